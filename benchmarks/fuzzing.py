@@ -146,7 +146,7 @@ def needed_by_agent(agent: Agent, random: int) -> int | None:
 
 def _needed(source: InputSource[InputT], breaks: frozenset[str], random: int) -> int | None:
     def is_found(found: FoundBugs[InputT]) -> bool:
-        return any(signature.location.rule in breaks for signature, _ in found)
+        return any(smallest.finding.rule in breaks for _, smallest in found)
 
     budget = Budget(EXAMPLES, _SECONDS)
     found = Search(source, budget, random=random, until=is_found).run()

@@ -20,8 +20,10 @@ from statistics import median
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.judging.case import Case
+from harness.judging.cause import cause_of_cell
 from harness.judging.results import (
     CassetteFacts,
     Emission,
@@ -98,7 +100,7 @@ def _result(scenario: int, name: str, spread: int, *, fails: bool) -> Result:
     )
     model, prompt = f"model-{scenario % _MODELS}", f"prompt-{scenario // 3 % _PROMPTS}/v1"
     area = f"area-{scenario % 40}"
-    return Result(
+    result = Result(
         cell=f"{area}/scenario-{scenario:06}/{name}",
         scenario=f"{area}/scenario-{scenario:06}",
         title=f"What stream {scenario} of {area} must give, told in a sentence of usual length",
@@ -119,6 +121,7 @@ def _result(scenario: int, name: str, spread: int, *, fails: bool) -> Result:
         origin="recorded" if scenario % 2 else "emulated",
         source=CassetteFacts("benchmark", "2026-11-22", reads="recorded", interactions=1, size=600),
     )
+    return replace(result, cause=cause_of_cell(result))
 
 
 def _turn(scenario: int, *, succeeds: bool) -> TurnFacts:

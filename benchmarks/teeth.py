@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 
 from benchmarks.turn_mutations import MUTATIONS, Part, Response, deltas_of, parts_of
-from harness.dialects.table import read_request
+from harness.dialects.table import tool_names
 from harness.errors import StreamError
 from harness.judging.expectation import COUNTED_FIELDS, Field
 from harness.judging.judge import LoadedSubject, judge_subject
@@ -143,19 +143,12 @@ def _key(finding: Finding) -> tuple[str, str, str, str]:
 
 def _response(interaction: Interaction) -> Response:
     body = interaction.body
-    tools = _tool_names(interaction)
+    tools = tool_names(interaction)
     return Response(
-        parts_of(reference.normalize(interaction.without_body(), [body])),
+        parts_of(reference.normalize(interaction.without_body(), iter([body]))),
         tuple(sorted(tools)),
         _events_text(body),
     )
-
-
-def _tool_names(interaction: Interaction) -> frozenset[str]:
-    """Return the names of the tools that the model may call, as far as they are known."""
-    request = read_request(interaction.dialect, interaction.request)
-    described = (str(tool.get("name") or "") for tool in interaction.tools)
-    return frozenset(tool.name for tool in request.tools).union(described) - {""}
 
 
 def _events_text(body: bytes) -> str:

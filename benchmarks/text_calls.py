@@ -198,7 +198,7 @@ def cost(made: list[Interaction], repeats: int) -> dict[str, Any]:
 
 
 def _turns(read: Normalize, made: list[Interaction]) -> list[Turn]:
-    return [fold(read(each, [each.body])) for each in made]
+    return [fold(read(each, iter([each.body]))) for each in made]
 
 
 # The command

@@ -37,6 +37,9 @@ Metric = Literal[
     "recovery",
 ]
 Basis = Literal["point", "interval"]
+# What a client promises: an SDK hands the provider's words to its caller, a gateway normalizes
+# them, and an agent executes calls.
+ClientKind = Literal["sdk", "gateway", "agent"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -47,13 +50,16 @@ class DeclaredNormalizer(File, frozen=True):
 
     Fields:
         target: `module:callable`, a function or a `Normalizer`.
-        dialects, capabilities, streams, policies, text_dialects, summary: as in `Normalizer`.
+        kind, dialects, capabilities, streams, hides, policies, text_dialects, summary: as in
+            `Normalizer`.
     """
 
     target: Text
+    kind: ClientKind | None = None
     dialects: tuple[str, ...] | None = None
     capabilities: tuple[str, ...] | None = None
     streams: bool | None = None
+    hides: tuple[str, ...] | None = None
     policies: dict[str, str] | None = None
     text_dialects: tuple[str, ...] | None = None
     summary: str | None = None

@@ -24,14 +24,15 @@ def with_tables(text: str) -> str:
 
 
 def _table(mutators: list[Mutator], last: str) -> Iterator[str]:
-    yield f"| name | what it does | dialects | quirks | {last} |"
-    yield "|---|---|---|---|---|"
+    yield f"| name | what it does | dialects | realism | quirks | {last} |"
+    yield "|---|---|---|---|---|---|"
     for each in mutators:
         dialects = ", ".join(sorted(each.dialects)) or "all"
         quirks = ", ".join(f"`{quirk}`" for quirk in each.quirks)
         needs = ", ".join(f"`{need}`" for need in sorted(each.needs))
         said = needs if each.preserving else ("yes" if each.new_calls else "")
-        yield f"| `{each.name}` | {each.summary} | {dialects} | {quirks} | {said} |"
+        realism = f"[{each.realism}]({each.source})" if each.source else each.realism
+        yield f"| `{each.name}` | {each.summary} | {dialects} | {realism} | {quirks} | {said} |"
 
 
 if __name__ == "__main__":

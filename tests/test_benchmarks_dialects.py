@@ -22,7 +22,7 @@ needs_orjson = pytest.mark.skipif(
 def test_streams_have_an_event_for_each_delta_and_end_well(dialect: str) -> None:
     (stream,) = benchmark.streams(DIALECTS[dialect], [long_deltas(200)])
     assert 200 <= len(stream.reads) <= 220
-    turn = fold(reference.normalize(stream, [stream.body]))
+    turn = fold(reference.normalize(stream, iter([stream.body])))
     assert turn.failure is None
     assert turn.finish is not None
     wanted = FinishReason.STOP if dialect in TEXT_ONLY else FinishReason.TOOL_CALLS

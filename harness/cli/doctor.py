@@ -1,7 +1,7 @@
 """`harness doctor`: whether the bundled data is used, covered, consistent and without secrets."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 import click
@@ -14,6 +14,7 @@ from harness.judging.scenario_file import find_scenarios
 from harness.reporting.visible import aligned_columns
 from harness.reporting.words import percent, reasons_text
 from harness.runs import upkeep
+from harness.runs.client_check import check_client
 from harness.runs.judged import JudgedShare
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
 from harness.runs.upkeep import BundledData, Check
@@ -28,18 +29,23 @@ _HEADINGS: Final = ("rule", "level", "mutant", "scenarios", "first", "fuzz media
 @click.option(
     "--write-kill-table", "write", is_flag=True, help="Judge all mutants, and write the table."
 )
-def doctor_command(style: Literal["pretty", "json"], *, full: bool, write: bool) -> int:
+@click.option(
+    "--client", metavar="CMD", help="Check a client command instead, with ten plain responses."
+)
+def doctor_command(
+    style: Literal["pretty", "json"], *, full: bool, write: bool, client: str | None
+) -> int:
     """Check that bundled scenarios, cassettes, quirks, rules and mutants are consistent.
 
     The command exits with code 1 if a check fails.
     """
+    if client is not None:
+        checked = tuple(_printed(check_client(client), style))
+        echo_result(style, checked, ())
+        return 0 if all(check.ok for check in checked) else EXIT_GATE_FAILED
     if write:
         click.echo(f"wrote {write_kill_table(BundledData().kill_rows(every=True))}", err=True)
-    done = []
-    for check in checks():
-        done.append(check)
-        if style == "pretty":
-            _print_check(check)
+    done = list(_printed(checks(), style))
     table, judged = load_kill_table(), upkeep.judged_turns()
     shown = {"checks": done, "judged": judged, "kill_table": table} if full else done
     kills = aligned_columns([_HEADINGS, *map(_cells, table)]) if full else _summary_lines(table)
@@ -60,6 +66,14 @@ def checks() -> Iterator[Check]:
 def _share_line(share: JudgedShare) -> str:
     rate = f"{share.k}/{share.n} ({percent(share.k / share.n)})"
     return f"judged turns, {share.field}: {rate}: {reasons_text(share)}"
+
+
+def _printed(results: Iterable[Check], style: str) -> Iterator[Check]:
+    """Yield each result, and print it at once unless the output is JSON."""
+    for check in results:
+        if style == "pretty":
+            _print_check(check)
+        yield check
 
 
 def _print_check(check: Check) -> None:

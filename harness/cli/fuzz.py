@@ -14,6 +14,7 @@ from harness.cli import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTE
 from harness.cli.options import format_option, jobs_option, target_options
 from harness.errors import UsageError
 from harness.reporting.visible import marked, plain
+from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
 
 if TYPE_CHECKING:
@@ -47,7 +48,14 @@ Format = Literal["pretty", "json", "jsonl"]
 @click.option(
     "--save",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder to write a cassette and a scenario of each violated MUST rule to.",
+    help="Folder to write a cassette and a scenario of each finding to.",
+)
+@click.option(
+    "--save-level",
+    type=click.Choice(("MUST", "SHOULD"), case_sensitive=False),
+    default="MUST",
+    show_default=True,
+    help="Least strict level of the findings that --save writes.",
 )
 @click.option(
     "--no-database",
@@ -67,6 +75,7 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     seed: int | None,
     clean: bool,
     save: Path | None,
+    save_level: Literal["MUST", "SHOULD"],
     no_database: bool,
     jobs: int | None,
     style: Format,
@@ -99,6 +108,7 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         jobs or os.cpu_count() or 1,
         None if no_database else DATABASE,
         save,
+        save_level,
     )
     reports = tuple(_iter_reports(names, agents, options))
     found = [finding for report in reports for finding in report.findings]
@@ -132,11 +142,15 @@ def _profile(name: str, examples: int | None, seconds: float | None) -> "Profile
     if examples is not None:  # without a time limit, the search is repeatable
         limit = _NO_TIME_LIMIT if seconds is None else seconds
         return msgspec.structs.replace(found, examples=examples, seconds=limit)
-    if seconds is not None:
-        return msgspec.structs.replace(found, examples=_NO_INPUT_LIMIT, seconds=seconds)
+    if seconds is not None:  # a slow client needs as long to be shrunk as to be searched
+        shrinking = max(seconds, found.shrinking)
+        return msgspec.structs.replace(
+            found, examples=_NO_INPUT_LIMIT, seconds=seconds, shrinking=shrinking
+        )
     return found
 
 
+_MOST_SHOWN: Final = 4_000
 _NO_TIME_LIMIT: Final = 24 * 3600.0
 _NO_INPUT_LIMIT: Final = 1 << 40
 
@@ -145,7 +159,7 @@ def _command(each: "FuzzFinding", options: "FuzzOptions", paths: tuple[Path, ...
     """Return the command that replays what was saved of a finding, or else searches again."""
     from harness.fuzzing.saving import command_of  # noqa: PLC0415 - as above
 
-    folder = (options.folder if each.fails_gate else None) or options.database
+    folder = options.folder_of(each)
     if folder is not None:
         return command_of(each, folder)
     search = ("harness", "fuzz", *map(str, paths), *(["--clean"] if options.clean else []))
@@ -173,12 +187,16 @@ def _json_row(
         "actual": found.actual,
         "parent": each.parent.id,
         "steps": tuple(map(str, each.steps)),
+        "realism": each.realism,
+        "cause": each.cause,
         "bytes": len(each.interaction.body),
+        "stream": each.interaction.body.decode("utf-8", "backslashreplace"),
         "cuts": each.chunking,
         "examples": each.examples,
         "seed": each.random,
         "command": _command(each, options, paths),
         **({"again": True} if each.found_before else {}),
+        **({"every_seed": each.every_seed} if each.every_seed else {}),
     }
 
 
@@ -192,6 +210,10 @@ def _print(rows: list[dict[str, Any]], style: Format) -> None:
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:
+    from harness.fuzzing.saving import REALISM_LABELS  # noqa: PLC0415 - as above
+
+    if "every_seed" in row:
+        yield f"All {row['every_seed']} seeds fail in this way. Fix it before the other findings:"
     cuts = f"split at {', '.join(map(str, row['cuts'][:8]))}" if row["cuts"] else "unsplit"
     before = ", found before" if "again" in row else ""
     where = f"{marked(row['target'])} on {row['dialect']}, {row['bytes']} bytes"
@@ -199,14 +221,28 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
     yield f"  {row['level']} {row['rule']} at {marked(row['path'])}"
     yield f"    expected {plain(row['expected'])}"
     yield f"    actual   {plain(row['actual'])}"
+    yield f"    cause    {marked(row['cause'])}"
     yield f"    from     {marked(row['parent'])}"
     yield from (f"    step     {marked(step)}" for step in row["steps"])
+    yield f"    realism  {REALISM_LABELS[row['realism']]}"
+    yield from _stream_lines(row["stream"])
     yield from (f"  {marked(row['command'])}", "")
+
+
+def _stream_lines(stream: str) -> Iterator[str]:
+    """Yield the lines of a stream, as far as they are readable in a terminal."""
+    shown = stream[:_MOST_SHOWN]
+    for number, line in enumerate(shown.splitlines()):
+        yield f"    {'' if number else 'stream':<9}{marked(line)}".rstrip()
+    if len(stream) > len(shown):
+        yield f"{'':<13}... and {len(stream) - len(shown):,} more characters"
 
 
 def _print_counts(name: str, report: "FuzzReport", random: int) -> None:
     counts = f"{report.examples:,} inputs, {report.chunkings:,} replays, seed {random}"
-    click.echo(f"{name}: {len(report.findings)} findings in {counts}", err=True)
+    causes = len({each.cause for each in report.findings})
+    found = f"{pluralize(len(report.findings), 'finding')}, {pluralize(causes, 'cause')}"
+    click.echo(f"{name}: {found} in {counts}", err=True)
     if report.interrupted:  # the other counts are incomplete
         return
     if not report.examples:

@@ -99,7 +99,7 @@ def annotations(run: Run, gate: Gate) -> Iterator[str]:
     failed = [
         each
         for each in list_failures(run, gate)
-        if each.is_must and each.accepted < each.signature.count
+        if each.is_must and each.accepted < each.group.count
     ]
     found = [*map(_failure_annotation, failed)] or [
         _error_command("gate", reason) for reason in gate.reasons
@@ -107,14 +107,14 @@ def annotations(run: Run, gate: Gate) -> Iterator[str]:
     yield from found[:MAX_ANNOTATIONS]
     if len(found) > MAX_ANNOTATIONS:
         yield _error_command(
-            "harness", f"{len(found) - MAX_ANNOTATIONS} more failure signatures: see the report"
+            "harness", f"{len(found) - MAX_ANNOTATIONS} more causes of failure: see the report"
         )
 
 
 def _failure_annotation(each: Failure) -> str:
     found = each.example
     differs = f"\nexpected {plain(found.expected)}, actual {plain(found.actual)}" if found else ""
-    text = f"{pluralize(each.signature.count, 'cell')}, such as {marked(each.cell)}{differs}"
+    text = f"{pluralize(each.group.count, 'cell')}, such as {marked(each.cell)}{differs}"
     return _error_command(each.headline, f"{text}\n{marked(each.command)}")
 
 

@@ -12,6 +12,7 @@ from harness.cli.quirks import quirk_rows
 from harness.conversation.discovery import available_agents
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
+from harness.judging.duties import levels_text, load_duties, rulings_of
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import available_normalizers
@@ -59,8 +60,8 @@ def _normalizers() -> Iterator[Row]:
         missing = f"not installed (extra {each.extra or 'unknown'}): " if each.missing else ""
         yield _row(
             each,
-            *("name", "role", "installed", "summary", "dialects", "capabilities", "text_dialects"),
-            *("streams", "policies", "breaks"),
+            *("name", "kind", "role", "installed", "summary", "dialects", "capabilities"),
+            *("text_dialects", "streams", "policies", "breaks"),
             installed=not each.missing,
             summary=missing + each.summary,
         )
@@ -95,7 +96,16 @@ def _prompts() -> Iterator[Row]:
 
 def _rules() -> Iterator[Row]:
     for rule in RULES.values():
-        yield _row(rule, "id", "level", "title", "outcome", "quirks", "about")
+        duty, rulings = load_duties()[rule.id], rulings_of(rule.id, rule.about)
+        yield _row(
+            rule,
+            *("id", "levels", "title", "outcome", "quirks", "about", "duty", "why", "rulings"),
+            levels=levels_text(rule.id, rule.about),
+            duty=duty.duty,
+            why=duty.why,
+            rulings=rulings,
+            source=list(duty.sources),
+        )
 
 
 # The rows of each kind, and the columns that the text output has.
@@ -107,7 +117,7 @@ _KINDS: dict[str, tuple[Callable[[], Iterator[Row]], tuple[str, ...]]] = {
     "dialects": (_dialects, ("name", "cassettes", "title")),
     "text-dialects": (_text_dialects, ("name", "scenarios", "title", "normalizers")),
     "prompts": (_prompts, ("id", "protocol", "language", "title")),
-    "rules": (_rules, ("id", "level", "title")),
+    "rules": (_rules, ("id", "levels", "title", "source")),
     "quirks": (quirk_rows, ("id", "severity", "title")),
 }
 

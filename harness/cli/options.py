@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -36,7 +37,7 @@ def dialect_option(action: str) -> Decorator:
 
 
 def target_options(*, has_default: bool) -> Decorator:
-    """Return the options `-n` and `-a`.
+    """Return the options `-n`, `-a` and `--client`, which is short for `-n client:CMD`.
 
     Args:
         has_default: whether the command selects targets without them; see `harness.runs.cells`.
@@ -53,7 +54,25 @@ def target_options(*, has_default: bool) -> Decorator:
 
     normalizer = option("-n", "normalizer", "names", "a normalizer", "-a")
     agent = option("-a", "agent", "agents", "an agent, for conversations", "-n")
-    return lambda command: normalizer(agent(command))
+    client = click.option(
+        "--client",
+        "clients",
+        multiple=True,
+        metavar="CMD",
+        help="Command of a client in any language, such as 'node client.mjs'. Repeatable.",
+    )
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_clients(
+            *values: object, names: tuple[str, ...], clients: tuple[str, ...], **others: object
+        ) -> object:
+            given = (f"client:{each}" for each in clients)
+            return command(*values, names=(*names, *given), **others)
+
+        return normalizer(agent(client(with_clients)))
+
+    return decorate
 
 
 def format_option(*styles: str) -> Decorator:

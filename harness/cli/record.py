@@ -20,6 +20,7 @@ from harness.cli.options import output_option, resolve_cassette, safe_name, wait
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import UsageError
 from harness.judging.scenario_file import load_scenario
+from harness.recording.detect import token_exchange_reason
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.prompt_set import load_prompts, prompt_requests
@@ -288,6 +289,12 @@ def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_i
     if not path.is_file():
         raise UsageError(
             "expected the file of a cassette", where=str(path), hint="Pass a path, not an id."
+        )
+    if any(map(token_exchange_reason, old.interactions)):
+        raise UsageError(
+            "expected responses of a model, found only exchanges of OAuth tokens",
+            where=str(path),
+            hint="Record the requests to the model: exchanges of tokens are never recorded.",
         )
     new = _record_again(old, path, upstream, headers, allow_in_ci=allow_in_ci)
     changes = [

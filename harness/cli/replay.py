@@ -1,35 +1,39 @@
 """`harness replay CELL`: one cell again, with its bytes, frames and deltas."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import click
 import msgspec
 
+from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import dialect_option
-from harness.conversation.discovery import is_agent
+from harness.cli.options import dialect_option, echo_result, format_option
+from harness.conversation.discovery import default_agent_names, is_agent
 from harness.errors import UsageError
 from harness.files.names import nearest_name
+from harness.judging.catalogue import load_catalogue
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
 from harness.judging.results import Result
-from harness.normalizers.discovery import load_normalizer
+from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.playback.playback import CUTS
-from harness.reporting.text.cell import conversation_lines, findings_lines, timeline
+from harness.reporting.explanation import ExplainedFinding, explain_findings
+from harness.reporting.text.cell import conversation_lines, explained_lines, timeline
 from harness.reporting.visible import marked, plain
 from harness.runs.plan import Job, Subject, subject_id
-from harness.runs.run import Header, Selection
+from harness.runs.run import AnyCase, Header, Selection
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
-from harness.runs.worker import judge_job, load_subject
+from harness.runs.worker import is_job_supported, judge_job, load_subject
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
-_LAST_RUN = Path("reports") / "run.jsonl"
+LAST_RUN = Path("reports") / "run.jsonl"
 _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
 
 
@@ -42,6 +46,7 @@ _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
     "failing chunking.",
 )
 @dialect_option("Parse the cassette as this dialect and skip detection.")
+@format_option("pretty", "json")
 @click.option(
     "--at", type=click.IntRange(min=0), help="Byte offset; print only the reads around it."
 )
@@ -63,46 +68,73 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     *,
     cuts: str | None,
     dialect: str | None,
+    style: Literal["pretty", "json"],
     at: int | None,
     interaction: int | None,
     places: tuple[Path, ...],
 ) -> int:
     """Replay CELL, such as dashscope/split-chunks/reference, and print its reads and deltas.
 
+    Each finding has the duty that it violates, with the source, and the conforming normalizers
+    or agents that fulfil it. With --format json, the command prints the result and the findings.
+
     The command exits with code 1 if the cell fails.
     """
-    last = _last_header().selection if _LAST_RUN.is_file() else Selection()
-    paths = tuple(path for path in map(Path, last.paths) if path.exists())
-    subject, name = _find_cell(cell, places, paths, dialect or ("" if places else last.dialect))
+    subject, name = find_cell(cell, places, dialect)
     if subject.conversation or subject.kind == "log":
-        return _replay_conversation(subject, name)
-    loaded, normalizer = load_subject(subject), load_normalizer(name)
-    result, _ = judge_subject(loaded, normalizer)
-    place = result.interaction if interaction is None else interaction
-    for line in _replay_lines(loaded, normalizer, result, place, cuts, at):
-        click.echo(line)
+        result, case = judge_job(Job(subject, name))
+        lines = _conversation_lines(result, case)
+    else:
+        loaded, normalizer = load_subject(subject), load_normalizer(name)
+        result, _ = judge_subject(loaded, normalizer)
+        place = result.interaction if interaction is None else interaction
+        lines = _replay_lines(loaded, normalizer, result, place, cuts, at)
+    found = _explained(subject, result)
+    # All lines, because an option that is wrong is an error in each style.
+    echo_result(style, ReplayedCell(result, found), [*lines, *_verdict_lines(result, found)])
     return EXIT_GATE_FAILED if result.outcome.fails else 0
 
 
-def _replay_conversation(subject: Subject, agent: str) -> int:
-    """Run the conversation again, and print its requests and executed calls."""
-    result, case = judge_job(Job(subject, agent))
-    click.echo(f"{marked(result.cell)}  {plain(result.title)}")
-    click.echo(f"cassette {marked(result.cassette)}" if result.kind != "log" else "log, not judged")
-    for line in conversation_lines(result, case) if isinstance(case, ConversationCase) else ():
-        click.echo(line)
-    for line in _verdict_lines(result):
-        click.echo(line)
-    return EXIT_GATE_FAILED if result.outcome.fails else 0
+class ReplayedCell(msgspec.Struct, frozen=True):
+    """What the command prints as JSON."""
+
+    result: Result
+    findings: tuple[ExplainedFinding, ...]
 
 
-def _find_cell(
-    cell: str, paths: tuple[Path, ...], last: tuple[Path, ...], dialect: str
+def _explained(subject: Subject, result: Result) -> tuple[ExplainedFinding, ...]:
+    """Return the findings, with the conforming clients of the same kind that have none of them."""
+    if not result.findings:
+        return ()
+    name = result.normalizer
+    kind = "agent" if subject.conversation else load_normalizer(name).kind
+    names = default_agent_names() if subject.conversation else default_normalizer_names()
+    jobs = [Job(subject, each) for each in names if each != name]
+    others = [judge_job(job, "quick")[0] for job in jobs if is_job_supported(job)]
+    quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
+    return explain_findings(result, kind, others, quirks)
+
+
+def _conversation_lines(result: Result, case: AnyCase | None) -> Iterator[str]:
+    """Yield the requests and executed calls of a conversation that was run again."""
+    yield f"{marked(result.cell)}  {plain(result.title)}"
+    yield f"cassette {marked(result.cassette)}" if result.kind != "log" else "log, not judged"
+    yield from conversation_lines(result, case) if isinstance(case, ConversationCase) else ()
+
+
+def find_cell(
+    cell: str, paths: tuple[Path, ...], dialect: str | None = None
 ) -> tuple[Subject, str]:
     """Return the subject and the name of the normalizer of `cell`.
 
     The subject is one below `paths`, or else one of the last run or a bundled one.
+
+    Raises:
+        UsageError: there is no such subject.
     """
+    selection = _last_header().selection if LAST_RUN.is_file() else Selection()
+    last = tuple(path for path in map(Path, selection.paths) if path.exists())
+    dialect = dialect or ("" if paths else selection.dialect)
     prefixes: list[str] = []
     for searched in (paths,) if paths else (last, ()):
         for subject in select_subjects(searched, dialect, recordings=True):
@@ -128,13 +160,13 @@ def _as_conversation(subject: Subject, name: str) -> Subject:
 
     A module:callable may be either; the header of the last run says which.
     """
-    agents = {agent.name for agent in _last_header().agents} if _LAST_RUN.is_file() else set()
+    agents = {agent.name for agent in _last_header().agents} if LAST_RUN.is_file() else set()
     talks = subject.kind == "cassette" and (is_agent(name) or name in agents)
     return msgspec.structs.replace(subject, conversation=True) if talks else subject
 
 
 def _last_header() -> Header:
-    return read_run(_LAST_RUN).header
+    return read_run(LAST_RUN).header
 
 
 def _replay_lines(  # noqa: PLR0913, PLR0917 - one call site
@@ -165,14 +197,13 @@ def _replay_lines(  # noqa: PLR0913, PLR0917 - one call site
     yield f"cassette {cassette}, interaction {place}, {len(interaction.body)} bytes"
     shown = replay(normalizer, interaction, chunking)
     yield from timeline(interaction, shown, replay(reference, interaction, chunking), at=at)
-    yield from _verdict_lines(result)
 
 
-def _verdict_lines(result: Result) -> Iterator[str]:
+def _verdict_lines(result: Result, found: Iterable[ExplainedFinding]) -> Iterator[str]:
     blame = f", blame {result.blame}" if result.blame else ""
     if result.kind != "log":
         yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
-    yield from findings_lines(result.findings)
+    yield from explained_lines(found)
     for turn in result.turns:
         for field, why in turn.unjudged.items():
             yield f"  turn {turn.interaction}: {field} not judged: {plain(why)}"

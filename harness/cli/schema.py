@@ -11,6 +11,7 @@ from harness.judging import scenario_file
 from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
+from harness.normalizers.client.lines import Line, Reply
 from harness.project import Table
 from harness.reporting.text.files import Badge
 from harness.runs.baseline import Baseline
@@ -29,6 +30,13 @@ def scenario_schema() -> dict[str, Any]:
     return schema
 
 
+def client_protocol_schema() -> dict[str, Any]:
+    """Return the schema of all messages; those of each side have their own `hello`."""
+    lines, defs = msgspec.json.schema_components((Line, Reply), ref_template="#/$defs/{name}")
+    sides = zip(("from harness", "from the client"), lines, strict=True)
+    return {"anyOf": [{"title": title, **side} for title, side in sides], "$defs": defs}
+
+
 _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "scenario": scenario_schema,
     "result": lambda: msgspec.json.schema(Result),
@@ -39,6 +47,7 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "project": lambda: msgspec.json.schema(Table),
     "expectations": lambda: msgspec.json.schema(ExpectationsFile),
     "baseline": lambda: msgspec.json.schema(Baseline),
+    "client-protocol": client_protocol_schema,
     "badge": lambda: msgspec.json.schema(Badge),
 }
 

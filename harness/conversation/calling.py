@@ -104,7 +104,7 @@ def _checked_arguments(
     call: ToolCall, tool: Tool | None, texts: RefusalTexts
 ) -> tuple[dict[str, Any] | None, str]:
     """Return the arguments; if the call must not run, None and the reason, "" for no tool."""
-    if tool is None:
+    if tool is None or call.kind == "action":  # of the client itself, whatever the tool's name is
         return None, ""
     if call.kind == "custom":
         return {"input": call.arguments}, ""

@@ -5,7 +5,7 @@ the turn: what was parsed before is kept, and none of its calls is executed. Onl
 user must fix, such as an unknown dialect, are raised.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -61,7 +61,7 @@ def read_turn(task: Task, request: Request, reply: Reply, normalize: Normalize) 
     interaction = Interaction(
         request, reply.status, reply.headers, b"", (), dialect=task.dialect, tools=tools
     )
-    return fold(normalize(interaction, reply.reads))
+    return fold(normalize(interaction, iter(reply.reads)))
 
 
 def request_turn(task: Task, request: Request, normalize: Normalize) -> Turn:
@@ -108,7 +108,7 @@ def _reliable(reply: Reply) -> Reply:
 def _guarded(normalize: Normalize) -> Normalize:
     """Return `normalize` with a failure in place of each error that it raises."""
 
-    def guarded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    def guarded(interaction: Interaction, reads: Iterator[bytes]) -> Iterator[Delta]:
         try:
             yield from normalize(interaction, reads)
         except OSError as error:

@@ -24,8 +24,9 @@ from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.detect import Detector
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.kit.oracle.dispatch import admissible_readings
-from harness.dialects.kit.oracle.markup import abstain_on_markup, with_marked_reasoning
+from harness.dialects.kit.oracle.markup import markup_readings, with_marked_reasoning
 from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
 from harness.wire.interaction import Interaction, Request
@@ -74,8 +75,8 @@ def message_form(dialect: str) -> MessageForm:
 def oracle_reading(interaction: Interaction) -> OracleReading:
     """Return the meaning of the body of `interaction`, by the contract of its API.
 
-    Three rules hold for all APIs: an error status is an error, the oracle abstains on text that
-    may contain text calls, and reasoning that is marked up in the text may be taken for text.
+    Three rules hold for all APIs: an error status is an error, text that may contain text calls
+    has several readings or none, and reasoning that is marked up in the text may be taken for text.
 
     Raises:
         UsageError: the dialect is not known.
@@ -87,9 +88,12 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
             hint=f"Choose one of: {', '.join(sorted(DIALECTS))}.",
         )
     readings = admissible_readings(row.oracle, interaction)
-    names = _tool_names(interaction)
-    if names is not None:
-        readings = [abstain_on_markup(each, names) for each in readings]
+    request, names = read_request(interaction.dialect, interaction.request), tool_names(interaction)
+    described = None
+    if request.tools_known and not request.calls_barred:
+        described = described_text_dialects(request.system)
+    if names or described or not request.tools_known:
+        readings = [one for each in readings for one in markup_readings(each, names, described)]
     readings = [one for each in readings for one in with_marked_reasoning(each)]
     if interaction.status >= _FIRST_ERROR_STATUS:
         error = (f"http_{interaction.status}", "")
@@ -97,9 +101,8 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
     return msgspec.structs.replace(readings[0], alternatives=tuple(readings[1:]))
 
 
-def _tool_names(interaction: Interaction) -> frozenset[str] | None:
-    """Return the names of the tools that the model may call; None if it has no tools."""
+def tool_names(interaction: Interaction) -> frozenset[str]:
+    """Return the names of the tools that the model may call, as far as they are known."""
     request = read_request(interaction.dialect, interaction.request)
     described = (str(tool.get("name") or "") for tool in interaction.tools)
-    names = frozenset(tool.name for tool in request.tools).union(described) - {""}
-    return None if request.tools_known and not names else names
+    return frozenset(tool.name for tool in request.tools).union(described) - {""}

@@ -126,7 +126,13 @@ def _interaction(
     headers = (("content-type", response.content_type or dialect.content_type),)
     body = b"".join(events)
     return Interaction(
-        request, response.status, headers, body, _reads(events), dialect=dialect.name
+        request,
+        response.status,
+        headers,
+        body,
+        _reads(events),
+        dialect=dialect.name,
+        ended=response.ended,
     )
 
 

@@ -219,6 +219,8 @@ class ResponseEntry(File, frozen=True):
         raw: `{model}` in it stands for the model of the cassette.
         writer: options of the dialect's writer.
         content_type: default: that of the dialect's streams.
+        ended: how the network ended the body. `complete`: by its framing, as if nothing was
+            missing; `reset` and `truncated`: the connection broke, and an HTTP library says so.
     """
 
     deltas: tuple[DeltaEntry, ...] | None = None
@@ -227,6 +229,7 @@ class ResponseEntry(File, frozen=True):
     edits: tuple[EditEntry, ...] = ()
     status: int = 200
     content_type: str = ""
+    ended: Literal["complete", "reset", "truncated"] = "complete"
     next: NextEntry | None = None
 
 

@@ -1,18 +1,22 @@
-"""What a search found: for each bug one input, the smallest so far.
+"""What a search found: for each bug one input, the most realistic and smallest so far.
 
 Two findings of one rule, at locations of one shape, with one outcome, in one dialect, after the
 same steps are one bug. A finding that needs fewer steps is the same bug, reported more precisely.
-Crashes are one bug only if the same exception was raised.
+A seed that fails without a step explains only findings with its quirk, because its own failure
+may have another reason. Crashes are one bug if the same function raised the same exception,
+whatever the input.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
-from harness.fuzzing.mutators.mutator import Mutation
+from harness.fuzzing.mutators.mutator import REALISMS, Mutation, Realism
+from harness.fuzzing.mutators.table import quirks_of
 from harness.judging.expectation import Expectation
 from harness.judging.results import Blame, Finding, Level, Outcome
 from harness.wire.cuts import Chunking
@@ -22,9 +26,9 @@ from harness.wire.interaction import Interaction
 MAX_BUGS = 100
 
 _NUMBER = re.compile(r"\d+")
-# Of an exception: its type, and so few words of its text that they contain nothing of the input.
-_WORD = re.compile(r"[A-Za-z_]+")
-_RAISED_WORDS = 6
+RuleAndPath: TypeAlias = tuple[str, str]
+_SEVERAL = 2
+_CRASH_RULE = "NO-CRASH"
 _DIGITS = 6
 
 
@@ -40,8 +44,16 @@ class Input(Protocol):
         """Names of the steps that made it, in their order."""
 
     @property
+    def quirks(self) -> tuple[str, ...]:
+        """The quirks of its seed, the first one names its family; and those of its steps."""
+
+    @property
+    def is_seed(self) -> bool:
+        """Whether it is a seed, without a step or another cut than the recorded ones."""
+
+    @property
     def size(self) -> tuple[int, ...]:
-        """What makes one input smaller than another."""
+        """What makes one input better than another: realism, a good turn, how small it is."""
 
 
 InputT = TypeVar("InputT", bound=Input)
@@ -53,8 +65,8 @@ class FailureLocation(
     """Which rule was broken where.
 
     Fields:
-        path: of the finding, with `*` for each number; of a crash, with the exception.
-        dialect_key: as that of the input.
+        path: of the finding, with `*` for each number; of an exception, where it was raised.
+        dialect_key: as that of the input; "" of an exception, which no dialect causes.
     """
 
     level: Level
@@ -69,11 +81,19 @@ class FailureLocation(
         return tuple(Outcome)[self.badness]
 
 
-class BugSignature(msgspec.Struct, frozen=True, order=True, rename={"location": "place"}):
-    """A location, and the sorted names of the steps that the bug needs."""
+class BugSignature(
+    msgspec.Struct, frozen=True, order=True, omit_defaults=True, rename={"location": "place"}
+):
+    """What distinguishes one bug from others.
+
+    Fields:
+        mutators: the sorted names of the steps that it needs.
+        family: without a step, the first quirk of the seed; "" if it has none.
+    """
 
     location: FailureLocation
     mutators: tuple[str, ...] = ()
+    family: str = ""
 
     @property
     def slug(self) -> str:
@@ -81,20 +101,58 @@ class BugSignature(msgspec.Struct, frozen=True, order=True, rename={"location": 
         encoded = msgspec.json.encode(self)
         dialect = self.location.dialect_key.replace("/", "-")
         digest = sha256(encoded).hexdigest()[:_DIGITS]
-        return f"{self.location.rule.lower()}-{dialect}-{digest}"
+        return "-".join(filter(None, (self.location.rule.lower(), dialect, digest)))
 
 
 def location_of(finding: Finding, dialect_key: str) -> FailureLocation:
-    """Return the location of `finding`."""
+    """Return the location of `finding`; that of an exception is the function that raised it.
+
+    An exception is one bug, whichever rules it violates: it may come under some cuts only, or also
+    on bodies where it is allowed.
+    """
     path = _NUMBER.sub("*", finding.path)
-    if finding.outcome is Outcome.CRASH:
-        path = " ".join((path, *_WORD.findall(finding.actual)[:_RAISED_WORDS]))
+    if finding.raised:
+        crash = Outcome.CRASH.badness
+        return FailureLocation("MUST", crash, _CRASH_RULE, finding.raised, "")
     return FailureLocation(finding.level, finding.outcome.badness, finding.rule, path, dialect_key)
 
 
-def signature_of(finding: Finding, dialect_key: str, mutators: Iterable[str]) -> BugSignature:
+class Needs(msgspec.Struct, frozen=True):
+    """What a bug needs, as far as one input shows it.
+
+    Fields:
+        steps: names of the mutators.
+        quirks: of the seed, the first one names its family; and of the steps.
+    """
+
+    steps: frozenset[str]
+    quirks: tuple[str, ...]
+
+    @property
+    def family(self) -> str:
+        """The quirk that may be the reason if there is no step."""
+        return "" if self.steps else next(iter(self.quirks), "")
+
+    def explains(self, other: "Needs") -> bool:
+        """Return whether a bug with `other` at the same location is the same bug."""
+        if self.steps:
+            return self.steps <= other.steps
+        return not self.family or self.family in other.quirks
+
+
+def needs_of(finding: Finding, steps: Iterable[str], quirks: tuple[str, ...]) -> Needs:
+    """Return what the bug of `finding` needs; the location alone identifies an exception."""
+    if finding.raised:
+        return Needs(frozenset(), ())
+    return Needs(frozenset(steps), quirks)
+
+
+def signature_of(
+    finding: Finding, dialect_key: str, mutators: Iterable[str], quirks: tuple[str, ...]
+) -> BugSignature:
     """Return the signature of `finding` after the steps called `mutators`."""
-    return BugSignature(location_of(finding, dialect_key), tuple(sorted(set(mutators))))
+    needs = needs_of(finding, mutators, quirks)
+    return BugSignature(location_of(finding, dialect_key), tuple(sorted(needs.steps)), needs.family)
 
 
 class Parent(msgspec.Struct, frozen=True):
@@ -105,6 +163,7 @@ class Parent(msgspec.Struct, frozen=True):
         cassette: id of the cassette; "" if the input was generated.
         text_dialect, capabilities, policies: what the scenario requires of a normalizer.
         licence: of the cassette, because the input contains its bytes.
+        quirks: of the scenario, or those that the bytes of a cassette show.
     """
 
     id: str
@@ -115,6 +174,7 @@ class Parent(msgspec.Struct, frozen=True):
     provider: str = "unknown"
     model: str = "unknown"
     licence: str = ""
+    quirks: tuple[str, ...] = ()
 
 
 class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,6 +194,8 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
         others: the responses after the first, if the input is a conversation.
         conversation: the value of that key in its scenario; None for a single turn.
         found_before: an earlier search found it, and it still fails.
+        realism: of the least realistic part of the input.
+        every_seed: the number of seeds, if all of them fail in this way.
     """
 
     slug: str
@@ -151,6 +213,8 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[Interaction, ...] = ()
     conversation: dict[str, Any] | None = None
     found_before: bool = False
+    realism: Realism = "possible"
+    every_seed: int = 0
 
     @property
     def fails_gate(self) -> bool:
@@ -158,21 +222,43 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
         return self.finding.level == "MUST"
 
     @property
-    def rank(self) -> tuple[bool, int, str, str]:
-        """Return the key that sorts the worst first."""
-        finding = self.finding
-        return not self.fails_gate, finding.outcome.badness, finding.rule, self.slug
+    def rank(self) -> tuple[bool, bool, bool, int, tuple[int, ...], str]:
+        """Return the key of the order: severity, realism, size.
+
+        What every seed shows comes first, and what no server is known to do comes last.
+        """
+        never = self.realism == REALISMS[-1]
+        badness = self.finding.outcome.badness
+        return not self.every_seed, never, not self.fails_gate, badness, self.size, self.slug
 
     @property
-    def signature(self) -> BugSignature:
-        """Return what distinguishes this bug from others."""
-        return signature_of(self.finding, self.dialect_key, (step.name for step in self.steps))
+    def needs(self) -> Needs:
+        """Return what this bug needs."""
+        return needs_of(self.finding, (step.name for step in self.steps), self.quirks)
 
     @property
-    def size(self) -> tuple[int, int, int]:
-        """Return what makes one finding of a bug smaller than another: steps, bytes, cuts."""
+    def quirks(self) -> tuple[str, ...]:
+        """Return the quirks of the seed and of the steps."""
+        return (*self.parent.quirks, *quirks_of(step.name for step in self.steps))
+
+    @property
+    def cause(self) -> str:
+        """Return one text for each bug, in the form of `harness.judging.cause`."""
+        family = next(iter(self.quirks), self.parent.id.partition("/")[0])
+        return self.finding.raised or f"{self.finding.rule} · {family}"
+
+    @property
+    def location(self) -> FailureLocation:
+        """Return where it fails."""
+        return location_of(self.finding, self.dialect_key)
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Return what makes one finding of a bug better than another, as `size` of its input."""
         body = sum(len(each.body) for each in (self.interaction, *self.others))
-        return len(self.steps), body, len(self.chunking)
+        fails = self.expectation is not None and self.expectation.failure is not None
+        realism = REALISMS.index(self.realism)
+        return realism, fails, len(self.steps), body, len(self.chunking)
 
 
 class FuzzReport(msgspec.Struct, frozen=True):
@@ -183,6 +269,8 @@ class FuzzReport(msgspec.Struct, frozen=True):
         chunkings: replays that this took.
         interrupted: the user stopped the search; the findings up to then are here.
         crashed: processes that an input killed.
+        seeds: unchanged seeds that were judged.
+        everywhere: rule and path, without the numbers, of what every one of them shows.
     """
 
     findings: tuple[FuzzFinding, ...] = ()
@@ -190,21 +278,41 @@ class FuzzReport(msgspec.Struct, frozen=True):
     chunkings: int = 0
     interrupted: bool = False
     crashed: int = 0
+    seeds: int = 0
+    everywhere: frozenset[RuleAndPath] = frozenset()
+
+
+def rule_and_path(finding: Finding) -> RuleAndPath:
+    """Return the rule that is violated, and the path without its numbers."""
+    location = location_of(finding, "")
+    return location.rule, location.path
 
 
 class SmallestInput(msgspec.Struct, Generic[InputT]):
-    """The smallest input that shows a bug, and how many inputs were judged before the first."""
+    """The best input that shows a bug.
+
+    Fields:
+        examples: how many inputs were judged before the first one.
+        needs: the least that any input with the bug has; not always that of `input`.
+    """
 
     input: InputT
     finding: Finding
     examples: int
+    needs: Needs
 
 
 class FoundBugs(Generic[InputT]):
-    """Bugs by signature; one that needs fewer steps replaces those that it explains."""
+    """Bugs by location; one that needs less replaces those that it explains.
+
+    Attributes:
+        seeds: unchanged seeds that were judged.
+    """
 
     def __init__(self) -> None:
-        self._bugs: dict[FailureLocation, dict[frozenset[str], SmallestInput[InputT]]] = {}
+        self.seeds = 0
+        self._failing_seeds: Counter[RuleAndPath] = Counter()
+        self._bugs: dict[FailureLocation, list[SmallestInput[InputT]]] = {}
         self._count = 0
 
     def __len__(self) -> int:
@@ -212,51 +320,64 @@ class FoundBugs(Generic[InputT]):
 
     def __iter__(self) -> Iterator[tuple[BugSignature, SmallestInput[InputT]]]:
         for location in sorted(self._bugs):
-            for steps, smallest in self._bugs[location].items():
-                yield BugSignature(location, tuple(sorted(steps))), smallest
+            for smallest in self._bugs[location]:
+                steps = tuple(sorted(smallest.needs.steps))
+                yield BugSignature(location, steps, smallest.needs.family), smallest
+
+    @property
+    def everywhere(self) -> frozenset[RuleAndPath]:
+        """What every seed shows, if there are several."""
+        if self.seeds < _SEVERAL:
+            return frozenset()
+        counts = self._failing_seeds.items()
+        return frozenset(each for each, count in counts if count == self.seeds)
 
     def note(self, tried: InputT, findings: Iterable[Finding], examples: int) -> int:
         """Add the findings on an input; return how many bugs were new."""
         before = self._count
-        for finding in findings:
+        found = tuple(findings)
+        if tried.is_seed:
+            self.seeds += 1
+            self._failing_seeds.update({rule_and_path(each) for each in found})
+        for finding in found:
             self._note(tried, finding, examples)
         return self._count - before
 
     def _note(self, tried: InputT, finding: Finding, examples: int) -> None:
         location = location_of(finding, tried.dialect_key)
-        steps = frozenset(tried.mutators)
-        known = self._bugs.get(location, {})
-        if steps in known:
-            if tried.size < known[steps].input.size:
-                known[steps].input, known[steps].finding = tried, finding
-            return
-        if any(fewer < steps for fewer in known) or self._count >= MAX_BUGS:
-            return
-        replaced = [each for more, each in known.items() if steps < more]
-        kept = {more: each for more, each in known.items() if not steps < more}
-        first = min([examples, *(each.examples for each in replaced)])
-        kept[steps] = SmallestInput(tried, finding, first)
-        self._count += len(kept) - len(known)
-        self._bugs[location] = kept
+        needs = needs_of(finding, tried.mutators, tried.quirks)
+        new = SmallestInput(tried, finding, examples, needs)
+        known = self._bugs.get(location, [])
+        same = next((each for each in known if each.needs.explains(needs)), None)
+        if same is not None:
+            same.input, same.finding = _better(same, new)
+        elif self._count < MAX_BUGS:
+            kept = [each for each in known if not needs.explains(each.needs)]
+            for each in known:
+                if each not in kept:
+                    new.input, new.finding = _better(new, each)
+                    new.examples = min(new.examples, each.examples)
+            self._count += len(kept) + 1 - len(known)
+            self._bugs[location] = [*kept, new]
+
+
+def _better(one: SmallestInput[InputT], other: SmallestInput[InputT]) -> tuple[InputT, Finding]:
+    best = min(one, other, key=lambda each: (each.finding.level != "MUST", each.input.size))
+    return best.input, best.finding
 
 
 def merge_findings(findings: Iterable[FuzzFinding]) -> tuple[FuzzFinding, ...]:
-    """Return each bug once, on the smallest input, the worst first.
+    """Return each bug once, on the best input, in the order of `FuzzFinding.rank`.
 
-    Of bugs at one location, those that need more steps than another are left out.
+    Of bugs at one location, those that one of them explains are one bug.
     """
-    best: dict[BugSignature, FuzzFinding] = {}
-    for each in findings:
-        known = best.setdefault(each.signature, each)
-        if each.size < known.size:
-            best[each.signature] = each
-    kept = (it for signature, it in best.items() if not _has_fewer_steps(signature, best))
-    return tuple(sorted(kept, key=lambda finding: finding.rank))
-
-
-def _has_fewer_steps(signature: BugSignature, known: Iterable[BugSignature]) -> bool:
-    steps = frozenset(signature.mutators)
-    return any(
-        other.location == signature.location and frozenset(other.mutators) < steps
-        for other in known
-    )
+    bugs: dict[FailureLocation, list[tuple[Needs, FuzzFinding]]] = {}
+    for each in sorted(findings, key=lambda finding: (not finding.fails_gate, finding.size)):
+        known = bugs.setdefault(each.location, [])
+        if any(needs.explains(each.needs) for needs, _ in known):
+            continue
+        same = [best for needs, best in known if each.needs.explains(needs)]
+        rest = [bug for bug in known if not each.needs.explains(bug[0])]
+        bugs[each.location] = [*rest, (each.needs, same[0] if same else each)]
+    found = (best for known in bugs.values() for _, best in known)
+    return tuple(sorted(found, key=lambda finding: finding.rank))

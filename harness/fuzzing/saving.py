@@ -7,12 +7,13 @@ deletes those that conform by then.
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from harness.files.yaml_text import format_flow
 from harness.fuzzing.found import FuzzFinding
-from harness.fuzzing.mutators.table import MUTATORS
+from harness.fuzzing.mutators.mutator import REALISMS, Realism
 from harness.judging.results import Result
 from harness.judging.scenario_text import turn_lines
 from harness.runs.gate import replay_command
@@ -24,7 +25,11 @@ from harness.wire.cassette_text import format_cassette
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction, Read
 
-_QUIRKS = {mutator.name: mutator.quirks for mutator in MUTATORS}
+REALISM_LABELS: Final[dict[Realism, str]] = {
+    "seen": "a server did this",
+    "possible": "possible",
+    "never seen": "no known server does this",
+}
 
 
 def scenario_text(finding: FuzzFinding, cassette: str) -> str:
@@ -41,10 +46,11 @@ def scenario_text(finding: FuzzFinding, cassette: str) -> str:
 def _head(finding: FuzzFinding, cassette: str) -> Iterator[str]:
     steps = ", ".join(dict.fromkeys(step.name for step in finding.steps))
     after = f" after {steps}" if steps else ""
+    label = f" ({REALISM_LABELS[finding.realism]})"
     members = {
-        "title": f"Fuzzing: {finding.normalizer} breaks {finding.finding.rule}{after}",
+        "title": f"Fuzzing: {finding.normalizer} breaks {finding.finding.rule}{after}{label}",
         "cassette": cassette,
-        "quirks": sorted({it for step in finding.steps for it in _QUIRKS.get(step.name, ())}),
+        "quirks": sorted(set(finding.quirks)),
         "rules": [finding.finding.rule],
         "capabilities": finding.parent.capabilities,
         "text_dialect": finding.parent.text_dialect,
@@ -93,7 +99,8 @@ def plain_name(normalizer: str) -> str:
 def _cassette(finding: FuzzFinding) -> Cassette:
     steps = "".join(f"; {step}" for step in finding.steps)
     parent = finding.parent
-    source = f"shrunk from {parent.cassette or parent.id}{steps}; seed {finding.random}"
+    source = f"shrunk from {parent.cassette or parent.id}{steps}; {finding.realism}"
+    source = f"{source}; seed {finding.random}"
     return Cassette(
         _name(finding),
         (_as_cut(finding), *finding.others),
@@ -101,6 +108,11 @@ def _cassette(finding: FuzzFinding) -> Cassette:
         provider=parent.provider,
         model=parent.model,
     )
+
+
+def saved_realism(source: str) -> Realism:
+    """Return the realism that the source of a saved cassette states."""
+    return next((each for each in REALISMS if f"; {each}; seed " in source), "possible")
 
 
 def _as_cut(finding: FuzzFinding) -> Interaction:

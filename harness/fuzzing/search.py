@@ -159,7 +159,12 @@ def fuzz(
             findings.append(source.finding(shrinking.run()))
     reported = (msgspec.structs.replace(each, random=random) for each in findings)
     return FuzzReport(
-        merge_findings(reported), budget.examples, budget.chunkings, search.interrupted
+        merge_findings(reported),
+        budget.examples,
+        budget.chunkings,
+        search.interrupted,
+        seeds=found.seeds,
+        everywhere=found.everywhere,
     )
 
 
@@ -257,13 +262,17 @@ class Shrinking(Generic[InputT]):
             raise EnoughError
         key = candidate.dialect_key
         findings, _ = self._source.judge(candidate)
-        return next((each for each in findings if location_of(each, key) == self._location), None)
+        level = self._smallest.finding.level
+        same = (each for each in findings if location_of(each, key) == self._location)
+        return next((each for each in same if each.level == level), None)
 
     def keep(self, candidate: InputT) -> bool:
         """Take `candidate` as the smallest if it shows the bug; return whether it does."""
         finding = self.finding_on(candidate)
         if finding is not None:
-            self._smallest = SmallestInput(candidate, finding, self._smallest.examples)
+            self._smallest = msgspec.structs.replace(
+                self._smallest, input=candidate, finding=finding
+            )
         return finding is not None
 
     def keep_first(self, candidates: Iterable[InputT]) -> bool:

@@ -5,19 +5,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future, wait
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.plans import DIALECT_KEY
 from harness.fuzzing.conversations.search import fuzz_agent
-from harness.fuzzing.found import FuzzFinding, FuzzReport, Parent, merge_findings
-from harness.fuzzing.saving import delete_saved, replay_saved, save
+from harness.fuzzing.found import (
+    FuzzFinding,
+    FuzzReport,
+    Parent,
+    RuleAndPath,
+    merge_findings,
+    rule_and_path,
+)
+from harness.fuzzing.saving import delete_saved, replay_saved, save, saved_realism
 from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
-from harness.judging.results import Result
+from harness.judging.results import Level, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Subject
 from harness.runs.pool import Batch, Exited, interruptible, open_processes
@@ -41,7 +48,8 @@ class FuzzOptions(msgspec.Struct, frozen=True):
         random: the seed.
         clean: start from scenarios without quirks only.
         database: the folder of the findings of all searches; None for none.
-        folder: where to write those that fail a gate in addition; None for nowhere.
+        folder: where to write findings in addition; None for nowhere.
+        level: of the findings there, and of those with a stricter one.
     """
 
     subjects: tuple[Subject, ...]
@@ -51,6 +59,13 @@ class FuzzOptions(msgspec.Struct, frozen=True):
     processes: int = 1
     database: Path | None = None
     folder: Path | None = None
+    level: Level = "MUST"
+
+    def folder_of(self, finding: FuzzFinding) -> Path | None:
+        """Return the folder that `finding` is saved in; None if it is not saved."""
+        levels = get_args(Level)
+        saved = levels.index(finding.finding.level) <= levels.index(self.level)
+        return self.folder if saved and self.folder is not None else self.database
 
 
 class FuzzTask(msgspec.Struct, frozen=True):
@@ -114,8 +129,16 @@ def _join_reports(reports: Sequence[FuzzReport]) -> FuzzReport:
         examples=sum(each.examples for each in reports),
         chunkings=sum(each.chunkings for each in reports),
         interrupted=any(each.interrupted for each in reports),
+        seeds=sum(each.seeds for each in reports),
+        everywhere=_everywhere(reports),
         crashed=sum(each.crashed for each in reports),
     )
+
+
+def _everywhere(reports: Sequence[FuzzReport]) -> frozenset[RuleAndPath]:
+    """Return what every seed of every process shows."""
+    found = [each.everywhere for each in reports if each.seeds]
+    return frozenset[RuleAndPath]().union(*found).intersection(*found)
 
 
 def fuzz_findings(
@@ -160,15 +183,23 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
         old = tuple(it for it in _failing(pairs, options.database) if it.slug not in new)
         save(found.findings, options.database)
     if options.folder is not None:
-        save((it for it in found.findings if it.fails_gate), options.folder)
-    findings = sorted((*found.findings, *old), key=lambda finding: finding.rank)
+        kept = (it for it in found.findings if options.folder_of(it) == options.folder)
+        save(kept, options.folder)
+    marked = (_mark_everywhere(each, found) for each in (*found.findings, *old))
+    findings = sorted(marked, key=lambda finding: finding.rank)
     return msgspec.structs.replace(found, findings=tuple(findings))
+
+
+def _mark_everywhere(finding: FuzzFinding, report: FuzzReport) -> FuzzFinding:
+    if rule_and_path(finding.finding) not in report.everywhere:
+        return finding
+    return msgspec.structs.replace(finding, every_seed=report.seeds)
 
 
 def _failing(pairs: Iterator[tuple[Subject, Result]], folder: Path) -> Iterator[FuzzFinding]:
     """Yield the saved findings that still fail, and delete the others."""
     for subject, result in tuple(pairs):
-        if result.findings:
+        if result.reported:
             yield _repeated_finding(subject, result)
         else:
             delete_saved(subject, folder)
@@ -179,16 +210,18 @@ def _repeated_finding(subject: Subject, result: Result) -> FuzzFinding:
     scenario, interaction = loaded.scenario, loaded.cassette.interactions[0]
     expected = scenario.expect[0] if scenario and scenario.expect else None
     parts = (interaction.dialect, scenario.text_dialect if scenario else "")
+    quirks = scenario.quirks if scenario else ()
     return FuzzFinding(
         slug=Path(subject.path).stem,
         normalizer=result.normalizer,
-        finding=result.findings[0],
+        finding=result.reported[0],
         blame=result.blame or "normalizer",
         dialect_key=DIALECT_KEY if subject.conversation else "/".join(filter(None, parts)),
-        parent=Parent(loaded.cassette.origin.source, loaded.cassette.id),
+        parent=Parent(loaded.cassette.origin.source, loaded.cassette.id, quirks=quirks),
         interaction=interaction,
         expectation=expected,
         chunking=result.chunking,
         others=loaded.cassette.interactions[1:],
         found_before=True,
+        realism=saved_realism(loaded.cassette.origin.source),
     )

@@ -14,9 +14,17 @@ import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import read_request
+from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
-from harness.judging.expectation import Expectation
-from harness.judging.expected import MAY_CUT_SHORT, NO_ANSWER, reasons_not_judged, usable_arguments
+from harness.judging.expectation import Expectation, Field
+from harness.judging.expected import (
+    MAY_CUT_SHORT,
+    NO_ANSWER,
+    NOT_EXPOSED,
+    hidden_fields,
+    reasons_not_judged,
+    usable_arguments,
+)
 from harness.judging.results import Blame, TurnFacts, body_digest
 from harness.judging.scenario import Scenario
 from harness.normalizers.respond import offered_tools
@@ -200,5 +208,11 @@ def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
         failure=turn.failure.code if turn.failure else "",
         digest=body_digest(interaction.body),
         asked=request_digest(interaction.request),
-        unjudged=reasons_not_judged(part.evidence.expectation, part.evidence.oracle),
+        unjudged=_reasons_not_judged(part.evidence),
     )
+
+
+def _reasons_not_judged(evidence: TurnEvidence) -> dict[Field, str]:
+    reasons = reasons_not_judged(evidence.expectation, evidence.oracle)
+    hidden = hidden_fields(evidence.normalizer)
+    return {field: NOT_EXPOSED if field in hidden else why for field, why in reasons.items()}

@@ -11,10 +11,12 @@ from functools import cached_property
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
+from harness.judging.duties import undocumented_quirks
 from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.judging.results import Replay
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
+from harness.project import ClientKind
 from harness.turns.arguments import meaning
 from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.turn import Turn
@@ -70,9 +72,30 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         return self.expectation.judged
 
     @property
+    def exposes_ids(self) -> bool:
+        """Whether the client gives the ids of calls to agent code."""
+        return "ids" not in self.normalizer.hides
+
+    @property
+    def refuses_undocumented(self) -> bool:
+        """Whether the stream breaks the form of its API, and the client said that it did.
+
+        A client says so if it reports a failure or a rejection. An SDK may raise any exception.
+        """
+        if undocumented_quirks().isdisjoint(self.oracle.quirks):
+            return False
+        raised = self.kind == "sdk" and bool(self.replay.error)
+        return raised or self.turn.failure is not None or bool(self.turn.parse_errors)
+
+    @property
     def prefix(self) -> str:
         """What the path of each finding starts with."""
         return f"turns[{self.index}]."
+
+    @property
+    def kind(self) -> ClientKind:
+        """What the normalizer promises."""
+        return self.normalizer.kind
 
     @property
     def turn(self) -> Turn:
@@ -94,6 +117,11 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """The names of the calls that had to be rejected and were not."""
         rejected = self.expectation.rejected
         return frozenset(rejected[index].name for index in self.pairing.unreported)
+
+    def expected_call(self, index: int) -> ExpectedCall | None:
+        """Return the expected call that is paired with the emitted call at `index`, if any."""
+        paired = {actual: expected for expected, actual in self.pairing.pairs}
+        return self.expectation.calls[paired[index]] if index in paired else None
 
     def paired_calls(self) -> Iterator[tuple[int, ExpectedCall, ToolCall]]:
         """Yield each expected call that was emitted: its index, as expected, as emitted."""
@@ -161,7 +189,7 @@ def _iter_match_keys(
 
 
 def _number(kind: CallKind, text: str, numbers: dict[Hashable, int]) -> int:
-    value = meaning(text) if kind == "function" else (kind, text)
+    value = (kind, text) if kind == "custom" else meaning(text)
     return numbers.setdefault(value, len(numbers))
 
 

@@ -30,7 +30,7 @@ class ExpectedCall(msgspec.Struct, frozen=True):
         id: exact; None if the provider sent none, so any unique id will do.
         arguments_text: the arguments as in the bytes, compared and shown in place of
             `arguments`, whose floats are doubles; "" if only the value is known. Of a custom
-            tool, its input.
+            tool, its input; of an action, the JSON of its content.
     """
 
     name: str

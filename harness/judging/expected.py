@@ -4,7 +4,7 @@ Only what the bytes make certain is judged; usage is never judged. A normalizer 
 policy is not judged by what the policy excludes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -19,12 +19,15 @@ from harness.judging.expectation import (
     ExpectedRejection,
     Field,
 )
+from harness.normalizers.protocol import Hidden, Normalizer
 from harness.turns.deltas import CUT_SHORT, FinishReason
 
 # Bodies that are not an answer of the API, and calls that were announced and never came.
 _ANNOUNCED = "FINISH-TOOLCALLS-WITHOUT-CALLS"
 NO_ANSWER = frozenset({"HTTP-HTML-BODY", "STREAM-NO-EVENTS", _ANNOUNCED})
 ANY_CODE = "*"
+# A complete document answers a request for a stream. A client may read it, or fail.
+_NOT_STREAMED = "JSON-FOR-STREAM"
 
 # Each report of a call or an error must quote this many characters.
 _QUOTED_CHARACTERS = 80
@@ -38,17 +41,33 @@ MAY_CUT_SHORT = frozenset(
 )  # fmt: skip
 # Finish values of other APIs, and the contract's own in another case: a normalizer may read them
 # as a value of the contract.
-_WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | frozenset(
+_ANNOUNCEMENTS = frozenset({"tool_calls", "function_call", "tool_use", "tool_call"})
+_WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | _ANNOUNCEMENTS | frozenset(
     {
-        "stop", "tool_calls", "function_call", "end_turn", "eos", "eos_token", "end",
-        "complete", "completed", "done",
-        "stop_sequence", "tool_use", "tool_call",
+        "stop", "end_turn", "eos", "eos_token", "end", "complete", "completed", "done",
+        "stop_sequence",
     }
 )  # fmt: skip
 
 
 def expectation_from(reading: OracleReading) -> Expectation:
     """Return the expected result of the bytes of `reading`, with that of each alternative."""
+    first, *others = (
+        expected for each in (reading, *reading.alternatives) for expected in _expected(each)
+    )
+    return msgspec.structs.replace(first, alternatives=tuple(others))
+
+
+def _expected(reading: OracleReading) -> Iterator[Expectation]:
+    """Yield the expected result of one reading for each meaning that its finish value may have."""
+    one = _expectation(reading)
+    yield one
+    if "finish" in one.judged and not _finish_is_certain(reading):
+        for finish in _finishes_of_other_apis(reading):
+            yield msgspec.structs.replace(one, finish=finish)
+
+
+def _expectation(reading: OracleReading) -> Expectation:
     calls, rejected = _usable_and_rejected_calls(reading)
     judged = _judged_fields(reading)
     return Expectation(
@@ -63,8 +82,8 @@ def expectation_from(reading: OracleReading) -> Expectation:
         failure_says=reading.error[1][:_QUOTED_CHARACTERS] if reading.error else "",
         judged=frozenset(judged),
         loose_space=reading.loose_space,
+        may_fail=_NOT_STREAMED in reading.quirks,
         decisions=dict(reading.decisions),
-        alternatives=tuple(map(expectation_from, reading.alternatives)),
     )
 
 
@@ -95,11 +114,13 @@ def usable_arguments(call: CallReading, reading: OracleReading) -> Arguments:
     because the text may have been missing. If the contract does not contain the finish value, it
     is not known which of both it was.
     """
-    if call.kind != "function":
+    if call.kind == "custom":
         return Arguments(
             None if reading.meaning in CUT_SHORT else {}, certain=bool(reading.meaning)
         )
     arguments = read_arguments(call.arguments)
+    if call.kind == "action" and arguments.is_json:  # of any type
+        return msgspec.structs.replace(arguments, value=arguments.value or {})
     if not arguments.empty or reading.meaning in CUT_SHORT:
         return arguments
     if reading.finish and reading.meaning is None:
@@ -123,7 +144,9 @@ def _judged_fields(reading: OracleReading) -> set[Field]:
         judged.add("calls")
     if failed or reading.calls is not None:
         judged.add("failure")
-    if reading.calls is not None and _finish_is_certain(reading):
+    if reading.calls is not None and (
+        _finish_is_certain(reading) or (not failed and _finishes_of_other_apis(reading))
+    ):
         judged.add("finish")
     if reading.calls is not None and not failed and len(reading.finishes) == 1:
         judged.add("finish_raw")
@@ -155,6 +178,14 @@ def _finish_is_certain(reading: OracleReading) -> bool:
     if failure is not None:
         return reading.error is None and not reading.ended and not _is_no_answer(reading)
     return reading.meaning is not None or reading.finish.casefold() not in _WORDS_OF_OTHER_APIS
+
+
+def _finishes_of_other_apis(reading: OracleReading) -> tuple[FinishReason, ...]:
+    """Return what the finish value means in other APIs; () next to calls, which it may announce."""
+    word = reading.finish.casefold()
+    if reading.calls or word in _ANNOUNCEMENTS:
+        return ()
+    return tuple(sorted(CUT_SHORT)) if word in MAY_CUT_SHORT else (FinishReason.STOP,)
 
 
 def _expected_finish(reading: OracleReading) -> FinishReason:
@@ -191,31 +222,49 @@ def _usable_and_rejected_calls(
     return tuple(calls), tuple(rejected)
 
 
-def with_actions(expectation: Expectation, oracle: OracleReading) -> Expectation:
-    """Return what a scenario expects; an action that it wants rejected may also be a call.
-
-    Args:
-        expectation: of the scenario.
-        oracle: the reading of the bytes.
-    """
-    typed = (it for it in oracle.alternatives if it.decisions == (("actions", "call"),))
-    return msgspec.structs.replace(expectation, alternatives=tuple(map(expectation_from, typed)))
-
-
 # Policies that decide in each case, so that they admit each answer.
 _BY_THE_BYTES: Mapping[str, str] = {"names": "by-tools"}
 _END_FIELDS: frozenset[Field] = frozenset(("failure", "finish", "finish_raw"))
 
 
-def apply_declared_policies(expectation: Expectation, policies: Mapping[str, str]) -> Expectation:
-    """Return `expectation` as a normalizer with the declared policies is judged by it.
+# Fields of the expected turn that a client does not expose.
+_HIDDEN_FIELDS: Mapping[Hidden, frozenset[Field]] = {
+    "ids": frozenset(),
+    "text": frozenset(("text",)),
+    "reasoning": frozenset(("reasoning",)),
+    "finish": frozenset(("finish", "finish_raw")),
+    "usage": frozenset(("usage",)),
+}
+NOT_EXPOSED = "not exposed by the client"
 
-    Alternatives that decide otherwise than a policy are left out. A normalizer that declares to
-    drop calls without a name need not report them. What the author of a scenario expects is not
-    changed.
+
+def hidden_fields(normalizer: Normalizer) -> frozenset[Field]:
+    """Return the fields of a turn that `normalizer` does not expose."""
+    return frozenset().union(*(_HIDDEN_FIELDS[each] for each in normalizer.hides))
+
+
+def apply_declarations(expectation: Expectation, normalizer: Normalizer) -> Expectation:
+    """Return `expectation` as a normalizer is judged by it, considering what it declares.
+
+    What it does not expose is not judged. For a cassette without a scenario, alternatives that
+    decide otherwise than a policy are left out, and a normalizer that declares to drop calls
+    without a name need not report them.
     """
-    if expectation.source != "oracle":
+    if expectation.source == "oracle":
+        # A client that reads a text dialect must find the calls that the prompt describes in it.
+        policies = normalizer.policies | dict.fromkeys(normalizer.text_dialects, "calls")
+        expectation = _apply_policies(expectation, policies)
+    hidden = hidden_fields(normalizer)
+    if not hidden:
         return expectation
+    first, *others = (
+        msgspec.structs.replace(each, judged=each.judged - hidden, alternatives=())
+        for each in expectation.readings
+    )
+    return msgspec.structs.replace(first, alternatives=tuple(others))
+
+
+def _apply_policies(expectation: Expectation, policies: Mapping[str, str]) -> Expectation:
     admitted = [each for each in expectation.readings if _is_admitted(each, policies)]
     if not admitted:
         return expectation

@@ -12,19 +12,18 @@ from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.blame import blame_of_turn, turn_facts
 from harness.judging.case import Case, make_case
+from harness.judging.cause import cause_of_cell
 from harness.judging.examine import ExaminedTurn, examine
 from harness.judging.expectation import Expectation
-from harness.judging.expected import apply_declared_policies, expectation_from, with_actions
+from harness.judging.expected import apply_declarations, expectation_from
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
-from harness.judging.results import Blame, Finding, Outcome, Result
-from harness.judging.scenario import Scenario
+from harness.judging.results import LEVELS, Blame, Finding, Outcome, Result
+from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.normalizers.protocol import Normalizer
 from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
 from harness.wire.interaction import Interaction
-
-CASSETTE_PREFIX = "cassette:"
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
@@ -46,10 +45,9 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def expectations(self) -> tuple[Expectation, ...]:
         """The expected turn of each interaction, by the scenario or else by the oracle."""
-        readings = self.oracle_readings
         if self.scenario:
-            return tuple(map(with_actions, self.scenario.expect, readings))
-        return tuple(map(expectation_from, readings))
+            return self.scenario.expect
+        return tuple(map(expectation_from, self.oracle_readings))
 
 
 def judge_subject(
@@ -106,7 +104,7 @@ def _examine_interaction(
     index: int, subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
 ) -> ExaminedTurn:
     interaction, oracle = subject.cassette.interactions[index], subject.oracle_readings[index]
-    expectation = apply_declared_policies(subject.expectations[index], normalizer.policies)
+    expectation = apply_declarations(subject.expectations[index], normalizer)
     return examine(index, interaction, expectation, oracle, normalizer, cuts=cuts, limits=limits)
 
 
@@ -115,10 +113,10 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
     reported = [part for part in parts if part.whole.turn.parse_errors]
     broken = [part for part in parts if part.broken]
     worst = min(broken, key=lambda part: part.badness) if broken else None
-    quirks = {quirk for part in parts for quirk in part.evidence.oracle.quirks}
+    quirks = tuple(sorted({it for part in parts for it in part.evidence.oracle.quirks}))
     turns = tuple(turn_facts(scenario, part) for part in parts)
     judged = with_findings(
-        bare,
+        msgspec.structs.replace(bare, quirks=scenario.quirks if scenario else quirks),
         (finding for part in parts for finding in part.findings),
         parse_errors=bool(reported),
         blame=lambda: blame_of_turn(scenario, reported[0]),
@@ -130,7 +128,6 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
         interaction=worst.evidence.index if worst else 0,
         replays=sum(part.replays for part in parts),
         turns=turns,
-        quirks=scenario.quirks if scenario else tuple(sorted(quirks)),
     )
 
 
@@ -152,7 +149,7 @@ def with_findings(
         judged: whether the cell may conform: False if no calls were judged.
     """
     ordered = sorted(
-        found, key=lambda it: (it.level != "MUST", it.outcome.badness, it.rule, it.path)
+        found, key=lambda it: (LEVELS.index(it.level), it.outcome.badness, it.rule, it.path)
     )
     if ordered and ordered[0].level == "MUST":
         outcome = ordered[0].outcome
@@ -161,12 +158,13 @@ def with_findings(
     else:
         outcome = Outcome.UNJUDGED
     party: Blame = "normalizer" if outcome.fails else ""
-    return msgspec.structs.replace(
+    judged_result = msgspec.structs.replace(
         result,
         outcome=outcome,
         blame=blame() if outcome is Outcome.PARSE_ERROR else party,
         findings=tuple(ordered),
     )
+    return msgspec.structs.replace(judged_result, cause=cause_of_cell(judged_result))
 
 
 def empty_result(subject: LoadedSubject, normalizer: str) -> Result:

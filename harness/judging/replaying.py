@@ -18,6 +18,7 @@ from typing import Literal, TypeVar, get_args
 
 import msgspec
 
+from harness.judging.cause import raised_in
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
@@ -206,8 +207,15 @@ def replay(
                 append(Emission(delta, bytes_read))
         return len(emissions) > most
 
-    too_many, error, expired = run_guarded(run, limits.time_for(interaction.body))
-    return Replay(chunking, tuple(emissions), folder.turn(), error, bool(too_many) or expired)
+    too_many, problem, expired = run_guarded(run, limits.time_for(interaction.body))
+    return Replay(
+        chunking,
+        tuple(emissions),
+        folder.turn(),
+        problem.error,
+        bool(too_many) or expired,
+        problem.raised,
+    )
 
 
 def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
@@ -225,12 +233,27 @@ def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
     return [*rejected, StreamFailure("interrupted", error)]
 
 
-def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, str, bool]:
+class Raised(msgspec.Struct, frozen=True):
+    """An exception of a client; without one, both are "".
+
+    Fields:
+        error: `describe_exception` of it.
+        raised: `raised_in` it.
+    """
+
+    error: str = ""
+    raised: str = ""
+
+
+NOTHING_RAISED = Raised()
+
+
+def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Raised, bool]:
     """Return what `action` returned, the exception that it raised, and whether it took too long.
 
     Whatever code under test raises is an outcome, `sys.exit` too. Only Ctrl-C passes through.
     """
-    result, error, expired = None, "", False
+    result, raised, expired = None, NOTHING_RAISED, False
     try:
         with deadline(seconds):
             try:
@@ -238,12 +261,12 @@ def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, str,
             except (DeadlineExceeded, KeyboardInterrupt):
                 raise
             except BaseException as problem:  # noqa: BLE001 - see above
-                error = describe_exception(problem)
+                raised = Raised(describe_exception(problem), raised_in(problem))
     except DeadlineExceeded:
         expired = True
     finally:
         _HandlerState.guarded = False  # nothing is raised from now on, however the block ended
-    return result, error, expired
+    return result, raised, expired
 
 
 def describe_exception(problem: BaseException) -> str:

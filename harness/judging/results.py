@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from hashlib import sha256
-from typing import Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -13,6 +13,30 @@ from harness.wire.cuts import Chunking
 
 Blame = Literal["", "model", "provider", "normalizer", "harness"]
 Level = Literal["MUST", "SHOULD", "MAY"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+# What the stream contained where a rule is violated, if a level depends on it:
+# - as-sent: the stream contains what the client emitted.
+# - duplicate-keys: an object of the arguments has one key twice.
+# - json-extension: arguments that are not JSON, but that many JSON parsers read without a guess.
+# - lone-surrogate: an escape of half a surrogate pair.
+# - unknown-value: a finish value that the API does not document.
+# - undocumented: a form that the API or the framing does not have, and the client said so: it
+#   reported a failure or a rejection, or as an SDK raised an exception.
+# - failure: a turn that must fail, or may.
+# - no-answer: a success status, and a body without any event of the API.
+# - number-form: the same number in another notation, such as 1 for 1.0.
+Came = Literal[
+    "",
+    "as-sent",
+    "duplicate-keys",
+    "json-extension",
+    "lone-surrogate",
+    "no-answer",
+    "undocumented",
+    "unknown-value",
+    "failure",
+    "number-form",
+]
 
 
 class Outcome(StrEnum):
@@ -68,6 +92,7 @@ class Replay(msgspec.Struct, frozen=True):
 
     Fields:
         error: the exception that the normalizer raised, `Type: text`; "" if it did not.
+        raised: `raised_in` that exception.
         hung: it neither yielded nor ended within its limits.
     """
 
@@ -76,6 +101,7 @@ class Replay(msgspec.Struct, frozen=True):
     turn: Turn
     error: str = ""
     hung: bool = False
+    raised: str = ""
 
     @property
     def reports_failure(self) -> bool:
@@ -88,11 +114,14 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Fields:
         rule: id of the rule.
-        level: MUST findings decide the outcome; SHOULD and MAY are shown.
+        level: for the kind of the client. MUST findings decide the outcome, SHOULD findings are
+            shown and counted, and MAY findings are allowed and only shown with their cell.
         outcome: what kind of failure it is.
         path: where in the turn, such as `turns[0].calls[1].arguments`.
         expected, actual: as text, cut to a readable length.
         offset: byte in the body that caused it; None if it is not known.
+        came: what the stream contained, if the level depends on it.
+        raised: `raised_in` the exception that violates the rule; "" for other violations.
     """
 
     rule: str
@@ -102,6 +131,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     expected: str
     actual: str
     offset: int | None = None
+    came: Came = ""
+    raised: str = ""
 
 
 class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -231,6 +262,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
             conversation is only counted, so its outcome is always unsupported.
         conversation: its facts; None for turns, and for a cell that did not run.
         source: of the cassette; None in runs of older harnesses.
+        cause: of the failure, see `harness.judging.cause`; "" if the cell did not fail.
     """
 
     cell: str
@@ -255,3 +287,9 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
     kind: Literal["turns", "conversation", "log"] = "turns"
     conversation: ConversationFacts | None = None
     source: CassetteFacts | None = None
+    cause: str = ""
+
+    @property
+    def reported(self) -> tuple[Finding, ...]:
+        """The findings without those that a MAY rule allows."""
+        return tuple(finding for finding in self.findings if finding.level != "MAY")

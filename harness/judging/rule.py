@@ -1,13 +1,17 @@
-"""What a rule is, and the engine that checks turns and conversations against rules."""
+"""What a rule is, and the engine that checks turns and conversations against rules.
+
+`harness.judging.duties` has the level of each rule, which depends on the kind of the client.
+"""
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
-from harness.judging.results import Finding, Level, Outcome
+from harness.judging.duties import About, level_of
+from harness.judging.results import Came, Finding, Outcome
+from harness.project import ClientKind
 
-About = Literal["turns", "conversation"]
 Of = Literal["turn", "deltas", "time", "many"]
 
 _SHOWN_CHARACTERS: Final = 400
@@ -28,6 +32,14 @@ class Evidence(Protocol):
     def prefix(self) -> str:
         """What the path of each finding starts with."""
 
+    @property
+    def kind(self) -> ClientKind:
+        """What the client under test promises."""
+
+    @property
+    def refuses_undocumented(self) -> bool:
+        """Whether the stream breaks the form of its API, and the client said that it did."""
+
 
 E = TypeVar("E", bound=Evidence)
 
@@ -38,6 +50,8 @@ class Violation(msgspec.Struct, frozen=True):
     Fields:
         path: inside the turn or the conversation, such as `calls[1].arguments`.
         outcome: None for the rule's own.
+        came: what the stream contained, if the rule's level depends on it.
+        raised: of the replay, if its exception is the violation.
     """
 
     path: str
@@ -45,6 +59,8 @@ class Violation(msgspec.Struct, frozen=True):
     actual: Any
     offset: int | None = None
     outcome: Outcome | None = None
+    came: Came = ""
+    raised: str = ""
 
 
 Check = Callable[[E], Iterator[Violation]]
@@ -59,7 +75,6 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
         outcome: what kind of failure a violation is.
         quirks: ids of the catalogue that made the rule necessary.
         check: yields each violation.
-        level: MUST findings decide a cell's outcome; SHOULD and MAY are shown.
         field: the field of the expected result that the rule compares; it is not checked if
             that field is not judged. "" if it needs none.
         of: what shows a violation. `turn`: the folded turn; `deltas`: each replay's deltas;
@@ -75,7 +90,6 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
     outcome: Outcome
     quirks: tuple[str, ...]
     check: Check[E]
-    level: Level
     field: str
     of: Of
     always: bool
@@ -101,7 +115,6 @@ class RuleMaker(Generic[E]):
         outcome: Outcome,
         quirks: tuple[str, ...] = (),
         *,
-        level: Level = "MUST",
         field: str = "",
         of: Of = "turn",
         always: bool = False,
@@ -111,9 +124,7 @@ class RuleMaker(Generic[E]):
 
         def rule(check: Check[E]) -> Rule[E]:
             ids = frozenset(yields_to)
-            made = Rule(
-                self._about, rule_id, title, outcome, quirks, check, level, field, of, always, ids
-            )
+            made = Rule(self._about, rule_id, title, outcome, quirks, check, field, of, always, ids)
             self._rules.append(made)
             return made
 
@@ -135,18 +146,27 @@ def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:
     ]
     violated = {rule.id for rule, _ in found}
     return [
-        Finding(
-            rule=rule.id,
-            level=rule.level,
-            outcome=violation.outcome or rule.outcome,
-            path=evidence.prefix + violation.path,
-            expected=display_text(violation.expected),
-            actual=display_text(violation.actual),
-            offset=violation.offset,
-        )
+        _finding(rule, violation, evidence)
         for rule, violation in found
         if violated.isdisjoint(rule.yields_to)
     ]
+
+
+def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
+    outcome, came = violation.outcome or rule.outcome, violation.came
+    if not came and outcome is not Outcome.SILENT_WRONG and evidence.refuses_undocumented:
+        came = "undocumented"
+    return Finding(
+        rule=rule.id,
+        level=level_of(rule.id, evidence.kind, came),
+        outcome=outcome,
+        path=evidence.prefix + violation.path,
+        expected=display_text(violation.expected),
+        actual=display_text(violation.actual),
+        offset=violation.offset,
+        came=came,
+        raised=violation.raised,
+    )
 
 
 def display_text(value: object) -> str:

@@ -4,7 +4,7 @@ An author writes it from the meaning of the bytes, independently of how the cass
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -13,6 +13,14 @@ from harness.judging.expectation import Expectation
 from harness.turns.turn import Tool
 
 ScenarioBlame = Literal["", "model", "provider", "harness"]
+
+# What the id of a cassette without a scenario starts with.
+CASSETTE_PREFIX: Final = "cassette:"
+
+
+def area_of(scenario: str) -> str:
+    """Return the folder part of the id of a scenario, or of a cassette without one."""
+    return scenario.removeprefix(CASSETTE_PREFIX).rpartition("/")[0]
 
 
 class Scenario(msgspec.Struct, frozen=True):

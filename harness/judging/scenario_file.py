@@ -35,6 +35,7 @@ from harness.judging.policies import (
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.text_calls import TEXT_DIALECTS
 from harness.turns.deltas import FinishReason, Usage
+from harness.turns.exact_json import encode_json
 
 SUFFIX = ".yaml"
 # Folders next to the scenarios with files that scenarios share, and no scenarios.
@@ -44,15 +45,17 @@ _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.
 
 
 class CallFile(File, frozen=True):
-    """A call that must be emitted: of a function with `arguments`, of a custom tool with `input`.
+    """A call that must be emitted; without `id` any unique id will do.
 
-    Without `id` any unique id will do.
+    Exactly one key contains what the model gives it: `arguments` of a function, `input` of a custom
+    tool, or `action`, the content of an action of the client.
     """
 
     name: Text
     arguments: dict[str, Any] | None = None
     id: Text | None = None
     input: str | None = None
+    action: dict[str, Any] | list[Any] | None = None
 
 
 class FailureFile(File, frozen=True):
@@ -87,7 +90,8 @@ class TurnFile(File, frozen=True):
     """The turn that one interaction must give; with `may_fail` it may fail instead, with any code.
 
     `open` are keys that are not judged; with `missing_calls`, calls may be missing, but no call
-    other than those of `tool_calls` may be emitted.
+    other than those of `tool_calls` may be emitted. `alternatives` are other turns that the
+    specification of the API admits; a result is compared with the closest one.
     """
 
     text: str = ""
@@ -100,6 +104,7 @@ class TurnFile(File, frozen=True):
     may_fail: bool = False
     usage: UsageFile | None = None
     open: tuple[Open, ...] = ()
+    alternatives: tuple["TurnFile", ...] = ()
 
 
 class ScenarioFile(File, frozen=True):
@@ -247,22 +252,30 @@ def _expectation(turn: TurnFile, path: str, where: str, *, loose_space: bool) ->
         loose_space=loose_space,
         calls_at_most="missing_calls" in turn.open,
         may_fail=turn.may_fail,
+        alternatives=tuple(
+            _expectation(each, f"{path}.alternatives[{number}]", where, loose_space=loose_space)
+            for number, each in enumerate(turn.alternatives)
+        ),
     )
 
 
 def _require_call(call: CallFile, path: str, where: str) -> None:
-    if (call.arguments is None) == (call.input is None):
+    if [call.arguments, call.input, call.action].count(None) != 2:  # noqa: PLR2004 - all but one
         raise UnreadableError(
-            f"{path}: expected either `arguments` (a function) or `input` (a custom tool)",
+            f"{path}: expected one of `arguments` (a function), `input` (a custom tool) and "
+            "`action` (of the client)",
             where=where,
             hint="a function that is called without arguments has `arguments: {}`",
         )
     require_json(call.arguments, f"{path}.arguments", where)
+    require_json(call.action, f"{path}.action", where)
 
 
 def _expected_call(call: CallFile) -> ExpectedCall:
     if call.input is not None:
         return ExpectedCall(call.name, {}, call.id, call.input, "custom")
+    if call.action is not None:
+        return ExpectedCall(call.name, {}, call.id, encode_json(call.action).decode(), "action")
     return ExpectedCall(call.name, call.arguments or {}, call.id)
 
 

@@ -4,6 +4,7 @@ A field that is not judged is listed in `open`, or left out if that means the sa
 new cassette gets a scenario that its author then confirms.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -91,8 +92,13 @@ def _open(expected: Expectation) -> Iterator[str]:
 
 
 def _call(call: ExpectedCall) -> dict[str, Any]:
-    function = call.kind == "function"
-    given = {"arguments": call.arguments} if function else {"input": call.arguments_text}
+    match call.kind:
+        case "function":
+            given: dict[str, Any] = {"arguments": call.arguments}
+        case "custom":
+            given = {"input": call.arguments_text}
+        case "action":
+            given = {"action": json.loads(call.json_text)}
     return {**_not_empty({"id": call.id}), "name": call.name, **given}
 
 

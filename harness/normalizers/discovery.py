@@ -4,12 +4,13 @@ Packages that a normalizer needs are imported when it is loaded, or reported as 
 """
 
 import importlib
-from typing import Final
+from typing import Final, get_args
 
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
+from harness.normalizers.client import client_normalizer
 from harness.normalizers.mutants import MUTANTS
-from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.normalizers.protocol import CAPABILITIES, Hidden, Normalizer
 from harness.normalizers.registry import Registry
 from harness.project import project
 from harness.text_calls import TEXT_DIALECTS
@@ -23,9 +24,11 @@ _NORMALIZERS: Final = Registry(
         "dialects": DIALECTS,
         "capabilities": CAPABILITIES,
         "text_dialects": TEXT_DIALECTS,
+        "hides": get_args(Hidden),
     },
     example="mypackage.llm:normalize",
     error=NormalizerLoadError,
+    schemes={"client": client_normalizer},
 )
 GROUP: Final = _NORMALIZERS.group
 installed_normalizer_names: Final = _NORMALIZERS.installed
@@ -39,7 +42,8 @@ def load_normalizer(name: str) -> Normalizer:
     Args:
         name: of an entry point, a mutant or a normalizer of the project (see `harness.project`);
             or `module:attribute`, a `Normalizer` or a function `(interaction, reads) -> deltas`,
-            in a module that may be in the working folder or in that of the project.
+            in a module that may be in the working folder or in that of the project; or
+            `client:COMMAND`, see `harness.normalizers.client`.
 
     Raises:
         UsageError: there is no such normalizer, or there are two.

@@ -74,7 +74,7 @@ naive: Final = Normalizer(
     name="naive",
     normalize=_merged,
     role="known-bad",
-    capabilities=frozenset(("aws-framing",)),
+    capabilities=frozenset(("aws-framing", "calls-in-unknown-members")),
     breaks=frozenset(
         (
             "CALL-NAMED",

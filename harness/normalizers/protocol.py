@@ -1,15 +1,16 @@
 """The protocol that users implement, and the declaration of a normalizer."""
 
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from harness.project import ClientKind
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 
-Normalize: TypeAlias = Callable[[Interaction, Iterable[bytes]], Iterator[Delta]]
+Normalize: TypeAlias = Callable[[Interaction, Iterator[bytes]], Iterator[Delta]]
 
 Role = Literal["conforming", "known-bad", "mutant", "peer"]
 
@@ -18,9 +19,19 @@ CAPABILITIES = {
     "repeated-arguments": "arguments sent cumulatively, repeated at the end, or after a `{}`",
     "names-in-pieces": "function names that come in several deltas",
     "custom-tools": "calls of custom tools, whose input is free text and not JSON",
+    "client-actions": "actions that the API asks of the client itself, such as a shell command",
+    "several-choices": "several choices, which only a request for more than one gets",
     "calls-without-index": "parallel calls without a usable index",
+    "partial-arguments": "arguments as values with JSON paths, which Gemini sends on request",
+    "other-encodings": "an encoding or version that the client must request, or that a proxy makes",
     "aws-framing": "the events of another API in the binary framing of AWS, as on Bedrock",
+    "realtime-events": "the events of OpenAI's Realtime API, which has its own client",
+    "calls-in-unknown-members": "calls under a member that the API does not have",
 }
+
+
+# What a client may not expose to agent code, so that it is not judged.
+Hidden = Literal["ids", "text", "reasoning", "finish", "usage"]
 
 
 class Normalizer(msgspec.Struct, frozen=True):
@@ -28,13 +39,16 @@ class Normalizer(msgspec.Struct, frozen=True):
 
     Fields:
         name: selects it with `-n`.
-        normalize: gets the interaction without its body, and the body as `reads`, which end
-            without an error; `interaction.ended` says how the body ended. It must be lazy,
-            because the harness counts the bytes that it read before each delta. It must keep no
-            state between calls.
+        normalize: gets the interaction without its body, and the body as `reads`, an iterator
+            that ends without an error; `interaction.ended` says how the body ended. It must be
+            lazy, because the harness counts the bytes that it read before each delta. It must keep
+            no state between calls.
         dialects: those that it supports. Any other is `unsupported` and is not counted.
         capabilities: keys of `CAPABILITIES`.
         streams: False if it emits the turn only at the end.
+        kind: what it promises. An `sdk` hands the provider's words to its caller, so it need not
+            repair them; a `gateway` normalizes them; an `agent` executes calls.
+        hides: what it does not expose. This is not judged, and is shown as not judged.
         role: `conforming` runs by default; `known-bad` (reproduces a bug reported in the
             field), `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a
             third-party library) run if the user names them.
@@ -44,7 +58,7 @@ class Normalizer(msgspec.Struct, frozen=True):
             `{"name": "by-tools"}`; it is judged by the policies that it declares.
         text_dialects: names of the text dialects whose calls it finds in text; a scenario of
             any other is `unsupported`.
-        needs: top-level modules that it requires, such as a provider's package.
+        needs: modules that it requires, such as a provider's package.
         extra: the extra of this package that installs them.
     """
 
@@ -53,6 +67,8 @@ class Normalizer(msgspec.Struct, frozen=True):
     dialects: frozenset[str] = frozenset({"openai-chat"})
     capabilities: frozenset[str] = frozenset()
     streams: bool = True
+    kind: ClientKind = "gateway"
+    hides: frozenset[Hidden] = frozenset()
     role: Role = "conforming"
     breaks: frozenset[str] = frozenset()
     summary: str = ""
@@ -64,4 +80,11 @@ class Normalizer(msgspec.Struct, frozen=True):
     @property
     def missing(self) -> tuple[str, ...]:
         """The modules in `needs` that are not installed."""
-        return tuple(name for name in self.needs if importlib.util.find_spec(name) is None)
+        return tuple(name for name in self.needs if not _is_installed(name))
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it
+        return False

@@ -34,6 +34,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         declared: returns the declarations of the project, by name.
         known: field -> the values that the project may declare.
         example: of `module:callable`.
+        schemes: name before a colon -> what makes a plug-in of the text after it.
         error: the type of error if one cannot be loaded.
     """
 
@@ -44,6 +45,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
     known: Mapping[str, Collection[str]]
     example: str
     error: type[HarnessError]
+    schemes: Mapping[str, Callable[[str], P]] = {}
 
     @property
     def group(self) -> str:
@@ -70,7 +72,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         raise UsageError(f"unknown {self.word} {name!r}", hint=self._known(name))
 
     def imported(self, spec: str) -> object:
-        """Return the object called `module:attribute`, of any kind.
+        """Return the object called `module:attribute`, of any kind, or what a scheme makes.
 
         The module may be in the working folder, or in the folder of the project around it.
 
@@ -78,6 +80,8 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
             HarnessError: of the type `error`, if there is no such module or attribute.
         """
         module_name, _, attribute = spec.partition(":")
+        if module_name in self.schemes:
+            return self.schemes[module_name](attribute)
         for folder in (str(Path.cwd()), str(project().root)):
             if folder not in sys.path:
                 sys.path.append(folder)  # last, so that it hides no installed module

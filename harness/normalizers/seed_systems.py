@@ -99,7 +99,8 @@ _ACTION_PROTOCOL: Final = TextPolicy(dialects=frozenset(("action-protocol",)))
 dashscope_restore: Final = Normalizer(
     name="dashscope-restore",
     normalize=_restored,
-    capabilities=frozenset(("calls-without-index", "aws-framing")),
+    capabilities=frozenset(CAPABILITIES)
+    - {"repeated-arguments", "names-in-pieces", "custom-tools"},
     summary="seed system 1: id and name stored by index, restored at the end of the turn",
     policies={"nameless": "drop", "arguments": "append", "names": "first"},
 )

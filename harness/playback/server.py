@@ -33,6 +33,8 @@ class LoopbackServer:
     Args:
         handler: creates the handler of one connection.
         port: 0 for any free port.
+        daemon: its threads do not keep the process alive: for servers whose block ends in an exit
+            handler, which runs after all other threads have ended.
 
     Attributes:
         base_url: its address without a path; "" until the block begins.
@@ -42,8 +44,9 @@ class LoopbackServer:
         UsageError: the port is not available when the block begins.
     """
 
-    def __init__(self, handler: MakeHandler, port: int) -> None:
+    def __init__(self, handler: MakeHandler, port: int, *, daemon: bool = False) -> None:
         self.base_url = ""
+        self._daemon = daemon
         self.stopping = Event()
         self._handler = handler
         self._port = port
@@ -51,7 +54,9 @@ class LoopbackServer:
     def __enter__(self) -> Self:
         self._listener = _listen(self._port, self._handler)
         self.base_url = f"http://{HOST}:{self._listener.server_address[1]}"
-        self._thread = Thread(target=self._listener.serve_forever, args=(_POLL_SECONDS,))
+        self._listener.daemon_threads = self._daemon
+        work, poll = self._listener.serve_forever, (_POLL_SECONDS,)
+        self._thread = Thread(target=work, args=poll, daemon=self._daemon)
         self._thread.start()
         return self
 

@@ -1,6 +1,6 @@
-"""The failures of a run by signature, as the page and every text output list them.
+"""The failures of a run by cause, as the page and every text output list them.
 
-Violated SHOULD and MAY rules come last: they are reported, and fail no cell.
+Violated SHOULD rules come last: they are reported, and fail no cell.
 """
 
 from collections.abc import Collection, Mapping
@@ -8,16 +8,17 @@ from typing import Final
 
 import msgspec
 
+from harness.judging.cause import cause_of
 from harness.judging.results import Finding, Result
 from harness.runs.gate import Gate, replay_command
-from harness.runs.questions import FailureSignature, Questions
+from harness.runs.questions import CauseGroup, Questions
 from harness.runs.run import Run, Selection
 
-FAILING_NO_CELL: Final = "SHOULD and MAY rules violated, which fail no cell"
+FAILING_NO_CELL: Final = "SHOULD rules violated, which fail no cell"
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Cells that fail with one signature.
+    """Cells of one normalizer that fail for one cause.
 
     Fields:
         cell: the first cell, if possible one that the gate counts.
@@ -27,7 +28,7 @@ class Failure(msgspec.Struct, frozen=True):
         accepted: how many of the cells the gate does not count.
     """
 
-    signature: FailureSignature
+    group: CauseGroup
     cell: str
     title: str
     example: Finding | None
@@ -36,53 +37,56 @@ class Failure(msgspec.Struct, frozen=True):
 
     @property
     def is_must(self) -> bool:
-        """Whether the rule fails cells: SHOULD and MAY rules do not."""
-        return self.signature.level == "MUST"
+        """Whether the rule fails cells: SHOULD rules do not."""
+        return self.group.level == "MUST"
 
     @property
     def headline(self) -> str:
-        """One line that names the signature."""
-        found = self.signature
-        rule = found.rule or "without a finding"
-        return f"{found.normalizer}: {found.outcome.value}, {found.level} {rule}"
+        """One line that names the cause."""
+        found = self.group
+        level = "" if self.is_must else f"{found.level} "
+        cause = found.cause or "without a finding"
+        return f"{found.normalizer}: {found.outcome.value}, {level}{cause}"
 
 
 def list_failures(run: Run, gate: Gate) -> tuple[Failure, ...]:
     """Return the failures of `run`: MUST rules first, and of them first those not accepted."""
     with Questions(run) as store:
-        signatures = store.failures_by_signature()
+        groups = store.failures_by_cause()
     accepted = {each.cell for each in gate.excused}
     results = {result.cell: result for result in run.results}
-    found = (failure_of(each, results, run.header.selection, accepted) for each in signatures)
+    found = (failure_of(each, results, run.header.selection, accepted) for each in groups)
     return tuple(
-        sorted(found, key=lambda each: (not each.is_must, each.accepted == each.signature.count))
+        sorted(found, key=lambda each: (not each.is_must, each.accepted == each.group.count))
     )
 
 
 def failure_of(
-    signature: FailureSignature,
+    group: CauseGroup,
     results: Mapping[str, Result],
     selection: Selection,
     accepted: Collection[str] = (),
 ) -> Failure:
-    """Return the failure of `signature`.
+    """Return the failure of `group`.
 
     Args:
-        signature: as the database groups failures.
+        group: as the database groups failures.
         results: by cell.
         selection: of the run.
         accepted: cells that the gate does not count.
     """
-    cell = next((cell for cell in signature.cells if cell not in accepted), signature.cells[0])
-    key = (signature.rule, signature.level, signature.outcome)
+    cell = next((cell for cell in group.cells if cell not in accepted), group.cells[0])
+    result = results[cell]
     matching = (
-        each for each in results[cell].findings if (each.rule, each.level, each.outcome) == key
+        each
+        for each in result.findings
+        if each.level == group.level and cause_of(each, result) == group.cause
     )
     return Failure(
-        signature=signature,
+        group=group,
         cell=cell,
-        title=results[cell].title,
+        title=result.title,
         example=next(matching, None),
         command=replay_command(cell, selection.paths, selection.options),
-        accepted=sum(cell in accepted for cell in signature.cells),
+        accepted=sum(cell in accepted for cell in group.cells),
     )

@@ -24,7 +24,7 @@ from harness.reporting.pages.cassettes import cassettes_page
 from harness.reporting.pages.compare import compare_page
 from harness.reporting.pages.conversations import conversations_page
 from harness.reporting.pages.failures import (
-    CASES_PER_SIGNATURE,
+    CASES_PER_CAUSE,
     MAX_CASES,
     MAX_GROUPS,
     cells_with_case,
@@ -187,7 +187,7 @@ def _environment() -> Environment:
     }
     environment.globals |= {
         "BLAMES": words.BLAMES,
-        "CASES_PER_SIGNATURE": CASES_PER_SIGNATURE,
+        "CASES_PER_CAUSE": CASES_PER_CAUSE,
         "FEW": FEW,
         "MAX_CASES": MAX_CASES,
         "MAX_FINDINGS": MAX_FINDINGS,

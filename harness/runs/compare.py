@@ -25,12 +25,25 @@ _Trial: TypeAlias = tuple[str, bool, bool]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One cell whose outcome differs; None if that run did not judge it."""
+    """One cell whose outcome differs; None if it is not in that run."""
 
     cell: str
     way: ChangeKind
     before: Outcome | None
     after: Outcome | None
+
+
+class CauseChange(msgspec.Struct, frozen=True):
+    """A cause for which cells of a normalizer fail in one of the two runs only.
+
+    Fields:
+        cells: how many of those that both runs judged; `cell` is the first.
+    """
+
+    normalizer: str
+    cause: str
+    cells: int
+    cell: str
 
 
 class RateChange(msgspec.Struct, frozen=True):
@@ -64,6 +77,7 @@ class Comparison(msgspec.Struct, frozen=True):
         conformance: of normalizers and agents, by name.
         turn_success: of models, as the lead normalizer of each run read the same turns.
         warnings: why the two may not be comparable.
+        new_causes, fixed_causes: of the cells that both runs judged, those of one run only.
     """
 
     same: int
@@ -72,27 +86,50 @@ class Comparison(msgspec.Struct, frozen=True):
     conformance: tuple[RateChange, ...]
     turn_success: tuple[RateChange, ...]
     warnings: tuple[str, ...]
+    new_causes: tuple[CauseChange, ...] = ()
+    fixed_causes: tuple[CauseChange, ...] = ()
 
 
 def compare(base: Run, run: Run) -> Comparison:
     """Return the differences from `base` to `run`."""
-    before, after = _judged_results(base), _judged_results(run)
-    cells = sorted(before.keys() | after.keys())
+    before, after = ({each.cell: each for each in one.results} for one in (base, run))
+    judged = [
+        {cell for cell, each in found.items() if each.outcome.judged} for found in (before, after)
+    ]
+    cells, both = sorted(judged[0] | judged[1]), sorted(judged[0] & judged[1])
     found = (_change(cell, before.get(cell), after.get(cell)) for cell in cells)
     changes = sorted((each for each in found if each is not None), key=_worst_first)
+    causes = [_causes(each[cell] for cell in both) for each in (before, after)]
     counted = Counter(each.way for each in changes)
     return Comparison(
         same=len(cells) - len(changes),
         counts={way: counted[way] for way in CHANGE_KINDS},
         changes=tuple(changes),
-        conformance=_rates(_cells(before, after)),
+        conformance=_rates(_cells(before, after, both)),
         turn_success=_rates(_turns(base, run)),
         warnings=tuple(_warnings(base, run)),
+        new_causes=_only_causes(causes[1], causes[0]),
+        fixed_causes=_only_causes(causes[0], causes[1]),
     )
 
 
-def _judged_results(run: Run) -> dict[str, Result]:
-    return {each.cell: each for each in run.results if each.outcome.judged}
+def _causes(results: Iterable[Result]) -> dict[tuple[str, str], list[str]]:
+    """Return normalizer and cause -> the cells that fail for it."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for each in results:
+        if each.cause:
+            found[each.normalizer, each.cause].append(each.cell)
+    return found
+
+
+def _only_causes(
+    found: Mapping[tuple[str, str], list[str]], other: Mapping[tuple[str, str], list[str]]
+) -> tuple[CauseChange, ...]:
+    """Return the causes of `found` that are not in `other`, those of most cells first."""
+    only = (
+        CauseChange(*key, len(cells), cells[0]) for key, cells in found.items() if key not in other
+    )
+    return tuple(sorted(only, key=lambda each: (-each.cells, each.normalizer, each.cause)))
 
 
 def _change(cell: str, before: Result | None, after: Result | None) -> Change | None:
@@ -100,6 +137,8 @@ def _change(cell: str, before: Result | None, after: Result | None) -> Change | 
     now = after.outcome if after else None
     if was is None or now is None:
         return Change(cell, "new" if was is None else "missing", was, now)
+    if not (was.judged and now.judged):
+        return Change(cell, "changed", was, now)
     if was.conforms != now.conforms:
         return Change(cell, "fixed" if now.conforms else "broken", was, now)
     return None if now.conforms or was is now else Change(cell, "changed", was, now)
@@ -110,8 +149,10 @@ def _worst_first(change: Change) -> tuple[int, int, str]:
     return CHANGE_KINDS.index(change.way), shown.badness if shown else 0, change.cell
 
 
-def _cells(before: Mapping[str, Result], after: Mapping[str, Result]) -> Iterator[_Trial]:
-    for cell in before.keys() & after.keys():
+def _cells(
+    before: Mapping[str, Result], after: Mapping[str, Result], both: Iterable[str]
+) -> Iterator[_Trial]:
+    for cell in both:
         was, now = before[cell].outcome, after[cell].outcome
         yield after[cell].normalizer, was.conforms, now.conforms
 
@@ -163,6 +204,7 @@ def _warnings(base: Run, run: Run) -> Iterator[str]:
     for word, was, now in (
         ("cuts", base.header.selection.cuts, run.header.selection.cuts),
         ("versions of the harness", base.header.harness, run.header.harness),
+        ("schemas", str(base.header.schema), str(run.header.schema)),
         ("lead normalizers", base.header.lead, run.header.lead),
     ):
         if was != now:

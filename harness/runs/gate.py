@@ -294,6 +294,22 @@ def _worst_first(item: tuple[str, list[Result]]) -> tuple[int, int, str]:
 _DO = {True: "does", False: "do"}
 
 
+class FailureCause(msgspec.Struct, frozen=True):
+    """Why `cells` of one normalizer or agent fail; `cell` is the first of them."""
+
+    normalizer: str
+    cause: str
+    outcome: Outcome
+    cells: int
+    cell: str
+
+
+def _failure_causes(questions: Questions) -> Iterator[FailureCause]:
+    for each in questions.failures_by_cause():
+        if each.level == "MUST":
+            yield FailureCause(each.normalizer, each.cause, each.outcome, each.count, each.cells[0])
+
+
 class Summary(msgspec.Struct, frozen=True):
     """The machine-readable summary of a run: what `harness run --format json` prints.
 
@@ -304,6 +320,7 @@ class Summary(msgspec.Struct, frozen=True):
         replays: chunkings tried, over all cells.
         outcomes: normalizer or agent -> outcome -> number of cells.
         judged: how many turns had their calls, text, reasoning and finish judged.
+        causes: for which cells fail, worst first.
     """
 
     scenarios: int
@@ -312,6 +329,7 @@ class Summary(msgspec.Struct, frozen=True):
     rankings: Rankings
     gate: Gate
     judged: tuple[JudgedShare, ...] = ()
+    causes: tuple[FailureCause, ...] = ()
 
 
 def summarize(run: Run, policy: GatePolicy = NO_POLICY) -> Summary:
@@ -324,4 +342,5 @@ def summarize(run: Run, policy: GatePolicy = NO_POLICY) -> Summary:
             rankings=rank(questions),
             gate=judge_gate(run, policy, questions),
             judged=judged_shares_of_run(run),
+            causes=tuple(_failure_causes(questions)),
         )

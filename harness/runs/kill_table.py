@@ -16,17 +16,20 @@ from harness.conversation.agent import Agent
 from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import UnreadableError
 from harness.judging.conversations.judge import judge_conversation
+from harness.judging.duties import About, level_of
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import Cuts
 from harness.judging.results import Level, Result
-from harness.judging.rule import About
 from harness.judging.rules import RULES, TURN_RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
+from harness.project import ClientKind
 
 AnyClient: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
 
+# Mutants of `reference` normalize, and mutants of the tool loop execute calls.
+_KIND_OF_MUTANTS: Final[dict[About, ClientKind]] = {"turns": "gateway", "conversation": "agent"}
 _TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
 
@@ -50,7 +53,7 @@ class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
 
     Fields:
         about: what the rule is about.
-        level, title: of the rule.
+        level, title: of the rule; the level is that for the mutant.
         fuzz_median, fuzz_worst: number of inputs that the fuzzer needs to find the mutant from
             clean cassettes, over all seeds; None if not measured, or if a seed did not find it.
         fuzz_found, fuzz_seeds: number of seeds that found it, and of all seeds.
@@ -185,7 +188,7 @@ def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
     fuzz = next((found for found in known if found.rule == row.rule), Sensitivity(""))
     return MeasuredKill(
         **msgspec.structs.asdict(row),
-        level=rule.level,
+        level=level_of(rule.id, _KIND_OF_MUTANTS[rule.about]),
         title=rule.title,
         about=rule.about,
         fuzz_median=fuzz.median,

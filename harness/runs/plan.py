@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from harness.judging.conversations.judge import LOG_PREFIX
-from harness.judging.judge import CASSETTE_PREFIX
+from harness.judging.scenario import CASSETTE_PREFIX
 
 MAX_BATCH = 16
 

@@ -17,10 +17,11 @@ from typing import Any, Final, Literal, Self
 import duckdb
 import msgspec
 
+from harness.judging.cause import cause_of
 from harness.judging.results import ConversationFacts, Level, Outcome, Result
+from harness.judging.scenario import area_of
 from harness.project import GateRule, Metric
 from harness.runs.run import Run
-from harness.runs.selection import area_of
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import encodable
 
@@ -53,6 +54,7 @@ class Rate(msgspec.Struct, frozen=True):
     Fields:
         unjudged: of a model or prompt, the turns among the `n` whose calls are ambiguous; of a
             client, its unjudged cells, which are not among the `n`.
+        causes: of a client, the number of different causes for which its cells fail.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Rate(msgspec.Struct, frozen=True):
     unjudged: int
     parse_error: BlameSplit
     failed: BlameSplit
+    causes: int = 0
 
 
 class MeasuredRate(msgspec.Struct, frozen=True):
@@ -106,17 +109,19 @@ class ConversationRate(msgspec.Struct, frozen=True):
     failed: BlameSplit
 
 
-class FailureSignature(msgspec.Struct, frozen=True):
-    """Failures of one rule, level, outcome and normalizer.
+class CauseGroup(msgspec.Struct, frozen=True):
+    """Cells of one normalizer with one cause.
 
     Fields:
-        rule: id of the broken rule; "" if a cell failed without a finding.
+        cause: see `harness.judging.cause`; "" if the cells failed without a finding.
+        level: MUST if the cells fail for this cause.
+        outcome: the worst.
         count: number of cells.
         quirks: of all those cells, sorted.
         cells: their ids, sorted.
     """
 
-    rule: str
+    cause: str
     level: Level
     outcome: Outcome
     normalizer: str
@@ -207,7 +212,7 @@ class Questions:
         self._insert("results", map(_result_row, run.results))
         self._insert("turns", _parts(run, lambda result: result.turns, "ambiguous"))
         self._insert("conversations", _parts(run, _complete_conversation))
-        self._insert("findings", _parts(run, lambda result: result.findings))
+        self._insert("findings", _finding_rows(run))
 
     def __enter__(self) -> Self:
         return self
@@ -222,15 +227,11 @@ class Questions:
             counts.setdefault(normalizer, {})[outcome] = count
         return counts
 
-    def failures_by_signature(self) -> tuple[FailureSignature, ...]:
-        """Return the groups of equal failures, MUST before SHOULD, worst and largest first."""
+    def failures_by_cause(self) -> tuple[CauseGroup, ...]:
+        """Return the failures by cause, MUST before SHOULD, worst and largest first."""
         return tuple(
-            FailureSignature(
-                rule, level, Outcome(outcome), normalizer, count, tuple(quirks), tuple(cells)
-            )
-            for rule, level, outcome, normalizer, count, quirks, cells in self._ask(
-                "failures_by_signature"
-            )
+            CauseGroup(cause, level, Outcome(outcome), name, count, tuple(quirks), tuple(cells))
+            for cause, level, outcome, name, count, quirks, cells in self._ask("failures_by_cause")
         )
 
     def losses_by_quirk(self) -> tuple[QuirkLoss, ...]:
@@ -314,7 +315,8 @@ class Questions:
 
 def _rate(row: Sequence[Any]) -> Rate:
     name, k, n, best_k, unjudged, *split = row
-    return Rate(name, k, n, best_k, unjudged, BlameSplit(*split[:4]), BlameSplit(*split[4:]))
+    blamed = BlameSplit(*split[:4]), BlameSplit(*split[4:8])
+    return Rate(name, k, n, best_k, unjudged, *blamed, *split[8:])
 
 
 def _conversation_rate(row: Sequence[Any]) -> ConversationRate:
@@ -336,6 +338,18 @@ def _parts(
         for part in parts_of(result):
             more = {name: getattr(part, name) for name in derived}
             yield {**msgspec.structs.asdict(part), "cell": result.cell, **more}
+
+
+def _finding_rows(run: Run) -> Iterator[dict[str, object]]:
+    """Yield a row for each reported finding of each result."""
+    for result in run.results:
+        for each in result.reported:
+            yield {
+                "cell": result.cell,
+                "level": each.level,
+                "outcome": each.outcome,
+                "cause": cause_of(each, result),
+            }
 
 
 def _complete_conversation(result: Result) -> tuple[ConversationFacts, ...]:

@@ -33,7 +33,7 @@ class Ranked(msgspec.Struct, frozen=True):
             a client does not lower the rank of a model; for a normalizer it is `k`.
         groups: number of different requests that the `n` answer; for a normalizer it is `n`.
         effective_n: the number of independent trials with the same information.
-        unjudged: as in `Rate`.
+        unjudged, causes: as in `Rate`.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Ranked(msgspec.Struct, frozen=True):
     groups: int
     effective_n: float
     unjudged: int = 0
+    causes: int = 0
 
 
 class RankedConversations(msgspec.Struct, frozen=True):
@@ -149,4 +150,4 @@ def _ranked_conversations(rates: Iterable[ConversationRate]) -> tuple[RankedConv
 def _line(rate: Rate, sure: ClusteredInterval, ranks: RankRange) -> Ranked:
     counts = rate.name, rate.k, rate.n, *sure.interval, *ranks
     turns = rate.parse_error, rate.failed, rate.best_k
-    return Ranked(*counts, *turns, sure.groups, sure.effective_n, rate.unjudged)
+    return Ranked(*counts, *turns, sure.groups, sure.effective_n, rate.unjudged, rate.causes)

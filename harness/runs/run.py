@@ -13,8 +13,9 @@ from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer, Role
+from harness.project import ClientKind
 
-SCHEMA = 1
+SCHEMA = 2
 
 # The detail page of a cell: of turns, or of a conversation.
 AnyCase: TypeAlias = Case | ConversationCase
@@ -27,6 +28,7 @@ class NormalizerFacts(msgspec.Struct, frozen=True):
     """The declaration of a normalizer at the time of the run; sets are sorted."""
 
     name: str
+    kind: ClientKind = "gateway"
     role: Role = "conforming"
     summary: str = ""
     dialects: tuple[str, ...] = ()
@@ -93,6 +95,19 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
         """Names of the normalizers and agents that took part."""
         normalizers = (each.name for each in self.normalizers)
         return (*normalizers, *(each.name for each in self.agents))
+
+    def kind_of(self, name: str) -> ClientKind:
+        """Return what a client promises; runs of older harnesses have gateways and agents only."""
+        kinds = {each.name: each.kind for each in self.normalizers}
+        agents = {each.name for each in self.agents}
+        return kinds.get(name, "agent" if name in agents else "gateway")
+
+    @property
+    def known_wrong(self) -> frozenset[str]:
+        """Names of the clients that violate rules on purpose."""
+        roles = {each.name: each.role for each in self.normalizers}
+        roles |= {each.name: each.role for each in self.agents}
+        return frozenset(name for name, role in roles.items() if role in ("mutant", "known-bad"))
 
     @property
     def lead(self) -> str:

@@ -20,7 +20,8 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.files.names import nearest
-from harness.judging.judge import CASSETTE_PREFIX, LoadedSubject
+from harness.judging.judge import LoadedSubject
+from harness.judging.scenario import area_of
 from harness.judging.scenario_file import SHARED_FOLDERS
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
@@ -171,11 +172,6 @@ def _cassette_paths(subject: Subject) -> Iterator[Path]:
     if match:
         name = match[1].decode("utf-8", "replace") + ".yaml"
         yield from ((Path(root) / name).resolve() for root in subject.roots[1:])
-
-
-def area_of(scenario: str) -> str:
-    """Return the folder part of the id of a scenario, or of a cassette without one."""
-    return scenario.removeprefix(CASSETTE_PREFIX).rpartition("/")[0]
 
 
 _BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}

@@ -113,12 +113,12 @@ def intraclass_correlation(entries: Iterable[Sequence[Cluster]]) -> float:
         free_between += count - 1
         free_within += n - count
         size += n - _sum_of_squares(clusters) / n
-    if not free_between or not free_within or not between + within:
+    if not free_between or not free_within:
         return 1.0
     mean_between, mean_within = between / free_between, within / free_within
-    size /= free_between
-    found = (mean_between - mean_within) / (mean_between + (size - 1) * mean_within)
-    return min(max(found, 0.0), 1.0)
+    total = mean_between + (size / free_between - 1) * mean_within
+    # Zero if no entry varies, or if those with two clusters neither vary nor repeat.
+    return min(max((mean_between - mean_within) / total, 0.0), 1.0) if total > 0 else 1.0
 
 
 def clustered_interval(clusters: Sequence[Cluster], alike: float) -> ClusteredInterval:

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.errors import UnreadableError, UsageError
 from harness.judging.case import Case
+from harness.judging.cause import cause_of_cell
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Run
@@ -278,7 +280,9 @@ class _Reader:
         match row:
             case Result():
                 self._once(row.cell, self._results)
-                self._results[row.cell] = row
+                # Schema 1 has no causes, and does not say where an exception was raised.
+                unknown = row.outcome.fails and not row.cause
+                self._results[row.cell] = replace(row, cause=cause_of_cell(row)) if unknown else row
             case Case():
                 self._once(row.cell, self._cases)
                 self._cases[row.cell] = row

@@ -15,6 +15,7 @@ from harness.conversation.discovery import default_agent_names, load_agent
 from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import HarnessError
 from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
+from harness.judging.duties import KINDS, load_duties
 from harness.judging.expected import reasons_not_judged
 from harness.judging.judge import LoadedSubject
 from harness.judging.rules import CONVERSATION_RULES, RULES, TURN_RULES
@@ -179,6 +180,25 @@ def _without_mutant(rules: set[str], mutants: Iterable[kill_table.AnyClient]) ->
         yield from (f"{mutant.name}: there is no rule {rule}" for rule in unknown)
 
 
+def _duties_have_sources(data: BundledData) -> Iterator[str]:
+    """Check that each rule has a duty, and each level of it a public source."""
+    duties = load_duties()
+    yield from (f"duties.toml: there is no rule {name}" for name in sorted(duties.keys() - RULES))
+    for rule in RULES.values():
+        if rule.id not in duties:
+            yield f"{rule.id}: duties.toml has no entry"
+            continue
+        for exception in duties[rule.id].exceptions:
+            if exception.kind and exception.kind not in KINDS[rule.about]:
+                yield f"{rule.id}: it does not judge clients of the kind {exception.kind}"
+            if not (exception.because and (exception.kind or exception.came)):
+                yield f"{rule.id}: an exception needs `because`, and `kind` or `came`"
+        cited = {name for name, quirk in data.quirks.items() if quirk.references}
+        for source in sorted(set(duties[rule.id].sources) - cited):
+            if not source.startswith("https://"):
+                yield f"{rule.id}: {source} is neither a URL nor a quirk with references"
+
+
 def _mutants_killed(data: BundledData) -> Iterator[str]:
     for row in data.kills:
         if not row.scenario:
@@ -203,7 +223,7 @@ def _agents_conform(data: BundledData) -> Iterator[str]:
 def _problems(client: kill_table.AnyClient, subjects: Iterable[LoadedSubject]) -> Iterator[str]:
     for subject in subjects:
         result = kill_table.judge_client(client, subject, "quick")
-        yield from (f"{result.cell}: {each.rule} at {each.path}" for each in result.findings)
+        yield from (f"{result.cell}: {each.rule} at {each.path}" for each in result.reported)
 
 
 def _scrubbed(data: BundledData) -> Iterator[str]:
@@ -219,6 +239,7 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
     "each quirk has a scenario": (_quirks_covered, lambda d: len(d.quirks)),
     "cited rules and capabilities exist": (_rules_known, lambda d: len(d.scenarios)),
     "each rule has a mutant": (_rules_have_mutants, lambda _: len(RULES)),
+    "each rule has a duty with sources": (_duties_have_sources, lambda _: len(load_duties())),
     "each mutant is killed": (_mutants_killed, lambda _: len(MUTANTS) + len(AGENT_MUTANTS)),
     "the stored kill table is up to date": (_kill_table_fresh, lambda d: len(d.kills)),
     "conforming normalizers break no rule": (

@@ -26,16 +26,16 @@ from harness.judging.conversations.judge import (
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.judging.conversations.session import tools_of_cassette
 from harness.judging.judge import (
-    CASSETTE_PREFIX,
     LoadedSubject,
     empty_result,
     is_supported_by_normalizer,
     judge_subject,
+    with_findings,
 )
 from harness.judging.replaying import Cuts
 from harness.judging.results import CassetteFacts, Finding, Outcome, Result, TurnFacts, body_digest
 from harness.judging.rules import RULES
-from harness.judging.scenario import Scenario
+from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import CAPABILITIES
@@ -161,11 +161,9 @@ def crash_result(job: Job, reason: str) -> Result:
         return msgspec.structs.replace(lost, source=source)
     finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
     interactions = enumerate(loaded.cassette.interactions)
+    bare = empty_result(loaded, job.normalizer)
     return msgspec.structs.replace(
-        empty_result(loaded, job.normalizer),
-        outcome=Outcome.CRASH,
-        blame="normalizer",
-        findings=(finding,),
+        with_findings(bare, [finding], parse_errors=False, blame=lambda: "normalizer"),
         turns=tuple(_crashed_turn(index, each, reason) for index, each in interactions),
         source=source,
     )

@@ -79,7 +79,7 @@ def _replay_paths(job: Job, folder: Path) -> tuple[str, ...]:
 
 def _failure_lines(result: Result, places: tuple[str, ...]) -> Iterator[str]:
     yield f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
-    yield from findings_lines(result.findings)
+    yield from findings_lines(result.reported)
     yield f"  {marked(replay_command(result.cell, places))}"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from harness.turns.exact_json import join_surrogates
 from harness.turns.json_prefix import PrefixState, Scan, scan
 from harness.turns.strict_json import (
     Reading,
@@ -158,8 +159,8 @@ def same_value(a: str, b: str) -> bool:
     """Return whether two argument texts mean the same.
 
     Empty means `{}`, the order of keys does not matter and numbers are compared exactly:
-    `1.0` is `1.00`, but `1`, `1.0` and `true` are three values. A text that is not one JSON
-    value, or repeats a key, means only itself.
+    `1.0` is `1.00`, but `1`, `1.0` and `true` are three values. Half of a surrogate pair is
+    U+FFFD, as in a turn. A text that is not one JSON value, or repeats a key, means only itself.
     """
     if a == b:
         return True
@@ -187,11 +188,13 @@ def meaning(text: str) -> Hashable:
 
 def _hashable(value: Any) -> Hashable:  # noqa: ANN401 -- any exact JSON value
     if isinstance(value, dict):
-        return frozenset((key, _hashable(inner)) for key, inner in value.items())
+        return frozenset((join_surrogates(key), _hashable(inner)) for key, inner in value.items())
     if isinstance(value, list):
         # Marked, because an exact number is a pair too.
         return ("array", *map(_hashable, value))
-    return value  # type: ignore[no-any-return]  # text, a number's pair, true, false or null
+    if isinstance(value, str):
+        return join_surrogates(value)
+    return value  # type: ignore[no-any-return]  # a number's pair, true, false or null
 
 
 def _judged(text: str, reading: Reading) -> ParsedArguments:

@@ -1,11 +1,15 @@
 """A turn: what one streamed response means; and a tool as a request declares it."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
 
 import msgspec
 
 from harness.turns.deltas import Finish, ParseError, StreamFailure, ToolCall, Usage
+
+# A schema may be large and contain many references, so the search for an anchor is bounded.
+_MOST_PARTS: Final = 2_000
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -42,12 +46,39 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 def referenced_schema(schema: object, reference: object) -> Any:  # noqa: ANN401 - any JSON
-    """Return the part of `schema` that a local reference (`#/$defs/Name`) names; True if none."""
+    """Return the part of `schema` that a local reference names; True if none.
+
+    Args:
+        schema: of the arguments of a tool.
+        reference: a JSON pointer (`#/$defs/Name`), or the `$anchor` of a part (`#Name`).
+    """
     if not (isinstance(reference, str) and reference.startswith("#")):
         return True
+    if reference[1:2] not in ("", "/"):
+        return _anchored_schema(schema, reference[1:])
     for part in filter(None, reference[1:].split("/")):
         key = part.replace("~1", "/").replace("~0", "~")
         if not isinstance(schema, Mapping) or key not in schema:
             return True
         schema = schema[key]
     return schema
+
+
+def _anchored_schema(schema: object, anchor: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return the part of `schema` with this `$anchor`, among the first that are searched."""
+    parts = islice(_parts(schema), _MOST_PARTS)
+    named = (it for it in parts if isinstance(it, Mapping) and it.get("$anchor") == anchor)
+    return next(named, True)
+
+
+def _parts(schema: object) -> Iterator[object]:
+    """Yield `schema` and each value in it."""
+    stack: list[Iterator[object]] = [iter((schema,))]
+    while stack:
+        for part in stack[-1]:
+            yield part
+            if isinstance(part, Mapping | list):
+                stack.append(iter(part.values() if isinstance(part, Mapping) else part))
+                break
+        else:
+            stack.pop()

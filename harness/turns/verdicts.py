@@ -26,13 +26,15 @@ def unusable_reason(
     """Return why a finished call must not run; "" if it may.
 
     The input of a custom tool is free text, so no text of it is wrong; where the turn was
-    truncated it is not known whether it is complete.
+    truncated it is not known whether it is complete. The content of an action is any JSON value.
     """
     if not name:
         return "the call has no name"
     if kind == "custom":
         return "the provider stopped before the input was complete" if cut_short else ""
     parsed = parse(arguments)
+    if kind == "action" and parsed.kind is ArgumentClass.VALUE:
+        return ""
     if parsed.kind is ArgumentClass.EMPTY and cut_short:
         return "the provider stopped before the arguments began"
     return parsed.error

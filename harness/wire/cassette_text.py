@@ -5,6 +5,7 @@ same bytes back, else quoted with escapes, else `!!binary`.
 """
 
 import base64
+import gzip
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from http import HTTPStatus
@@ -14,6 +15,7 @@ import msgspec
 from harness.files.yaml_text import format_block, format_scalar
 from harness.wire import prompt_tools
 from harness.wire.cassette import Cassette
+from harness.wire.decompress import is_marked
 from harness.wire.interaction import Headers, Interaction
 from harness.wire.reads import SYNTHETIC, format_reads
 
@@ -56,7 +58,7 @@ def _interaction(interaction: Interaction) -> Iterator[str]:
     yield f"    status: {{code: {interaction.status}, message: {_phrase(interaction.status)}}}"
     yield from _headers(interaction.headers)
     yield "    body:"
-    yield f"      string: {_body(interaction.body, 6)}"
+    yield f"      string: {_body(_stored(interaction.body), 6)}"
     yield f"    reads: {_reads(interaction)}"
     if interaction.ended != "complete":
         yield f"    ended: {interaction.ended}"
@@ -72,6 +74,11 @@ def _headers(headers: Headers) -> Iterator[str]:
     for name, values in grouped.items():
         items = ", ".join(format_scalar(value) for value in values)
         yield f"      {format_scalar(name)}: [{items}]"
+
+
+def _stored(body: bytes) -> bytes:
+    """Return a body as the file stores it; a compressed one again, because loading inflates it."""
+    return gzip.compress(body, mtime=0) if is_marked(body) else body
 
 
 def _body(body: bytes, indent: int) -> str:

@@ -82,6 +82,11 @@ def why_encoded(body: bytes, headers: Headers) -> str:
     return f"content encoding {encoding[:20]} is not read" if encoding else ""
 
 
+def is_marked(body: bytes) -> bool:
+    """Return whether the first bytes mark a coding, so that `decompress` takes it off."""
+    return _by_mark(body) is not None
+
+
 def encoding_of(headers: Headers) -> str:
     """Return the `content-encoding` header, "" if there is none."""
     return next((value for name, value in headers if name.lower() == "content-encoding"), "")

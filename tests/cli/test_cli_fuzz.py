@@ -22,7 +22,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fuzz_exits_with_0_without_findings(harness: Harness) -> None:
     left = harness("fuzz", MISTRAL, "-n", "reference", "--clean", *FEW)
     assert (left.code, left.out) == (0, "")
-    assert "reference: 0 findings in 30 inputs" in left.err
+    assert "reference: 0 findings, 0 causes in 30 inputs" in left.err
     assert "seed 1" in left.err
 
 
@@ -45,6 +45,22 @@ def test_saved_findings_fail_in_harness_run(harness: Harness, tmp_path: Path) ->
     run = harness("run", "kept", "-n", "naive", "--no-report", "--format", "jsonl")
     assert run.code == 1
     assert len(run.out.splitlines()) == sum(each["level"] == "MUST" for each in found)
+
+
+def test_findings_are_printed_with_their_stream_and_realism(harness: Harness) -> None:
+    left = harness("fuzz", FINISH, "-n", "naive", "--no-database", *FEW)
+    assert "    realism  a server did this" in left.out
+    assert "    stream   data: {" in left.out
+    assert "    cause    " in left.out
+
+
+def test_save_level_adds_findings_of_should_rules(harness: Harness) -> None:
+    options = ("-n", "raw-finish-lost", "--no-database", "--format", "json", *FEW)
+    left = harness("fuzz", FINISH, "--save", "kept", "--save-level", "SHOULD", *options)
+    found = json.loads(left.out)
+    assert {each["level"] for each in found} >= {"SHOULD"}
+    run = harness("run", "kept", "-n", "raw-finish-lost", "--no-report", "--format", "jsonl")
+    assert len(run.out.splitlines()) == len(found)
 
 
 def test_finding_command_repeats_the_search_when_nothing_is_saved(harness: Harness) -> None:

@@ -22,6 +22,7 @@ KEYS = {
     },
     "normalizers": {
         "name",
+        "kind",
         "role",
         "summary",
         "dialects",
@@ -34,7 +35,7 @@ KEYS = {
     "dialects": {"name", "title", "content_type", "cassettes"},
     "text-dialects": {"name", "title", "scenarios", "normalizers"},
     "prompts": {"id", "protocol", "language", "title", "text_dialects"},
-    "rules": {"id", "level", "title", "outcome", "quirks"},
+    "rules": {"id", "levels", "title", "outcome", "duty", "why", "rulings", "source", "quirks"},
     "quirks": {"id", "severity", "title", "scenarios"},
 }
 

@@ -17,6 +17,7 @@ from harness.judging.scenario_file import load_scenario
 from harness.runs.selection import select_subjects
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette, save_cassette
+from harness.wire.interaction import Request
 from tests.recording.paced_server import PacedServer
 
 ARGUMENTS = b'"{\\"city\\":\\"Oslo\\"}"'
@@ -178,6 +179,17 @@ def test_record_sends_the_requests_of_a_scenario(kept: Cassette, tmp_path: Path)
         record(server.url, "--scenario", scenario, "--model", "m9", "-o", tmp_path / "d")
     assert json.loads(server.requests[0][1]) == {**sent, "model": "m9"}
     assert load_cassette(tmp_path / "d" / "again-0.yaml").model == "m9"
+
+
+def test_refresh_refuses_a_cassette_with_only_exchanges_of_tokens(
+    kept: Cassette, tmp_path: Path
+) -> None:
+    request = Request("POST", "http://127.0.0.1:1/token", (), b"grant_type=refresh_token")
+    interaction = msgspec.structs.replace(kept.interactions[0], request=request)
+    path = tmp_path / "tokens.yaml"
+    save_cassette(msgspec.structs.replace(kept, interactions=(interaction,)), path)
+    with pytest.raises(UsageError, match="found only exchanges of OAuth tokens"):
+        record("--refresh", path)
 
 
 def test_record_copies_the_labels_of_the_recording(kept: Cassette, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
+from harness.conversation.discovery import default_agent_names
 from harness.judging.results import Outcome
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
@@ -88,3 +89,30 @@ def test_replay_finds_bundled_cells_after_any_run(harness: Harness) -> None:
     left = harness("replay", "dashscope/split-chunk/reference")
     assert left.code == 2
     assert "Did you mean dashscope/split-chunks/" in left.err
+
+
+def test_replay_explains_each_accusation_with_its_source(harness: Harness) -> None:
+    left = harness("replay", "calls/ids-shared/naive")
+    assert left.code == 1
+    assert "    duty     A client must not give two calls of a turn the same id." in left.out
+    assert "    level    MUST for the kind gateway." in left.out
+    assert "    source   https://platform.claude.com/" in left.out
+    assert "    source   DELTA-ID-SHARED-BY-SIBLINGS (https://github.com/" in left.out
+    assert "    done by  action-protocol, dashscope-restore, reference, tag-extract" in left.out
+
+
+def test_replay_as_json_has_the_result_and_the_explanations(harness: Harness) -> None:
+    shown = harness("replay", "calls/ids-shared/naive", "--format", "json").json
+    assert shown["result"]["cell"] == "calls/ids-shared/naive"
+    (found,) = shown["findings"]
+    assert found["finding"]["rule"] == found["explanation"]["rule"] == "CALL-IDS-UNIQUE"
+    assert "reference" in found["explanation"]["right"]
+
+
+def test_replay_of_a_conversation_names_the_agents_that_are_right(harness: Harness) -> None:
+    cell = "conversations/parallel-one-bad/one-bad-call-kills-all"
+    shown = harness("replay", cell, "--format", "json").json
+    explained = {each["finding"]["rule"]: each["explanation"] for each in shown["findings"]}
+    assert explained["CONV-CALL-LOST"]["kind"] == "agent"
+    assert "gateway" in explained["CONV-CALL-LOST"]["right"]
+    assert set(explained["CONV-CALL-LOST"]["right"]) <= set(default_agent_names())

@@ -12,6 +12,7 @@ from harness.cli.run_files import bundled_context, read_finished_run
 from harness.errors import UnreadableError, UsageError
 from harness.reporting.page import render_page
 from harness.runs.gate import judge_gate
+from harness.runs.run import SCHEMA
 
 GOLDEN = Path(__file__).parent.parent / "reporting" / "golden"
 _RUN = (GOLDEN / "run.jsonl").read_bytes()
@@ -72,7 +73,7 @@ def test_report_rejects_a_file_that_is_not_a_run() -> None:
 
 
 def test_report_rejects_a_newer_schema() -> None:
-    _put("run.jsonl", _RUN.replace(b'"schema":1', b'"schema":99', 1))
+    _put("run.jsonl", _RUN.replace(b'"schema":%d' % SCHEMA, b'"schema":99', 1))
     assert "newer harness" in _refused(_report("run.jsonl"))
 
 

@@ -136,7 +136,8 @@ def test_run_json_has_the_documented_keys(harness: Harness) -> None:
     options = (*REFERENCE, *NAIVE, *QUICK, "--no-report", "--format", "json")
     left = harness("run", _imported(), DASHSCOPE, *options)
     found = left.json
-    assert set(found) == {"scenarios", "replays", "outcomes", "rankings", "gate", "judged"}
+    keys = {"scenarios", "replays", "outcomes", "rankings", "gate", "judged", "causes"}
+    assert set(found) == keys
     assert found["scenarios"] == COUNT + 1
     assert found["replays"] > 20
     assert set(found["outcomes"]) == {"naive", "reference"}
@@ -151,6 +152,10 @@ def test_run_json_has_the_documented_keys(harness: Harness) -> None:
             assert row.keys() >= RANKED
             assert set(row["parse_error"]) == {"model", "provider", "normalizer", "harness"}
             assert 0 <= row["low"] <= row["k"] / row["n"] <= row["high"] <= 1
+    assert found["causes"]
+    for cause in found["causes"]:
+        assert set(cause) == {"normalizer", "cause", "outcome", "cells", "cell"}
+        assert cause["outcome"] in found["outcomes"][cause["normalizer"]]
     assert set(found["gate"]) == set(Gate.__struct_fields__)
     assert (found["gate"]["verdict"], left.code) == ("fail", 1)
 

@@ -29,7 +29,7 @@ IDS = st.sampled_from(
 NAMES = st.sampled_from(["get_weather", "get weather", "get.weather", "查询天气", "n" * 70, ""])
 ARGUMENTS = st.sampled_from(["{}", '{"city": "Oslo"}', "", " ", '{"city": "Os', "[1]", "天气"])
 CALLS = st.builds(
-    ToolCall, IDS, NAMES, ARGUMENTS, st.sampled_from(["function", "function", "custom"])
+    ToolCall, IDS, NAMES, ARGUMENTS, st.sampled_from(["function", "function", "custom", "action"])
 )
 ERRORS = st.builds(
     ParseError,

@@ -80,3 +80,11 @@ def test_the_input_of_a_custom_tool_is_free_text() -> None:
     provider = Provider(said("-"))
     run_calls(provider.task(), (ToolCall("c", FAILING.name, "ls -l", "custom"),), CallBudget(1))
     assert provider.executed == [(FAILING.name, {"input": "ls -l"})]
+
+
+def test_an_action_of_the_client_is_answered_and_not_executed_by_a_tool_of_its_name() -> None:
+    provider = Provider(said("-"))
+    action = ToolCall("c", WEATHER.name, '{"city": "Oslo"}', "action")
+    ran = run_calls(provider.task(), (action,), CallBudget(1))
+    assert (provider.executed, ran.executed) == ([], ())
+    assert ran.results[0].error

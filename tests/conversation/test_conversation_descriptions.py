@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversation.prompts.descriptions import describe
-from harness.turns.turn import Tool
+from harness.turns.turn import Tool, referenced_schema
 
 COLUMNS = Tool(
     "schema.list_columns",
@@ -114,6 +114,18 @@ def test_parameters_inside_parameters_are_indented() -> None:
         "  - items (array<object>, optional): All of them.",
         "    - n (integer, required)",
     ]
+
+
+def test_a_reference_to_an_anchor_is_followed() -> None:
+    node = {"$anchor": "Node", "type": "string", "description": "A node."}
+    told = lines({"a": {"$ref": "#Node"}, "b": {"$ref": "#Nothing"}}, **{"$defs": {"N": node}})
+    assert told == ["  - a (string, optional): A node.", "  - b (any, optional)"]
+
+
+def test_a_search_for_an_anchor_is_bounded() -> None:
+    named = {"$anchor": "A"}
+    assert referenced_schema({"anyOf": [*[True] * 1_000, named]}, "#A") == named
+    assert referenced_schema({"anyOf": [*[True] * 100_000, named]}, "#A") is True
 
 
 def test_references_are_followed_but_not_in_circles() -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 import msgspec
 import pytest
 
+from harness import shipped
 from harness.conversation.agent import Agent
 from harness.conversation.history.check import history_problems
 from harness.conversation.plain_loop import action, dashscope, plain, plain_loop, tag
@@ -14,13 +15,15 @@ from harness.conversation.results import MOST_CHARACTERS
 from harness.conversation.task import Limits, Reply
 from harness.errors import UsageError
 from harness.providers import Capabilities
-from harness.turns.deltas import Delta, TextDelta
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
+from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Interaction, Request
 from tests.conversation.conversation_provider import (
     FAILING,
     MEMORY,
     WEATHER,
     Provider,
+    as_dialect,
     said,
     weather,
 )
@@ -77,6 +80,33 @@ def test_an_unknown_tool_is_answered_with_the_names_that_the_model_sees() -> Non
     provider = Provider(said("", (("c1", "nope", "{}"),)), DONE)
     plain.converse(provider.task())
     assert "get_weather, memory_set, always_fails" in provider.messages()[-1]["content"]
+
+
+def test_a_normalizer_gets_an_iterator_also_if_the_reads_are_a_list() -> None:
+    def normalize(interaction: Interaction, reads: Iterator[bytes]) -> Iterator[Delta]:
+        del interaction
+        yield TextDelta(next(reads).decode())
+        yield Finish(FinishReason.STOP)
+
+    task = msgspec.structs.replace(Provider(DONE).task(), send=lambda _: Reply(200, (), [b"Hi"]))
+    assert plain_loop(normalize)(task).answer == "Hi"
+
+
+@pytest.mark.parametrize(
+    "name", ["local-shell", "shell", "apply-patch", "computer", "mcp-approval"]
+)
+def test_an_action_is_answered_with_an_error_in_a_form_that_the_api_accepts(name: str) -> None:
+    path = shipped.bundled_folder("cassettes") / "openai"
+    (file,) = path.glob(f"*/{name}.yaml")
+    (interaction,) = load_cassette(file, path.parent).interactions
+    provider = Provider(interaction.body, as_dialect(DONE, "openai-responses"))
+    conversation = plain.converse(provider.task(dialect="openai-responses"))
+    assert (provider.executed, conversation.ending) == ([], "done")
+    *_, call, result = provider.bodies[1]["input"]
+    assert (call["type"], result["type"]) == ("function_call", "function_call_output")
+    assert call["call_id"] == result["call_id"] != ""
+    assert isinstance(json.loads(call["arguments"]), dict)
+    assert "there is no tool" in result["output"]
 
 
 def test_the_same_call_runs_as_often_as_it_may_and_pairing_stays_intact() -> None:

@@ -14,15 +14,22 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.dialects.kit.detect import Detector
-from harness.dialects.table import DETECTOR, DIALECTS
+from harness.dialects.table import DETECTOR, DIALECTS, oracle_reading
+from harness.judging.expected import expectation_from
 from harness.recording.detect import detect
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
+    Finish,
+    FinishReason,
     ReasoningDelta,
     StreamFailure,
+    TextDelta,
     ToolCallEnd,
     ToolCallStart,
+    Usage,
+    UsageDelta,
+    call_deltas,
 )
 from harness.turns.fold import fold
 from harness.wire.framing import iter_frames
@@ -195,3 +202,42 @@ def test_bundled_cassettes_are_detected(dialect: str) -> None:
             found = {detect(each, cassette.provider, it).dialect for it in detectors}
             # The quirk of this cassette is that the stream is not of the API of its address.
             assert found == {dialect} or cassette.id.endswith("another-api"), cassette.id
+
+
+@pytest.mark.parametrize(
+    "dialect",
+    [name for name in sorted(DIALECTS) if DIALECTS[name].content_type == "text/event-stream"],
+)
+def test_an_event_that_is_null_changes_nothing(dialect: str) -> None:
+    row = DIALECTS[dialect]
+    call = call_deltas(0, "c1", "f", '{"a": 1}') if row.arguments != "none" else ()
+    deltas = (TextDelta("Hi"), *call, Finish(FinishReason.STOP))
+    body = b"".join(row.write(deltas, row.writer_options()))
+    after_null = b"data: null\n\n" + body
+    assert read_turn(dialect, after_null) == read_turn(dialect, body)
+    readings = (oracle_reading(interaction(dialect, each)) for each in (after_null, body))
+    after, expected = map(expectation_from, readings)
+    assert after == expected
+
+
+@pytest.mark.parametrize(
+    ("dialect", "finish", "usage"),
+    [
+        ("openai-chat", b'"finish_reason": "stop"', b'"prompt_tokens"'),
+        ("openai-completions", b'"finish_reason": "stop"', b'"prompt_tokens"'),
+        ("bedrock-converse", b"messageStop", b"metadata"),
+    ],
+)
+def test_usage_is_written_after_the_finish(dialect: str, finish: bytes, usage: bytes) -> None:
+    # A reader may give the counts before the ends of calls, which it finds with the finish.
+    counts, end = UsageDelta(Usage(3, 4)), Finish(FinishReason.STOP)
+    for deltas in ([TextDelta("a"), counts, end], [TextDelta("a"), end, counts]):
+        body = b"".join(DIALECTS[dialect].write(deltas))
+        assert 0 < body.index(finish) < body.index(usage)
+
+
+def test_usage_is_written_after_the_finish_of_a_turn_with_calls() -> None:
+    start, *rest = call_deltas(0, "call_a", "f", "{}")
+    deltas = [start, *rest[:-1], UsageDelta(Usage(3, 4)), rest[-1], Finish(FinishReason.TOOL_CALLS)]
+    body = b"".join(DIALECTS["openai-chat"].write(deltas))
+    assert body.index(b'"finish_reason": "tool_calls"') < body.index(b'"prompt_tokens"')

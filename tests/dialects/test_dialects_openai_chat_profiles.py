@@ -23,23 +23,21 @@ FINISHES = (
 # Each with its evidence from recorded streams.
 PROFILES: Final[dict[str, WriterOptions]] = {
     # 6 of 6 without [DONE], 4 of 5 calls in one chunk.
-    "cerebras": WriterOptions(
-        arguments="with-start", reasoning_field="reasoning", done=False, role="first"
-    ),
+    "cerebras": WriterOptions(arguments="with-start", reasoning_field="reasoning", done=False),
     # The seed story (id and name once, then ""), and 1 of 1 stream with a call: "" as the later
     # id, the type in each delta. https://help.aliyun.com/zh/model-studio/qwen-function-calling
     "dashscope": WriterOptions(
         later_id="empty", later_name="empty", call_type="always", idle="null"
     ),
     # 0 of 47 streams have a chunk of usage alone. https://api-docs.deepseek.com/api/create-chat-completion
-    "deepseek": WriterOptions(usage="with-finish", role="first"),
+    "deepseek": WriterOptions(usage="with-finish"),
     # 5 of 5 streams with a call: whole, no index, the finish reason beside it; 12 of 12 without
-    # [DONE].
+    # [DONE] and without a role.
     "gpustack": WriterOptions(
-        arguments="with-start", index="absent", finish="with-call", done=False
+        arguments="with-start", index="absent", finish="with-call", done=False, role="absent"
     ),
     # 18 of 18 streams with a call: each whole, in one chunk.
-    "groq": WriterOptions(arguments="with-start", reasoning_field="reasoning", role="first"),
+    "groq": WriterOptions(arguments="with-start", reasoning_field="reasoning"),
     # 8 of 8 streams with a call: whole; 9 of 17 name the role in each delta.
     "ollama": WriterOptions(arguments="with-start", reasoning_field="reasoning", role="each"),
     # 163 of 197 streams have the comment, 188 the role in each delta, 9 a chunk of usage alone.
@@ -64,7 +62,7 @@ PROFILES: Final[dict[str, WriterOptions]] = {
         response_id="021760000000000000000000000000000000000000000000000",
     ),
     # 15 of 15 streams with a call: each whole, in one chunk.
-    "xai": WriterOptions(arguments="with-start", role="first"),
+    "xai": WriterOptions(arguments="with-start"),
     # 8 of 8 streams with a call: whole; 10 of 10 name the role in each delta.
     "zai": WriterOptions(arguments="with-start", role="each", usage="with-finish"),
 }

@@ -129,6 +129,10 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
         sse(chunk({"role": None, "content": "hi"}), chunk(finish="stop")),
         turn(raw="stop", text="hi"),
     ),
+    "DELTA-ROLE-MISSING": (
+        sse(chunk({"content": "hi"}), chunk({"tool_calls": [opening(OSLO)]}, finish="tool_calls")),
+        turn(call(), text="hi"),
+    ),
     "DELTA-NULL": (
         sse({"choices": [{"index": 0, "delta": None}]}, chunk({"content": "hi"}, finish="stop")),
         turn(raw="stop", text="hi"),

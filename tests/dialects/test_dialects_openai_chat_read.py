@@ -20,6 +20,7 @@ from tests.dialects.openai_chat_streams import (
     read_turn,
     sse,
 )
+from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.replay_every_way import read_deltas
 
 
@@ -257,3 +258,40 @@ def test_unknown_policies_are_refused() -> None:
         ReaderPolicy(names="guess")  # type: ignore[arg-type]  # this is the error
     with pytest.raises(TypeError, match="nameles"):
         ReaderPolicy(nameles="drop")  # type: ignore[call-arg]  # as above
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        [entry('"Oslo"}', id="a")],
+        [entry("", id="a"), entry('"Oslo"}')],
+        [entry('"Oslo"}'), entry("", id="a")],
+    ],
+)
+@pytest.mark.parametrize("next_id", ["", "b"])
+def test_an_id_that_comes_after_the_next_call_opened_is_that_of_its_call(
+    late: list[Json], next_id: str
+) -> None:
+    second = entry(BERGEN, name="get_weather", index=1, id=next_id)
+    body = calls(entry('{"city":', name="get_weather"), second, *late)
+    assert_agrees(interaction("openai-chat", body))
+    ids = [each.id for each in read_turn(body).tool_calls]
+    assert ids[0] == "a"
+    assert ids[1] == next_id or ids[1].startswith("call_")
+
+
+def test_only_the_start_of_calls_waits_for_an_id() -> None:
+    body = sse(
+        chunk({"tool_calls": [entry(OSLO, name="get_weather")]}),
+        chunk({"tool_calls": [entry(BERGEN, name="get_weather", index=1, id="b")]}),
+        chunk({"content": "Hi"}),
+        chunk({"tool_calls": [entry("", id="a")]}),
+        chunk({"content": "!"}),
+        chunk(finish="tool_calls"),
+        "[DONE]",
+    )
+    kinds = [type(delta).__name__ for delta in read_deltas(body)]
+    assert kinds == [
+        *("TextDelta", "ToolCallStart", "ArgumentsDelta", "ToolCallStart", "ArgumentsDelta"),
+        *("TextDelta", "ToolCallEnd", "ToolCallEnd", "Finish"),
+    ]

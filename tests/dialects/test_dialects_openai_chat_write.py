@@ -39,6 +39,7 @@ DELTAS: tuple[Delta, ...] = (
     UsageDelta(Usage(3, 4)),
     Finish(FinishReason.TOOL_CALLS, "tool_calls"),
 )
+OPENING = {"role": "assistant", "content": ""}
 
 
 def _spelled(deltas: tuple[Delta, ...] = DELTAS, **switches: Any) -> list[Json]:  # noqa: ANN401 - any switch
@@ -69,9 +70,9 @@ def test_the_contract() -> None:
         {"index": 0, "function": {"arguments": '{"city":'}},
         {"index": 0, "function": {"arguments": '"Oslo"}'}},
     ]
-    assert chunks[-2]["choices"] == []
+    assert chunks[-1]["choices"] == []
     counts = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-    assert chunks[-2]["usage"] == counts
+    assert chunks[-1]["usage"] == counts
     assert _choices(chunks)[-1] == {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
 
 
@@ -82,7 +83,7 @@ def test_the_contract() -> None:
         ({"first_id": "empty"}, "id", ["", None, None]),
         ({"later_id": "empty"}, "id", ["c1", "", ""]),
         ({"later_id": "repeated"}, "id", ["c1", "c1", "c1"]),
-        ({"later_id": "changed"}, "id", ["c1", "c1-2", "c1-3"]),
+        ({"later_id": "changed"}, "id", ["c1", "c1-3", "c1-4"]),
         ({"index": "absent"}, "index", [None, None, None]),
         ({"index": "from-one"}, "index", [1, 1, 1]),
         ({"index": "negative"}, "index", [-1, -1, -1]),
@@ -137,7 +138,7 @@ def test_absent_and_null_differ_on_the_wire() -> None:
 def test_calls_stand_where_the_switch_says(where: str, path: tuple[str, ...]) -> None:
     chunks = _spelled(where=where)
     assert _entries(chunks) == []
-    found: Any = _choices(chunks)[1]
+    found: Any = _choices(chunks)[2]
     for key in path:
         found = found[key]
     assert "get_weather" in json.dumps(found)
@@ -146,13 +147,13 @@ def test_calls_stand_where_the_switch_says(where: str, path: tuple[str, ...]) ->
 @pytest.mark.parametrize(
     ("finish", "words"),
     [
-        ("own-chunk", [None, None, None, None, "tool_calls"]),
-        ("twice", [None, None, None, None, "tool_calls", "tool_calls"]),
-        ("then-stop", [None, None, None, None, "tool_calls", "stop"]),
+        ("own-chunk", [None, None, None, None, None, "tool_calls"]),
+        ("twice", [None, None, None, None, None, "tool_calls", "tool_calls"]),
+        ("then-stop", [None, None, None, None, None, "tool_calls", "stop"]),
         ("stop-too-early", ["stop", None, None, None, None, "tool_calls"]),
-        ("empty-until-last", ["", "", "", "", "tool_calls"]),
-        ("absent", [None, None, None, None]),
-        ("with-call", [None, None, None, "tool_calls"]),
+        ("empty-until-last", ["", "", "", "", "", "tool_calls"]),
+        ("absent", [None, None, None, None, None]),
+        ("with-call", [None, None, None, None, "tool_calls"]),
     ],
 )
 def test_the_finish(finish: str, words: list[str | None]) -> None:
@@ -177,13 +178,42 @@ def test_fields_that_idle_and_other_names() -> None:
     deltas = (ReasoningDelta("so"), TextDelta("hi"), Finish(FinishReason.STOP, "stop"))
     chunks = _spelled(deltas, idle="empty", reasoning_field="reasoning", choice=None)
     assert [choice["delta"] for choice in _choices(chunks)] == [
+        OPENING,
         {"reasoning": "so", "content": ""},
         {"content": "hi", "tool_calls": []},
         {},
     ]
     assert all("index" not in choice for choice in _choices(chunks))
     nulls = _choices(_spelled(deltas, idle="null"))
-    assert nulls[1]["delta"] == {"content": "hi", "tool_calls": None}
+    assert nulls[2]["delta"] == {"content": "hi", "tool_calls": None}
+
+
+@pytest.mark.parametrize("start", range(len(DELTAS)))
+@pytest.mark.parametrize("where", ["delta", "message", "legacy", "additional-kwargs"])
+@pytest.mark.parametrize("finish", ["own-chunk", "stop-too-early", "with-call"])
+def test_the_role_is_in_the_first_choice_in_each_or_in_none(
+    start: int, where: str, finish: str
+) -> None:
+    deltas = tuple(d for d in DELTAS[start:] if not isinstance(d, ArgumentsDelta | ToolCallEnd))
+    named = {
+        role: ["role" in (c.get("delta") or {}) for c in _choices(_spelled(deltas, **options))]
+        for role in ("first", "each", "absent")
+        if (options := {"role": role, "finish": finish, "where": where})
+    }
+    if where != "message":  # a message always names its role
+        assert named["first"] == [True] + [False] * (len(named["first"]) - 1)
+        assert all(named["each"])
+        assert not any(named["absent"])
+
+
+def test_the_first_delta_has_the_role_with_the_call_or_before_the_text() -> None:
+    assert _choices(_spelled(DELTAS[:1]))[0]["delta"] == OPENING
+    delta = _choices(_spelled(DELTAS[1:]))[0]["delta"]
+    assert {name: delta[name] for name in delta if name != "tool_calls"} == {
+        "role": "assistant",
+        "content": None,
+    }
+    assert delta["tool_calls"]
 
 
 def test_response_ids() -> None:

@@ -205,13 +205,16 @@ REJECTED: dict[str, tuple[tuple[Json, ...], str]] = {
         (done(function(OSLO, status="incomplete")), completed()),
         "the provider marks it as incomplete",
     ),
-    "a local shell": (
-        (done({"type": "shell_call", "id": "sh_1", "call_id": "c1"}), completed()),
-        "shell_call is an action, no call of a named tool",
+    "an action that is marked as incomplete": (
+        (done({"type": "shell_call", "id": "c1", "status": "incomplete"}), completed()),
+        "the provider marks it as incomplete",
     ),
-    "an MCP call that waits": (
-        (done({"type": "mcp_approval_request", "id": "m_1", "name": "buy"}), completed()),
-        "an MCP call waits for an approval; it is not a call of a tool",
+    "an approval of arguments that are not JSON": (
+        (
+            done({"type": "mcp_approval_request", "id": "m_1", "name": "buy", "arguments": "Oslo"}),
+            completed(),
+        ),
+        "expected one JSON object, found prose instead of JSON at offset 0: 'Oslo'",
     ),
 }
 

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.kit.oracle.values import member_text
@@ -40,6 +41,7 @@ SHIPPED = sorted(
     for folder in ("anthropic", "compatible/claude", "aws-bedrock/anthropic*", "google-vertex/cl*")
     for path in ROOT.glob(f"{folder}/**/*.yaml")
 )
+INPUTS = st.dictionaries(st.sampled_from("abc"), st.integers() | st.text("xyz"))
 ERROR = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 
 
@@ -129,7 +131,6 @@ def test_deviations_that_keep_the_meaning_are_noted(quirk: str, events: tuple[Js
         ("ANT-BLOCK-INDEX", (called(None), partial(OSLO, None))),
         ("ANT-BLOCK-INDEX", (called(), called(0, "t2"), partial(OSLO))),
         ("ANT-DELTA-WITHOUT-BLOCK", (called(), partial(OSLO, 4))),
-        ("ANT-START-INPUT-PLUS-DELTA", (called(input={"a": 1}), partial(OSLO))),
         ("ANT-BLOCK-STOP-EARLY", (called(input={"a": 1}), stop(), partial(OSLO))),
         ("ANT-BLOCK-STOP-EARLY", (called(input={"a": 1}),)),
         ("ARGS-OBJECT", (called(), partial({"a": 1}))),
@@ -144,6 +145,47 @@ def test_oracle_abstains_if_the_calls_are_ambiguous(quirk: str, events: tuple[Js
     reading = read_body(message(*events))
     assert reading.calls is None
     assert quirk in reading.quirks
+
+
+@given(value=INPUTS, other=INPUTS)
+def test_fragments_replace_another_input_of_the_start_or_the_call_is_rejected(
+    value: Json, other: Json
+) -> None:
+    assume(value and other and value != other)
+    body = message(called(input=other), partial(json.dumps(value)), stop())
+    reading = read_body(body)
+    assert "ANT-START-INPUT-PLUS-DELTA" in reading.quirks
+    assert _admitted(reading) == [[value], []]
+    assert _emitted(body) in ([value], [])
+
+
+@given(value=INPUTS, space=st.sampled_from(("", " ")))
+def test_an_empty_object_before_the_input_is_a_placeholder_or_not_json(
+    value: Json, space: str
+) -> None:
+    body = message(called(), partial("{}" + space), partial(json.dumps(value)), stop())
+    reading = read_body(body)
+    assert "ARGS-EMPTYOBJ-THEN-REAL" in reading.quirks
+    assert _admitted(reading) == [[value], []]
+    assert _emitted(body) in ([value], [])
+
+
+def test_an_empty_object_that_is_the_input_is_certain() -> None:
+    reading = read_body(message(called(), partial("{}"), partial(""), stop()))
+    assert _admitted(reading) == [[{}]]
+    assert _admitted(read_body(message(called(), stop()))) == [[{}]]
+
+
+def _admitted(reading: OracleReading) -> list[list[Json]]:
+    """Return the arguments of the calls of each reading; each rejects the calls that it lacks."""
+    found = expectation_from(reading).readings
+    assert all(len(it.calls) + len(it.rejected) == 1 for it in found)
+    return [[call.arguments for call in it.calls] for it in found]
+
+
+def _emitted(body: bytes) -> list[Json]:
+    turn = fold(DIALECTS["anthropic"].read(iter_frames([body]), ()))
+    return [json.loads(it.arguments) for it in turn.tool_calls]
 
 
 @pytest.mark.parametrize("reason", ["max_tokens", "refusal", "MAX_TOKENS", "length"])

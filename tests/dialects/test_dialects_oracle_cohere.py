@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
+from harness.judging.expected import expectation_from
 from tests.dialects.openai_chat_streams import sse
 from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.dialects.test_dialects_cohere_read import (
@@ -51,7 +52,6 @@ def test_oracle_agrees_with_the_reader_or_abstains_on_hostile_events(
         (more("{}"), end("TOOL_CALL")),  # no start
         (v2("tool-call-start", tool_calls="no call"), end("TOOL_CALL")),
         (start("x", "f", "{}"), end("TOOL_CALL"), text("late")),
-        (*PIECES, v1_end(tool_calls=[{"name": "f", "parameters": {"a": 2}}])),
         (*PIECES, v1_end(tool_calls=[{"name": "g", "parameters": {"a": 1}}])),
         (*PIECES, end("COMPLETE")),  # two versions
         ({"choices": []},),
@@ -77,6 +77,13 @@ def test_oracle_abstains_if_the_calls_are_ambiguous(values: tuple[Any, ...]) -> 
 )
 def test_quirks_of_the_bytes_are_noted(values: tuple[Any, ...], quirk: str) -> None:
     assert quirk in read(*values).quirks
+
+
+def test_a_list_with_other_arguments_rejects_the_call_or_one_of_both_counts() -> None:
+    reading = read(*PIECES, v1_end(tool_calls=[{"name": "f", "parameters": {"a": 2}}]))
+    assert "COH-TOOL-EVENTS" in reading.quirks
+    admitted = [[call.arguments for call in it.calls] for it in expectation_from(reading).readings]
+    assert admitted == [[], [{"a": 2}], [{"a": 1}]]
 
 
 def test_an_answer_repeated_in_another_text_is_ambiguous() -> None:

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.table import DIALECTS, oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.expected import expectation_from
-from harness.turns.arguments import parse
-from harness.turns.fold import fold
 from harness.wire import cassette_file
-from harness.wire.framing import iter_frames
-from harness.wire.interaction import Interaction, Read, Request
+from harness.wire.interaction import Interaction
 from tests.dialects.google_streams import sse
+from tests.dialects.oracle_agreement import assert_agrees, interaction
 
 ROOT = Path(__file__).parents[2] / "cassettes"
 SHIPPED = [
@@ -24,30 +22,6 @@ SHIPPED = [
     for each in cassette_file.load_cassette(path).interactions
     if each.dialect in ("gemini", "google-interactions")
 ]
-
-
-def interaction(dialect: str, body: bytes, status: int = 200) -> Interaction:
-    return Interaction(Request(), status, (), body, (Read(len(body)),), dialect=dialect)
-
-
-def assert_agrees(one: Interaction) -> None:
-    """Compare what the reading is sure of."""
-    reading = oracle_reading(one)
-    expected = expectation_from(reading)
-    turn = fold(DIALECTS[one.dialect].read(iter_frames([one.body]), ()))
-    if "text" in expected.judged:
-        assert (turn.text, turn.reasoning) == (expected.text, expected.reasoning)
-    if "calls" in expected.judged:
-        found = [(call.name, parse(call.arguments).value) for call in turn.tool_calls]
-        assert found == [(call.name, call.arguments) for call in expected.calls]
-    if "rejected" in expected.judged:
-        names = [error.name for error in turn.parse_errors]
-        assert names == [rejected.name for rejected in expected.rejected]
-    if "failure" in expected.judged and one.status == 200:
-        assert (turn.failure is None) == (expected.failure is None)
-        assert turn.failure is None or expected.failure_says[:20] in turn.failure.message
-    if "finish" in expected.judged:
-        assert (turn.finish.reason if turn.finish else None) == expected.finish
 
 
 each_dialect = pytest.mark.parametrize("dialect", ["gemini", "google-interactions"])
@@ -93,3 +67,45 @@ def test_oracle_never_raises_and_agrees_if_it_is_certain(
 ) -> None:
     body = json.dumps(events).encode() if array else sse(*map(json.dumps, events))
     assert_agrees(interaction(dialect, body))
+
+
+@pytest.mark.parametrize("feedback", [{}, {"promptFeedback": {"blockReason": "STOP"}}])
+def test_an_error_of_a_type_that_the_api_does_not_specify_leaves_the_turn_open(
+    feedback: dict[str, Any],
+) -> None:
+    one = interaction("gemini", sse(json.dumps({"candidates": None, "error": 1} | feedback)))
+    assert_agrees(one)
+    assert {part for part, _ in oracle_reading(one).unknown} == {
+        "calls",
+        "text",
+        "reasoning",
+        "end",
+    }
+
+
+def growing(*pieces: dict[str, Any], ends: bool) -> Interaction:
+    """Return a call whose last part does or does not announce another one."""
+    first = {"name": "f", "willContinue": True}
+    calls = [first, {"partialArgs": list(pieces)} | ({} if ends else {"willContinue": True})]
+    content = {"parts": [{"functionCall": call} for call in calls]}
+    answer = {"candidates": [{"content": content, "finishReason": "STOP"}]}
+    return interaction("gemini", sse(json.dumps(answer)))
+
+
+@given(st.dictionaries(st.sampled_from("abc"), st.text("xyz"), min_size=1))
+def test_a_call_that_should_go_on_is_rejected_or_complete(values: dict[str, str]) -> None:
+    pieces = [{"jsonPath": f"$.{key}", "stringValue": value} for key, value in values.items()]
+    for ends in (True, False):
+        one = growing(*pieces, ends=ends)
+        admitted = [
+            [call.arguments for call in it.calls]
+            for it in expectation_from(oracle_reading(one)).readings
+        ]
+        assert admitted == ([[values]] if ends else [[], [values]])
+        assert_agrees(one)
+
+
+@pytest.mark.parametrize("unfinished", [{"willContinue": True}, {"jsonPath": "$.a[1]"}])
+def test_a_value_that_did_not_end_or_a_gap_is_ambiguous(unfinished: dict[str, Any]) -> None:
+    piece = {"jsonPath": "$.a", "stringValue": "x"} | unfinished
+    assert oracle_reading(growing(piece, ends=False)).calls is None

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.kit.oracle.markup import abstain_on_markup
+from harness.dialects.kit.oracle.markup import markup_readings
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
@@ -27,7 +27,7 @@ from tests.judging.judging_samples import (
 
 CALL = '{"name": "writing", "arguments": {"path": "a"}}'
 MARKED = [
-    f"<tool_call>{CALL}</tool_call>",
+    f"<tool_call>{CALL}</tool_call> b",
     "Hm. </tool_call>",
     "Hm. <tool_call",
     "<function=writing><parameter=path>a</parameter></function>",
@@ -43,14 +43,14 @@ MARKED = [
     "<|channel|>analysis<|message|>",
     "to=functions.writing",
     "Thought: I know.\nFinal Answer: a",
-    "Thought: so\nAction: writing\nAction Input: {}",
-    CALL,
-    f"  {CALL}\n",
+    "Thought: so\nAction: writing\nAction Input: {",
+    f"[{CALL}]",
+    f"  {CALL}\n{CALL}",
     '{"action": "final", "content": "b"}',
-    "```json\n" + CALL + "\n```",
+    "```json\n" + CALL + "\n```\nb",
     f"Words before it. {CALL}",
     "[writing(path='a')]",
-    "<think>a</think>" + CALL,
+    "<think>a</think>" + CALL + CALL,
 ]
 PLAIN = [
     "Hello.",
@@ -215,14 +215,24 @@ def test_oracle_never_raises_on_hostile_streams(text: str, name: str) -> None:
     interaction = said(text, tools=(tool,))
     assert json.loads(interaction.request.body)
     reading = oracle_reading(interaction)
-    again = abstain_on_markup(reading, frozenset({name}) - {""})
-    assert (again.text_markup, again.knows("text")) == (reading.text_markup, reading.knows("text"))
+    if name:  # otherwise no tool can be called, and text is text
+        again = next(markup_readings(reading, frozenset({name}), frozenset()))
+        known = (reading.text_markup, reading.knows("text"))
+        assert (again.text_markup, again.knows("text")) == known
 
 
 @pytest.mark.parametrize(
-    ("text", "may_be"),
-    [('{"reasoning": "Thi', True), ("```json\n{", True), ("[", True), ("Hello {", False)],
+    ("text", "if_unfinished", "if_finished"),
+    [
+        ('{"reasoning": "Thi', True, True),
+        ("```json\n{", True, True),
+        ('{"reasoning": "Thi"}', True, False),
+        ("[", True, False),
+        ("Hello {", False, False),
+    ],
 )
-def test_truncated_json_may_be_a_call(text: str, may_be: bool) -> None:  # noqa: FBT001 - drawn from the table
-    assert oracle_reading(an_interaction(chunk({"content": text}))).text_markup is may_be
-    assert not oracle_reading(said(text)).text_markup
+def test_json_may_lack_its_calls(text: str, if_unfinished: bool, if_finished: bool) -> None:  # noqa: FBT001 - drawn from the table
+    body = chunk({"content": text})
+    for unfinished in (body, body + DONE):
+        assert oracle_reading(an_interaction(unfinished)).text_markup is if_unfinished
+    assert oracle_reading(said(text)).text_markup is if_finished

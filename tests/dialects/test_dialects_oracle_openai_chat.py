@@ -167,6 +167,7 @@ BENIGN = {
     "DELTA-ID-NAME-FIRST-ONLY": calls(call(0, "", id="c1")) + calls(call(0, "{}"), call(0, ""))
     + calls(call(0, "", name="f")),
     "DELTA-ROLE-NULL": OPENING + delta(role=None),
+    "DELTA-ROLE-MISSING": OPENING + delta(role="assistant"),
     "DELTA-NULL": OPENING + event({"choices": [{"delta": None}]}),
     "CHUNK-CHOICES-EMPTY": OPENING + event({"choices": []}),
     "CHUNK-CHOICES-NULL": OPENING + event({"choices": None}),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from harness import shipped
 from harness.conversation.prompts import PROMPTS, system_text
@@ -120,6 +121,14 @@ def test_writer_options_change_how_deltas_are_written(tmp_path: Path) -> None:
     plain = made(tmp_path, {"deltas": TURN}).interactions[0].body
     crlf = made(tmp_path, {"deltas": TURN, "writer": {"line_end": "crlf"}}).interactions[0].body
     assert crlf == plain.replace(b"\n", b"\r\n")
+
+
+@pytest.mark.parametrize("ended", ["complete", "reset", "truncated"])
+def test_network_ends_the_body_as_the_response_says(tmp_path: Path, ended: str) -> None:
+    plain = made(tmp_path, {"deltas": TURN}).interactions[0]
+    assert plain.ended == "complete"
+    only = made(tmp_path, {"deltas": TURN, "ended": ended}).interactions[0]
+    assert only == replace(plain, ended=ended)
 
 
 def test_response_has_the_status_and_type_that_it_names(tmp_path: Path) -> None:

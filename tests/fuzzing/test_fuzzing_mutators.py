@@ -17,8 +17,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS, oracle_reading
-from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Mutator
-from harness.fuzzing.mutators.table import MUTATORS, fitting, may_call_more, mutated_inputs
+from harness.fuzzing.mutators.mutator import REALISMS, MutatedInput, Mutation, Mutator
+from harness.fuzzing.mutators.rewriting import rewritten
+from harness.fuzzing.mutators.table import (
+    MUTATORS,
+    fitting,
+    may_call_more,
+    mutated_inputs,
+    realism_of,
+)
 from harness.judging.catalogue import load_catalogue
 from harness.judging.examine import examine
 from harness.judging.expected import expectation_from
@@ -26,12 +33,13 @@ from harness.judging.replaying import DEFAULT_LIMITS
 from harness.normalizers import reference
 from harness.normalizers.protocol import CAPABILITIES
 from harness.turns.arguments import meaning
-from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, ToolCall
+from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, TextDelta, ToolCall
 from harness.turns.turn import Turn
 from harness.wire.aws import encode_exception
 from harness.wire.interaction import Interaction, Request
 from scripts.mutator_reference import with_tables
 from tests.fuzzing.fuzzing_samples import clean, turn_of
+from tests.judging.judging_samples import shipped_subjects
 
 ROOT = Path(__file__).parents[2]
 QUIRKS = frozenset(load_catalogue(ROOT / "catalogue" / "quirks"))
@@ -114,6 +122,17 @@ def test_each_mutator_applies_to_a_clean_interaction(mutator: Mutator) -> None:
     assert "\n" not in how
 
 
+@pytest.mark.parametrize("name", ["cut-short", "cut-between"])
+@pytest.mark.parametrize("ended", ["complete", "truncated"])
+def test_network_ends_a_truncated_body_in_both_ways(name: str, ended: str) -> None:
+    mutator = next(each for each in MUTATORS if each.name == name)
+    found = find(mutated(mutator), lambda it: it is not None and it[1].ended == ended)
+    assert found is not None
+    before, after, how = found
+    assert before.body.startswith(after.body)
+    assert ("connection breaks" in how) is (ended == "truncated")
+
+
 @pytest.mark.parametrize("mutator", MUTATORS, ids=name_of)
 def test_each_mutator_has_a_complete_declaration(mutator: Mutator) -> None:
     assert re.fullmatch("[a-z]+(-[a-z]+)*", mutator.name)
@@ -123,6 +142,31 @@ def test_each_mutator_has_a_complete_declaration(mutator: Mutator) -> None:
     assert mutator.dialects <= DIALECTS.keys()
     assert mutator.needs <= CAPABILITIES.keys()
     assert not (mutator.preserving and mutator.new_calls)
+
+
+@pytest.mark.parametrize("mutator", MUTATORS, ids=name_of)
+def test_seen_mutators_cite_a_server(mutator: Mutator) -> None:
+    assert mutator.realism in REALISMS
+    assert mutator.source == "" or mutator.source.startswith("https://")
+    if mutator.realism == "seen":
+        assert mutator.quirks or mutator.source
+
+
+def test_realism_of_a_finding_is_that_of_its_least_realistic_part() -> None:
+    assert realism_of(("comment",), ()) == "seen"
+    assert realism_of(("comment", "key-order"), ()) == "possible"
+    assert realism_of(("comment", "frame-dropped", "key-order"), ()) == "never seen"
+    assert realism_of((), ("SSE-BOM",)) == "never seen"
+    assert realism_of((), ("SSE-COMMENT", "DELTA-ID-MISSING")) == "seen"
+
+
+@given(data=st.data())
+def test_byte_is_changed_only_in_messages_with_a_checksum(data: st.DataObject) -> None:
+    mutator = next(each for each in MUTATORS if each.name == "byte-changed")
+    dialect = data.draw(st.sampled_from(sorted(clean())))
+    before = data.draw(st.sampled_from(clean()[dialect]))
+    changed = data.draw(_step(mutator, before))
+    assert changed is None or before.body.startswith(b"\0")
 
 
 def test_mutator_names_are_unique() -> None:
@@ -269,3 +313,14 @@ def test_aws_exception_stays_an_exception(name: str, data: st.DataObject) -> Non
     changed = data.draw(_step(mutator, before))
     assert changed is not None
     assert turn_of(changed[0]).failure == turn_of(before).failure
+
+
+@given(st.data())
+def test_a_document_that_becomes_a_stream_gets_the_type_of_a_stream(data: st.DataObject) -> None:
+    document = next(it for it in shipped_subjects() if it.id == "cohere/json-for-stream")
+    (interaction,) = document.cassette.interactions
+    deltas = (TextDelta(data.draw(st.text(min_size=1))), Finish(FinishReason.STOP, "COMPLETE"))
+    found = rewritten(interaction, deltas, "")
+    assert found is not None
+    assert interaction.header("content-type") == "application/json"
+    assert found[0].header("content-type") == "text/event-stream"

@@ -1,5 +1,6 @@
 """A finding is shrunk to a few events, saved small, and fails in the plain gate until mended."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,15 @@ from harness import shipped
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.search import fuzz_agent
 from harness.fuzzing.found import FuzzFinding, merge_findings
-from harness.fuzzing.saving import cell_of, command_of, delete_saved, plain_name, replay_saved, save
+from harness.fuzzing.saving import (
+    cell_of,
+    command_of,
+    delete_saved,
+    plain_name,
+    replay_saved,
+    save,
+    saved_realism,
+)
 from harness.fuzzing.search import Profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
@@ -18,10 +27,12 @@ from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job, load_subject
+from harness.wire.reads import synthetic_reads
 
 pytest_plugins = ("pytester",)
 FEW = Profile("few", examples=60, seconds=60, shrinking=30)
 SMALL = 2_000
+ARGUMENTS = "ARGUMENTS-USABLE"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +64,7 @@ def test_saved_findings_fail_until_they_are_fixed(
 
 def _with_all_open(finding: FuzzFinding) -> FuzzFinding:
     """Return one that breaks its rule whatever the bytes say: only calls may not be made up."""
-    assert finding.finding.rule == "ARGUMENTS-USABLE"
+    assert finding.finding.rule == ARGUMENTS
     assert finding.expectation is not None
     nothing = replace(finding.expectation, judged=frozenset())
     return replace(finding, slug="all-open", expectation=nothing)
@@ -63,7 +74,7 @@ def test_each_saved_finding_is_a_failing_pytest_item(
     findings: tuple[FuzzFinding, ...], pytester: pytest.Pytester
 ) -> None:
     must = [each for each in findings if each.finding.level == "MUST"]
-    must.append(_with_all_open(must[0]))
+    must.append(_with_all_open(next(it for it in must if it.finding.rule == ARGUMENTS)))
     save(must, pytester.path)
     pytester.makeini("[pytest]\nharness_scenarios = scenarios\n")
     options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "scenarios")
@@ -98,6 +109,20 @@ def test_database_replays_and_deletes_findings(
     for subject, _ in pairs:
         delete_saved(subject, tmp_path)
     assert list(tmp_path.rglob("*.yaml")) == []
+
+
+def test_saved_finding_keeps_its_realism_and_its_compressed_body(
+    findings: tuple[FuzzFinding, ...], tmp_path: Path
+) -> None:
+    body = gzip.compress(findings[0].interaction.body, mtime=0)
+    interaction = replace(findings[0].interaction, body=body, reads=synthetic_reads(body))
+    finding = replace(findings[0], interaction=interaction, realism="never seen", steps=())
+    save([finding], tmp_path)
+    (loaded,) = _loaded(tmp_path)
+    assert loaded.cassette.interactions[0].body == body
+    assert saved_realism(loaded.cassette.origin.source) == "never seen"
+    assert loaded.scenario is not None
+    assert loaded.scenario.title.endswith("(no known server does this)")
 
 
 def test_command_names_cell_and_folder(findings: tuple[FuzzFinding, ...]) -> None:

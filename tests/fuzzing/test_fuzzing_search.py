@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from typing import Literal
 
 import msgspec
@@ -10,14 +11,28 @@ import pytest
 from harness import shipped
 from harness.errors import UsageError
 from harness.fuzzing import search
-from harness.fuzzing.found import BugSignature, FailureLocation, FoundBugs, merge_findings
-from harness.fuzzing.mutators.mutator import MutatedInput, Mutation
+from harness.fuzzing.found import (
+    BugSignature,
+    FailureLocation,
+    FoundBugs,
+    FuzzFinding,
+    Parent,
+    merge_findings,
+)
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Realism
 from harness.fuzzing.search import PROFILES, Budget, EnoughError, Profile, Search, find_profile
-from harness.fuzzing.targets import FuzzOptions, FuzzTarget, FuzzTask, fuzz_here, fuzz_in_processes
+from harness.fuzzing.targets import (
+    FuzzOptions,
+    FuzzTarget,
+    FuzzTask,
+    fuzz_here,
+    fuzz_in_processes,
+    fuzz_target,
+)
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.search import TurnSource, fuzz_normalizer
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
-from harness.judging.results import Finding, Outcome
+from harness.judging.results import Finding, Level, Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.plan import Subject
 from harness.runs.selection import select_subjects
@@ -80,7 +95,7 @@ def test_search_finds_mutants_from_clean_seeds(name: str) -> None:
     clean = _seeds(name, "mistral", clean=True)
 
     def is_found(found: FoundBugs[Trial]) -> bool:
-        return any(signature.location.rule in normalizer.breaks for signature, _ in found)
+        return any(smallest.finding.rule in normalizer.breaks for _, smallest in found)
 
     budget = Budget(400, 60)
     source = TurnSource(normalizer, clean)
@@ -138,22 +153,130 @@ def _finding(rule: str = "CALLS-KEPT", path: str = "turns[0].calls[1]") -> Findi
     return Finding(rule, "MUST", Outcome.LOST_CALL, path, "", "")
 
 
-def _noted(*steps: tuple[str, ...]) -> list[tuple[str, ...]]:
+_CRASHED = ("NO-CRASH", Outcome.CRASH)
+
+
+def _trial(steps: tuple[str, ...] = (), quirks: tuple[str, ...] = ()) -> Trial:
     seed = _seeds("reference")[0]
+    seed = msgspec.structs.replace(seed, parent=Parent("a", "a", quirks=quirks))
+    mutations = tuple(Mutation(name, "") for name in steps)
+    return Trial(seed, MutatedInput(seed.interaction, mutations, preserving=True))
+
+
+def _signatures(*trials: Trial, raised: str = "") -> list[tuple[tuple[str, ...], str]]:
     found = FoundBugs[Trial]()
-    for number, names in enumerate(steps):
-        mutations = tuple(Mutation(name, "") for name in names)
-        trial = Trial(seed, MutatedInput(seed.interaction, mutations, preserving=True))
-        found.note(trial, [_finding(path=f"turns[0].calls[{number}]")], number)
+    for number, trial in enumerate(trials):
+        finding = _finding(path=f"turns[0].calls[{number}]")
+        found.note(trial, [msgspec.structs.replace(finding, raised=raised)], number)
     assert len(found) == len(list(found))
-    return [signature.mutators for signature, _ in found]
+    return [(signature.mutators, signature.family) for signature, _ in found]
 
 
 def test_bug_with_fewer_steps_replaces_bug_with_more() -> None:
-    assert _noted(("a", "b"), ("a",)) == [("a",)]
-    assert _noted(("a",), ("a", "b")) == [("a",)]
-    assert _noted(("a",), ("b",)) == [("a",), ("b",)]
-    assert _noted(("a",), ("b",), ()) == [()]
+    one, two, both = _trial(("a",)), _trial(("b",)), _trial(("a", "b"))
+    assert _signatures(both, one) == _signatures(one, both) == [(("a",), "")]
+    assert _signatures(one, two) == [(("a",), ""), (("b",), "")]
+    assert _signatures(one, two, _trial()) == [((), "")]
+
+
+def test_seed_with_a_quirk_explains_only_that_quirk() -> None:
+    named, zero = _trial((), ("DELTA-NAME-REPEATED",)), _trial((), ("DELTA-INDEX-ALL-ZERO",))
+    assert len(_signatures(named, zero)) == 2
+    assert len(_signatures(named, _trial(("index-all-zero",)))) == 2
+    assert _signatures(named, _trial(("name-repeated",))) == [((), "DELTA-NAME-REPEATED")]
+    assert _signatures(named, zero, _trial()) == [((), "")]
+
+
+def test_exception_of_one_function_is_one_bug() -> None:
+    trials = _trial(("a",)), _trial((), ("SSE-COMMENT",)), _trial(("b",))
+    assert _signatures(*trials, raised="KeyError in x:f") == [((), "")]
+
+
+def test_exception_is_one_bug_under_each_rule_that_it_violates() -> None:
+    for cuts, crash in permutations(((), ((3,),)), 2):
+        found = FoundBugs[Trial]()
+        for number, chunkings in enumerate((cuts, crash)):
+            rule, outcome = ("CUT-INVARIANT", Outcome.LOST_CALL) if chunkings else _CRASHED
+            finding = Finding(rule, "MUST", outcome, "replay", "", str(number), raised="E in x:f")
+            found.note(msgspec.structs.replace(_trial(), cuts=chunkings), [finding], number)
+        assert [smallest.finding.rule for _, smallest in found] == ["NO-CRASH"]
+
+
+def test_exception_is_reported_where_it_violates_a_must_rule() -> None:
+    should, must = _trial(), _trial(("a",))
+    for tried in ((should, must), (must, should)):
+        found = FoundBugs[Trial]()
+        for each in tried:
+            level: Level = "SHOULD" if each is should else "MUST"
+            finding = msgspec.structs.replace(_finding(), level=level, raised="E in x:f")
+            found.note(each, [finding], 0)
+        assert [(it.finding.level, it.input) for _, it in found] == [("MUST", must)]
+
+
+def test_exceptions_of_other_functions_and_types_are_other_bugs() -> None:
+    found, names = FoundBugs[Trial](), ["E in x:f", "E in x:g", "F in x:f"]
+    for name in names:
+        found.note(_trial(), [msgspec.structs.replace(_finding(), raised=name)], 0)
+    assert [signature.location.path for signature, _ in found] == names
+    assert len({signature.slug for signature, _ in found}) == len(names)
+
+
+def test_bug_shows_its_most_realistic_input() -> None:
+    seen = _trial((), ("FINISH-LENGTH-WITH-CALL",))
+    seed = msgspec.structs.replace(seen.seed, parent=Parent("written"))
+    general = msgspec.structs.replace(seen, seed=seed)
+    for order in ((seen, general), (general, seen)):
+        found = FoundBugs[Trial]()
+        for trial in order:
+            found.note(trial, [_finding()], 0)
+        ((signature, smallest),) = found
+        assert signature.family == ""
+        assert smallest.input.realism == "seen"
+
+
+def test_findings_are_ordered_by_severity_realism_and_size() -> None:
+    def made(outcome: Outcome, realism: Realism, size: int, seeds: int = 0) -> FuzzFinding:
+        interaction = msgspec.structs.replace(_seeds("reference")[0].interaction, body=b"x" * size)
+        finding = msgspec.structs.replace(_finding(), outcome=outcome)
+        return FuzzFinding(
+            slug=f"{outcome}-{realism}-{size}",
+            normalizer="n",
+            finding=finding,
+            dialect_key="openai-chat",
+            parent=Parent("a"),
+            interaction=interaction,
+            realism=realism,
+            every_seed=seeds,
+        )
+
+    ordered = [
+        made(Outcome.MISMATCH, "seen", 9, seeds=7),
+        made(Outcome.SILENT_WRONG, "seen", 2),
+        made(Outcome.SILENT_WRONG, "seen", 3),
+        made(Outcome.SILENT_WRONG, "possible", 1),
+        made(Outcome.CRASH, "seen", 1),
+        made(Outcome.SILENT_WRONG, "never seen", 1),
+    ]
+    mixed = [*ordered[3:], *ordered[:3]]
+    assert sorted(mixed, key=lambda each: each.rank) == ordered
+
+
+def broken(_interaction: Interaction, _reads: Iterator[bytes]) -> Iterator[Delta]:
+    """Fail on every input, as an adapter with a wrong import does."""
+    raise KeyError("choices")
+
+
+def test_report_says_what_every_seed_shows() -> None:
+    subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
+    options = FuzzOptions(subjects, FEW, random=3)
+    report = fuzz_target(FuzzTarget("normalizer", f"{__name__}:broken"), options)
+    first, *others = report.findings
+    assert first.finding.rule == "NO-CRASH"
+    assert first.every_seed == report.seeds > 1
+    assert first.finding.level == "MUST"
+    assert not any(each.finding.raised == first.finding.raised for each in others)
+    naive = fuzz_target(FuzzTarget("normalizer", "naive"), options)
+    assert not any(each.every_seed for each in naive.findings)
 
 
 def test_slug_depends_on_signature_alone() -> None:

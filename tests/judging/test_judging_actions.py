@@ -1,4 +1,7 @@
-"""Actions of the client in Responses streams: typed or rejected, and no calls of functions."""
+"""Actions of the client in Responses streams: typed calls, and no calls of functions.
+
+Without a scenario they may also be rejected, because a normalizer need not have such a type.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +9,6 @@ import pytest
 
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome
-from harness.judging.scenario import Scenario
 from harness.turns.deltas import (
     ArgumentsDelta,
     CallKind,
@@ -23,26 +25,28 @@ from tests.judging.judging_samples import a_normalizer, shipped_subjects
 COMMAND = '{"type": "exec", "command": ["date"], "env": {}}'
 ACTION_PASSES = (Outcome.PASS, "")
 REJECTION_CONFORMS = (Outcome.PARSE_ERROR, "normalizer")
+LOST = (Outcome.LOST_CALL, "normalizer")
 WRONG = (Outcome.SILENT_WRONG, "normalizer")
 
 
-@pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize(
-    ("kind", "arguments", "error", "expected"),
+    ("kind", "arguments", "error", "with_scenario", "without"),
     [
-        ("action", COMMAND, None, ACTION_PASSES),
+        ("action", COMMAND, None, ACTION_PASSES, ACTION_PASSES),
+        ("action", COMMAND.replace(" ", ""), None, ACTION_PASSES, ACTION_PASSES),
         ("action", "", ParseError("tool_use", "no tool", "", "call_a", "local_shell"),
-         REJECTION_CONFORMS),
-        ("action", COMMAND.replace("date", "rm"), None, WRONG),
-        ("function", COMMAND, None, WRONG),
+         LOST, REJECTION_CONFORMS),
+        ("action", COMMAND.replace("date", "rm"), None, WRONG, WRONG),
+        ("action", "[1]", None, WRONG, WRONG),
+        ("function", COMMAND, None, WRONG, WRONG),
     ],
 )  # fmt: skip
-def test_an_action_is_typed_or_rejected(
+def test_an_action_is_a_typed_call(
     kind: CallKind,
     arguments: str,
     error: ParseError | None,
-    expected: tuple[Outcome, str],
-    labelled: bool,  # noqa: FBT001 - drawn
+    with_scenario: tuple[Outcome, str],
+    without: tuple[Outcome, str],
 ) -> None:
     def normalize(reads: Iterable[bytes]) -> Iterator[Delta]:
         for _ in reads:
@@ -54,11 +58,13 @@ def test_an_action_is_typed_or_rejected(
         yield Finish(FinishReason.TOOL_CALLS, "completed")
 
     (shipped,) = (it for it in shipped_subjects() if it.id == "openai-responses/local-shell")
-    scenario: Scenario | None = shipped.scenario if labelled else None
-    tested = a_normalizer(normalize, dialects=frozenset(("openai-responses",)), streams=False)
-    result, _ = judge_subject(LoadedSubject(shipped.cassette, scenario), tested, cuts="whole")
-    outcome, blame = expected
-    if scenario is not None and outcome is Outcome.PARSE_ERROR:
-        blame = scenario.blame or blame
-    assert (result.outcome, result.blame) == (outcome, blame)
-    assert (result.turns[0].why == "") == (result.outcome is Outcome.PASS)
+    tested = a_normalizer(
+        normalize,
+        dialects=frozenset(("openai-responses",)),
+        capabilities=frozenset(("client-actions",)),
+        streams=False,
+    )
+    for scenario, expected in ((shipped.scenario, with_scenario), (None, without)):
+        result, _ = judge_subject(LoadedSubject(shipped.cassette, scenario), tested, cuts="whole")
+        assert (result.outcome, result.blame) == expected
+        assert (result.turns[0].why == "") == (result.outcome is Outcome.PASS)

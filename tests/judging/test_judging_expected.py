@@ -20,10 +20,11 @@ from harness.judging.expectation import (
     Field,
 )
 from harness.judging.expected import (
-    apply_declared_policies,
+    apply_declarations,
     expectation_from,
     reasons_not_judged,
 )
+from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction, Request
 
@@ -134,11 +135,25 @@ def test_expected_finish(word: str | None, arguments: str, reason: FinishReason)
     assert ("finish_raw" in found.judged) == (word is not None)
 
 
-def test_a_finish_value_of_another_api_is_judged_as_raw_text_only() -> None:
-    found = expect(chunk(content="a"), chunk("max_tokens"), DONE)
+@pytest.mark.parametrize(
+    ("word", "reasons"),
+    [
+        ("max_tokens", {"other", "length", "content_filter"}),
+        ("refusal", {"other", "length", "content_filter"}),
+        ("eos_token", {"other", "stop"}),
+        ("STOP", {"other", "stop"}),
+    ],
+)
+def test_a_finish_value_of_another_api_has_several_meanings(word: str, reasons: set[str]) -> None:
+    found = expect(chunk(content="a"), chunk(word), DONE)
+    assert {each.finish for each in found.readings} == reasons
+    assert all(each.judged >= {"finish", "finish_raw"} for each in found.readings)
+    assert {each.finish_raw for each in found.readings} == {word}
+
+
+def test_a_finish_value_that_announces_calls_in_another_api_is_not_judged() -> None:
+    found = expect(chunk(content="a"), chunk("tool_use"), DONE)
     assert "finish" not in found.judged
-    assert found.finish_raw == "max_tokens"
-    assert "finish_raw" in found.judged
 
 
 @pytest.mark.parametrize("word", ["STOP", "LENGTH", "Tool_Calls", "Content_Filter"])
@@ -236,7 +251,7 @@ def test_a_declared_policy_narrows_what_is_admitted(
     policies: dict[str, str], admitted: list[str]
 ) -> None:
     found = expect(call("{}"), call('{"a":1}', call_id="", name=""), chunk("tool_calls"), DONE)
-    narrowed = apply_declared_policies(found, policies)
+    narrowed = apply_declarations(found, declaring(policies))
     assert [each.decisions["arguments"] for each in narrowed.readings] == admitted
 
 
@@ -312,6 +327,10 @@ def test_a_document_with_invalid_json_may_fail_with_any_code(body: bytes, code: 
     assert expectation_from(oracle_reading(asked)).failure == code
 
 
+def declaring(policies: dict[str, str]) -> Normalizer:
+    return Normalizer("n", lambda _, __: iter(()), policies=policies)
+
+
 DROPS = {"nameless": "drop"}
 NAMELESS = Expectation(
     "oracle", rejected=(ExpectedRejection(),), finish=FinishReason.TOOL_CALLS, judged=ALL_FIELDS
@@ -321,23 +340,23 @@ CALL = ExpectedCall("search", {})
 
 @pytest.mark.parametrize("policies", [{}, {"nameless": "reject"}])
 def test_a_normalizer_without_policies_must_report_all_rejections(policies: dict[str, str]) -> None:
-    assert apply_declared_policies(NAMELESS, policies) == NAMELESS
+    assert apply_declarations(NAMELESS, declaring(policies)) == NAMELESS
 
 
 def test_declared_policies_do_not_change_a_scenario() -> None:
     authored = replace(NAMELESS, source="scenario")
-    assert apply_declared_policies(authored, DROPS) == authored
+    assert apply_declarations(authored, declaring(DROPS)) == authored
 
 
 def test_a_turn_of_only_nameless_calls_may_end_in_any_way() -> None:
-    left = apply_declared_policies(NAMELESS, DROPS).judged
+    left = apply_declarations(NAMELESS, declaring(DROPS)).judged
     assert left == ALL_FIELDS - {"rejected", "failure", "finish", "finish_raw"}
-    failed = apply_declared_policies(replace(NAMELESS, failure="interrupted"), DROPS).judged
+    failed = apply_declarations(replace(NAMELESS, failure="interrupted"), declaring(DROPS)).judged
     assert failed == ALL_FIELDS - {"rejected"}
 
 
 def test_with_other_calls_only_the_report_is_not_judged() -> None:
     beside = replace(NAMELESS, calls=(CALL,))
-    assert apply_declared_policies(beside, DROPS).judged == ALL_FIELDS - {"rejected"}
+    assert apply_declarations(beside, declaring(DROPS)).judged == ALL_FIELDS - {"rejected"}
     named = replace(NAMELESS, rejected=(ExpectedRejection("search"),))
-    assert apply_declared_policies(named, DROPS) == named
+    assert apply_declarations(named, declaring(DROPS)) == named

@@ -37,6 +37,9 @@ expect:
 - parse_errors: [{name: writing}]
   finish: tool_calls
   may_fail: true
+  alternatives:
+  - text: Let me see.
+    finish: stop
 """
 MINIMAL = "title: t\ncassette: c\nexpect:\n- finish: stop\n"
 TOOL = "name: writing\ndescription: Writes.\nparameters: {type: object}\n"
@@ -67,6 +70,9 @@ def test_every_key_reaches_the_scenario(tmp_path: Path) -> None:
     assert (second.failure, second.failure_says) == ("interrupted", "gone")
     assert [each.may_fail for each in scenario.expect] == [False, False, True]
     assert third.failed().judged == {"calls", "failure"}
+    assert [(each.text, each.finish) for each in third.alternatives] == [
+        ("Let me see.", FinishReason.STOP)
+    ]
 
 
 def test_a_missing_key_is_a_default_or_not_judged(tmp_path: Path) -> None:
@@ -93,6 +99,7 @@ def test_a_missing_key_is_a_default_or_not_judged(tmp_path: Path) -> None:
         ("finish: tool_calls\n", "finish: stopp\n", "expect[0].finish: invalid enum value", "stop"),
         ("  finish: tool_calls\n  finish_raw: stop\n", "", "expect[0]: the key 'finish'", "stop"),
         ("says: gone}", "says: gone}\n  may_fail: true", "expect[1]: expected either", "may also"),
+        ("    finish: stop\n", "", "expect[2].alternatives[0]: the key 'finish'", "stop"),
         ("blame: provider", "blame: me", "blame: invalid enum value 'me'", ""),
         ("tools: [writing]", "tools: [reading]", "there is no tool file 'reading'", "writing"),
         ("tools: [writing]", "tools: writing", "tools: expected a list or null, found a st", ""),

@@ -16,14 +16,16 @@ from harness.judging.expectation import (
 )
 from harness.judging.scenario_file import load_scenario
 from harness.judging.scenario_text import scenario_text
+from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason
 
 CALL = ExpectedCall("get", {"city": "Łódź\u2028", "n": 1.5}, "c1")
 CUSTOM = ExpectedCall("run", {}, None, "ls: -l\n# x", "custom")
+ACTION = ExpectedCall("computer", {}, "c2", '[{"x": 1}]', "action")
 REJECTED = ExpectedRejection("get", '{"city": "Os', None)
 EXPECTED = (
     Expectation("oracle", text="yes: no\n", finish=FinishReason.STOP),
-    Expectation("oracle", calls=(CALL, CUSTOM), finish=FinishReason.TOOL_CALLS),
+    Expectation("oracle", calls=(CALL, CUSTOM, ACTION), finish=FinishReason.TOOL_CALLS),
     Expectation("oracle", reasoning="- a", rejected=(REJECTED,), finish=FinishReason.LENGTH),
     Expectation("oracle", rejected=(REJECTED,), finish=FinishReason.STOP, may_fail=True),
     Expectation("oracle", failure="*", failure_says="quota: 'x'"),
@@ -47,6 +49,7 @@ def test_scenario_text_is_read_back(tmp_path: Path) -> None:
         calls = [(call.name, call.arguments, call.id, call.kind) for call in said.calls]
         assert calls == [(c.name, c.arguments, c.id, c.kind) for c in expected.calls]
     assert found[1].calls[1].arguments_text == CUSTOM.arguments_text
+    assert same_value(found[1].calls[2].arguments_text, ACTION.arguments_text)
 
 
 @pytest.fixture(scope="module")

@@ -100,10 +100,7 @@ def test_scenarios_name_the_blame_when_something_is_rejected_or_fails(
     wrong = [
         scenario.id
         for scenario in scenarios
-        if not scenario.blame
-        and any(turn.rejected or turn.failure for turn in scenario.expect)
-        # An action of the client may also be a call, so rejecting it is the normalizer's choice.
-        and "RESP-CLIENT-ITEM" not in scenario.quirks
+        if not scenario.blame and any(turn.rejected or turn.failure for turn in scenario.expect)
     ]
     assert wrong == []
 

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from harness.judging.case import Case
+from harness.judging.cause import cause_of_cell
 from harness.judging.results import Blame, Emission, Finding, Outcome, Result, TurnFacts
 from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.deltas import (
@@ -249,7 +250,7 @@ def _case(cell: str, failure: Failure) -> Case:
 
 
 def _result(failure: Failure, normalizer: str, findings: tuple[Finding, ...] = ()) -> Result:
-    return Result(
+    result = Result(
         cell=f"{failure.scenario}/{normalizer}",
         scenario=failure.scenario,
         title=failure.title,
@@ -270,6 +271,7 @@ def _result(failure: Failure, normalizer: str, findings: tuple[Finding, ...] = (
         origin="emulated",
         text_dialect=failure.text_dialect,
     )
+    return msgspec.structs.replace(result, cause=cause_of_cell(result))
 
 
 def _imported(normalizer: str) -> list[Result]:

@@ -115,7 +115,7 @@ def test_summary_keeps_its_limit_and_counts_omitted_failures() -> None:
         text = summary_markdown(run, summary, limit)
         assert len(text.encode()) <= limit
         assert text.startswith("## Gate: fail\n")
-        assert (" more failure signatures" in text) is (limit < 200_000)
+        assert (" more causes of failure" in text) is (limit < 200_000)
 
 
 def test_summary_has_no_links_and_no_markup_of_hostile_text() -> None:
@@ -128,7 +128,7 @@ def test_annotations_are_limited_and_one_line_each() -> None:
     run, gate = a_hostile_run(copies=3)
     lines = list(annotations(run, gate))
     assert len(lines) == MAX_ANNOTATIONS + 1
-    assert "more failure signatures" in lines[-1]
+    assert "more causes of failure" in lines[-1]
     for line in lines:
         assert line.startswith("::error title=")
         assert not re.search(r"[\r\n]", line)
@@ -141,16 +141,16 @@ def test_violated_should_rule_is_reported_and_fails_no_cell() -> None:
     lost = a_result("b", outcome=Outcome.LOST_CALL, findings=(a_finding("MUST-RULE"), should))
     run = a_run([a_result("a", findings=(should,)), lost])
     gate = judge_gate(run)
-    must, _, others = summary_markdown(run, summarize(run)).partition("### SHOULD and MAY rules")
+    must, _, others = summary_markdown(run, summarize(run)).partition("### SHOULD rules")
     assert "### Failures" in must
     assert ("MUST-RULE" in must, "SHOULD-RULE" in must) == (True, False)
     assert ("MUST-RULE" in others, "SHOULD-RULE" in others) == (False, True)
     (annotation,) = annotations(run, gate)
     assert "SHOULD-RULE" not in annotation
     pages = agent_pages(run, gate)
-    assert "2 cells, 1 failure signature." in pages[INDEX]
-    assert "fail no cell: 1 signature." in pages[INDEX]
-    (page,) = (text for text in pages.values() if "SHOULD SHOULD-RULE\n" in text)
+    assert "2 cells, causes of failure: 1." in pages[INDEX]
+    assert "fail no cell: 1 cause." in pages[INDEX]
+    (page,) = (text for text in pages.values() if "SHOULD SHOULD-RULE" in text.partition("\n")[0])
     assert "Does not fail, but is violated in 2 cells" in page
 
 
@@ -173,7 +173,7 @@ def test_agent_index_is_small_and_links_to_existing_pages() -> None:
     assert links
     assert set(links) <= pages.keys()
     assert f"and {len(pages) - 1 - len(links)} more pages" in index
-    assert f"{30 * len(NAMES)} failure signatures" in index
+    assert f"causes of failure: {30 * len(NAMES)}." in index
     assert f"Only the first {MAX_PAGES} have a page." in index
     assert all("harness replay" in text for name, text in pages.items() if name != INDEX)
 

@@ -20,7 +20,7 @@ import pytest
 from harness.judging.results import Finding, Outcome
 from harness.project import GateRule, Where
 from harness.reporting.page import render_page
-from harness.reporting.pages.failures import CASES_PER_SIGNATURE, MAX_CASES
+from harness.reporting.pages.failures import CASES_PER_CAUSE, MAX_CASES
 from harness.reporting.report import ReportContext, anchor
 from harness.runs.baseline import BaselineUpdate
 from harness.runs.expectations import AcceptedCell, AcceptedFailure, StaleEntry
@@ -134,7 +134,10 @@ def test_page_needs_no_network_and_every_link_has_a_target(outline: Outline, sam
     ids = [each["id"] for _, each in outline.tags if "id" in each]
     assert len(ids) == len(set(ids))
     cells = {anchor(each.cell) for each in sample.results}
-    places = {re.split(r"[?@]", link[1:])[0] for link in links if link != "data:,"}
+    places = {re.split(r"[?@]", link[1:])[0] for link in links if link.startswith("#")}
+    away = [each for _, each in outline.tags if each.get("href", "#")[0] not in "#d"]
+    assert all(each["href"].startswith("https://") for each in away)
+    assert all(each["rel"] == "noreferrer" for each in away)  # read only if the reader follows it
     assert {each for each in places if not each.startswith("quirk/")} <= {*ids, *cells}
     assert not [each for _, each in outline.tags if "src" in each]
 
@@ -194,14 +197,14 @@ def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run) -> None:
     assert len(render_page(run)) < 400_000
 
 
-def test_cases_of_one_signature_are_limited(sample: Run) -> None:
+def test_cases_of_one_cause_are_limited(sample: Run) -> None:
     bad = next(each for each in sample.results if each.normalizer == "naive")
     results = tuple(
         msgspec.structs.replace(bad, cell=f"many/{number:04d}") for number in range(MAX_CASES + 5)
     )
     text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
-    assert f"{MAX_CASES + 5} cells fail with {len(bad.findings)} signatures" in text
-    assert text.count('<details class="case">') == CASES_PER_SIGNATURE
+    assert f"{MAX_CASES + 5} cells fail with 1 cause." in text
+    assert text.count('<details class="case">') == CASES_PER_CAUSE
     Outline(text)
 
 
@@ -221,8 +224,8 @@ def test_violated_should_rule_is_shown_and_fails_no_cell(sample: Run) -> None:
     finding = Finding("RULE", "SHOULD", Outcome.MISMATCH, "turns[0].text", "a", "b")
     results = (msgspec.structs.replace(good, findings=(finding,)),)
     text = render_page(msgspec.structs.replace(sample, results=results, cases={}))
-    assert "No cell fails. Signatures of SHOULD or MAY rules: 1." in text
-    assert '<dt>Failure signatures</dt><dd><a href="#failures">0</a>' in text
+    assert "No cell fails. Causes that violate only SHOULD rules: 1." in text
+    assert '<dt>Causes of failure</dt><dd><a href="#failures">0</a>' in text
     assert "shows 0 of 0 failing cells, and 1 that violate" in text
 
 

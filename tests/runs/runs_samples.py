@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from harness.judging.case import Case
+from harness.judging.cause import cause_of_cell
 from harness.judging.expectation import Field
 from harness.judging.results import Finding, Outcome, Result, TurnFacts
 from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
@@ -45,8 +48,8 @@ def a_turn(  # noqa: PLR0913 - a row has many columns
 
 
 def a_finding(rule: str, outcome: Outcome = Outcome.LOST_CALL, **other: str) -> Finding:
-    level = other.get("level", "MUST")
-    return Finding(rule, level, outcome, "turns[0]", "a", "b")  # type: ignore[arg-type]  # a Level
+    level, raised = other.get("level", "MUST"), other.get("raised", "")
+    return Finding(rule, level, outcome, "turns[0]", "a", "b", raised=raised)  # type: ignore[arg-type]  # a Level
 
 
 def a_result(  # noqa: PLR0913 - a row has many columns
@@ -64,7 +67,7 @@ def a_result(  # noqa: PLR0913 - a row has many columns
     replays: int = 3,
     text_dialect: str = "",
 ) -> Result:
-    return Result(
+    result = Result(
         cell=f"{scenario}/{normalizer}",
         scenario=scenario,
         title="A title",
@@ -85,6 +88,7 @@ def a_result(  # noqa: PLR0913 - a row has many columns
         origin=origin,
         text_dialect=text_dialect,
     )
+    return msgspec.structs.replace(result, cause=cause_of_cell(result))
 
 
 def a_case(cell: str) -> Case:

@@ -1,14 +1,14 @@
 """Two runs: what changed, and what of it is more than noise."""
 
 import msgspec
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from harness.judging.results import Outcome
-from harness.runs.compare import CHANGE_KINDS, compare
+from harness.runs.compare import CHANGE_KINDS, Change, compare
 from harness.runs.run import Run
 from harness.runs.statistics import Pairs, mcnemar, newcombe
-from tests.runs.runs_samples import a_result, a_run, a_turn
+from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
 
 outcomes = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(tuple(Outcome)))
 
@@ -48,9 +48,50 @@ def test_run_equals_itself() -> None:
     assert (rate.before, rate.after, rate.p, rate.sure) == (0.5, 0.5, 1.0, False)
 
 
+CAUSES = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["", "X", "Y", "Z"]))
+
+
+def _failing(causes: dict[str, str]) -> Run:
+    """Return a run in which each cell fails for its cause, or passes if that is ""."""
+    return a_run(
+        a_result(
+            cell,
+            outcome=Outcome.CRASH if cause else Outcome.PASS,
+            findings=(a_finding("NO-CRASH", Outcome.CRASH, raised=cause),) if cause else (),
+        )
+        for cell, cause in causes.items()
+    )
+
+
+@given(CAUSES, CAUSES)
+def test_new_and_fixed_causes_are_those_of_one_run_only(
+    before: dict[str, str], after: dict[str, str]
+) -> None:
+    found = compare(_failing(before), _failing(after))
+    was, now = ([each[it] for it in before.keys() & after.keys()] for each in (before, after))
+    assert {it.cause: it.cells for it in found.new_causes} == {
+        cause: now.count(cause) for cause in {*now} - {*was, ""}
+    }
+    assert {it.cause: it.cells for it in found.fixed_causes} == {
+        cause: was.count(cause) for cause in {*was} - {*now, ""}
+    }
+    back = compare(_failing(after), _failing(before))
+    assert (back.new_causes, back.fixed_causes) == (found.fixed_causes, found.new_causes)
+
+
 def test_parse_error_instead_of_pass_is_not_a_change() -> None:
     found = compare(_run({"a": Outcome.PASS}), _run({"a": Outcome.PARSE_ERROR}))
     assert found.changes == ()
+
+
+@given(st.sampled_from(Outcome), st.sampled_from(Outcome))
+def test_a_cell_that_only_one_run_judged_is_shown_with_both_outcomes(
+    was: Outcome, now: Outcome
+) -> None:
+    assume(was.judged != now.judged)
+    found = compare(_run({"a": was}), _run({"a": now}))
+    assert found.changes == (Change("a/reference", "changed", was, now),)
+    assert found.conformance == ()
 
 
 def test_rates_are_paired_and_corrected_for_their_number() -> None:

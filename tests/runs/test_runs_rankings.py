@@ -151,26 +151,67 @@ def test_outcomes_are_counted_worst_first() -> None:
     assert [*counted["reference"].items()] == [("leak", 1), ("pass", 2)]
 
 
-def test_equal_failures_have_one_signature() -> None:
+def test_failures_are_grouped_by_cause() -> None:
     lost = a_finding("calls.kept")
     rows = [
-        a_result("a", outcome=Outcome.LOST_CALL, findings=(lost, lost), quirks=("Q2", "Q1")),
+        a_result("a", outcome=Outcome.LOST_CALL, findings=(lost, lost), quirks=("Q1", "Q2")),
         a_result("b", outcome=Outcome.LOST_CALL, findings=(lost,), quirks=("Q1",)),
         a_result("c", outcome=Outcome.CRASH),
         a_result("d", findings=(a_finding("late", Outcome.MISMATCH, level="SHOULD"),)),
         a_result("e", outcome=Outcome.UNSUPPORTED),
     ]
     with Questions(a_run(rows)) as questions:
-        kept, crash, late = questions.failures_by_signature()
-    assert (kept.rule, kept.outcome, kept.count) == ("calls.kept", Outcome.LOST_CALL, 2)
+        kept, crash, late = questions.failures_by_cause()
+    assert (kept.cause, kept.outcome, kept.count) == ("calls.kept · Q1", Outcome.LOST_CALL, 2)
     assert kept.cells == ("a/reference", "b/reference")
     assert kept.quirks == ("Q1", "Q2")
-    assert (crash.rule, crash.level, crash.outcome, crash.quirks) == (
+    assert (crash.cause, crash.level, crash.outcome, crash.quirks) == (
         *("", "MUST"),
         Outcome.CRASH,
         (),
     )
-    assert (late.rule, late.level, late.cells) == ("late", "SHOULD", ("d/reference",))
+    assert (late.cause, late.level, late.cells) == ("late", "SHOULD", ("d/reference",))
+
+
+RAISED = "KeyError in lib:read"
+
+
+@given(st.lists(st.sampled_from(["NO-CRASH", "CUT-INVARIANT"]), min_size=1, max_size=6))
+def test_one_exception_is_one_cause_whatever_rules_and_quirks_its_cells_have(
+    rules: list[str],
+) -> None:
+    rows = [
+        a_result(
+            f"area/{index}",
+            outcome=Outcome.CRASH,
+            findings=(a_finding(rule, Outcome.CRASH, raised=RAISED),),
+            quirks=(f"Q{index}",),
+        )
+        for index, rule in enumerate(rules)
+    ]
+    run = a_run([*rows, a_result("fine")])
+    with Questions(run) as questions:
+        (group,) = questions.failures_by_cause()
+    (ranked,) = rankings(run).normalizers
+    assert (group.cause, group.count) == (RAISED, len(rules))
+    assert (ranked.n - ranked.k, ranked.causes) == (len(rules), 1)
+
+
+def test_rankings_count_the_causes_of_each_client_and_not_those_of_others() -> None:
+    lost = a_finding("TEXT-EXACT")
+    rows = [
+        a_result(
+            f"area/{quirk}", name, outcome=Outcome.LOST_CALL, findings=(lost,), quirks=(quirk,)
+        )
+        for name, quirks in (("one", ("A",)), ("two", ("A", "B", "C")))
+        for quirk in quirks
+    ]
+    found = rankings(a_run([*rows, a_result("fine", "three")], "one", "two", "three"))
+    assert {each.name: each.causes for each in found.normalizers} == {
+        "one": 1,
+        "two": 3,
+        "three": 0,
+    }
 
 
 def test_losses_are_grouped_by_quirk() -> None:

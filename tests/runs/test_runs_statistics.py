@@ -3,7 +3,7 @@
 from math import comb
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.runs.statistics import (
@@ -225,6 +225,7 @@ def test_more_successes_never_rank_lower(
 
 
 @given(st.lists(clusters, max_size=4))
+@example([[Cluster(1, 2)], [Cluster(0, 1), Cluster(0, 1)]])
 def test_intraclass_correlation_is_a_share(entries: list[list[Cluster]]) -> None:
     found = intraclass_correlation(entries)
     assert 0 <= found <= 1

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from harness.errors import UnreadableError, UsageError
 from harness.judging.case import Case
-from harness.judging.results import Result
+from harness.judging.results import Outcome, Result
 from harness.normalizers.protocol import Normalizer
 from harness.runs import store
 from harness.runs.run import SCHEMA, Footer, facts_of
 from harness.runs.store import RunWriter, partial_path, read_run
-from tests.runs.runs_samples import a_case, a_header, a_result, a_turn
+from tests.runs.runs_samples import a_case, a_finding, a_header, a_result, a_turn
 
+_SCHEMA = b'"schema":%d'
 NAMES = ("b", "a/x", "a", "ü", "a x")
 
 
@@ -208,6 +209,15 @@ def test_lone_surrogates_do_not_stop_a_run(tmp_path: Path) -> None:
     assert result.turns[0].why == "half \ufffd, pair \U0001f600"
 
 
+def test_a_run_of_schema_1_gets_causes_from_its_rules(tmp_path: Path) -> None:
+    found = a_finding("TEXT-EXACT", Outcome.MISMATCH)
+    failing = a_result("folder/a", outcome=Outcome.MISMATCH, findings=(found,))
+    older = [msgspec.structs.replace(failing, cause=""), a_result("folder/b")]
+    write(tmp_path / "run.jsonl", older)
+    assert failing.cause
+    assert [each.cause for each in read_run(tmp_path / "run.jsonl").results] == [failing.cause, ""]
+
+
 DAMAGE: dict[str, tuple[Callable[[list[bytes]], bytes], str]] = {
     "empty": (lambda _: b"", "the first line is not a header"),
     "foreign": (lambda _: b"hello\n", "the first line is not a header"),
@@ -217,8 +227,8 @@ DAMAGE: dict[str, tuple[Callable[[list[bytes]], bytes], str]] = {
     "torn header": (lambda lines: lines[0][:-1], "the first line is truncated"),
     "no fields": (lambda _: b'{"type":"header","schema":1}\n', "damaged line"),
     "newer": (
-        lambda lines: lines[0].replace(b'"schema":1', b'"schema":2') + lines[1],
-        f"schema 2, this one reads {SCHEMA}",
+        lambda lines: lines[0].replace(_SCHEMA % SCHEMA, _SCHEMA % (SCHEMA + 1)) + lines[1],
+        f"schema {SCHEMA + 1}, this one reads {SCHEMA}",
     ),
     "damaged middle": (
         lambda lines: lines[0] + lines[1][:50] + b"\n" + b"".join(lines[2:]),

@@ -4,9 +4,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness import shipped
+from harness.judging.duties import Ruling, load_duties
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.runs import upkeep
@@ -21,6 +23,7 @@ NAMES = {
     "each quirk has a scenario",
     "cited rules and capabilities exist",
     "each rule has a mutant",
+    "each rule has a duty with sources",
     "each mutant is killed",
     "the stored kill table is up to date",
     "conforming normalizers break no rule",
@@ -192,6 +195,38 @@ def test_mutant_of_an_unknown_rule_is_reported(monkeypatch: pytest.MonkeyPatch) 
     others = {name: rule for name, rule in TURN_RULES.items() if name != "CALL-NAMED"}
     monkeypatch.setattr(upkeep, "TURN_RULES", others)
     assert _detail("each rule has a mutant") == "name-lost: there is no rule CALL-NAMED"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"source": ("https://a", "NO-SUCH-QUIRK")}, "NO-SUCH-QUIRK is neither a URL nor a quirk"),
+        ({"source": ("ARGS-DUPLICATE-KEYS",)}, "ARGS-DUPLICATE-KEYS is neither"),
+        ({"exceptions": (Ruling("MAY", ("https://a",)),)}, "an exception needs `because`"),
+        (
+            {"exceptions": (Ruling("MAY", ("https://a",), "agent", because="so"),)},
+            "it does not judge clients of the kind agent",
+        ),
+    ],
+)
+def test_duty_without_a_public_source_is_reported(
+    monkeypatch: pytest.MonkeyPatch, changes: dict[str, object], said: str
+) -> None:
+    duties = load_duties()
+    wrong = msgspec.structs.replace(duties["CALL-NAMED"], **changes)
+    monkeypatch.setattr(upkeep, "load_duties", lambda: {**duties, "CALL-NAMED": wrong})
+    assert f"CALL-NAMED: {said}" in _detail("each rule has a duty with sources")
+
+
+def test_rule_without_a_duty_and_duty_without_a_rule_are_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    duties = dict(load_duties())
+    duties["OLD-RULE"] = duties.pop("CALL-NAMED")
+    monkeypatch.setattr(upkeep, "load_duties", lambda: duties)
+    detail = _detail("each rule has a duty with sources")
+    assert "duties.toml: there is no rule OLD-RULE" in detail
+    assert "CALL-NAMED: duties.toml has no entry" in detail
 
 
 _KEY = "sk-" + "a1B2" * 8

@@ -22,7 +22,7 @@ class WriterOptions(Options, frozen=True):
         tool_type: whether a call's block has the type for tools that the client runs (Nova does).
         input: of a call, as it came, in one fragment, or also with an empty one before
             (`BED-EMPTY-INPUT` if that is the only one).
-        block_starts: which blocks have a start; text has none with most models.
+        block_starts: which blocks have a start. Bedrock starts only calls; some gateways start all.
         block_stops: whether blocks have an end.
         first_index: of the first block; reasoning that is not shown takes an index too.
         gaps: how many indexes stay unused between two blocks.
@@ -49,6 +49,7 @@ _LATENCY: Final = {"latencyMs": 412}
 class _Writer(Writer[WriterOptions]):
     """Writes one stream."""
 
+    USAGE_AFTER_FINISH: ClassVar = True
     FINISH_WORDS: ClassVar = finish_words(
         stop="end_turn",
         tool_calls="tool_use",

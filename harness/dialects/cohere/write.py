@@ -237,7 +237,8 @@ class _WriterV2(_Writer):
     def end(self, word: str, error: str = "") -> Json:
         self._close_block()
         tokens = token_counts(self.total, "input_tokens", "output_tokens")
-        usage = {"usage": {"billed_units": tokens, "tokens": tokens}} if tokens else {}
+        counts = {"billed_units": tokens, "tokens": tokens, "cached_tokens": 0}
+        usage = {"usage": counts} if tokens else {}
         failed = {"error": error} if error else {}
         return {"type": "message-end", "delta": {**failed, "finish_reason": word, **usage}}
 

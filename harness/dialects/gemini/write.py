@@ -183,7 +183,8 @@ class _Writer(Writer[WriterOptions]):
     )
 
     def begin(self) -> None:
-        self._usage: Json = {}
+        # The tokens of the prompt are known from the first event on.
+        self._usage = _usage_metadata(Usage(self.total.input_tokens))
 
     def events(self) -> tuple[bytes, ...]:
         self.take_all()
@@ -215,8 +216,7 @@ class _Writer(Writer[WriterOptions]):
     # The end of the turn
 
     def count(self, usage: Usage) -> None:
-        self._usage = token_counts(usage, "promptTokenCount", "candidatesTokenCount")
-        self._usage["totalTokenCount"] = sum(self._usage.values())
+        self._usage = _usage_metadata(usage)
         if not self.values:
             self._event({})
         self.values[-1]["usageMetadata"] = self._usage
@@ -262,6 +262,16 @@ class _Writer(Writer[WriterOptions]):
         usage = {"usageMetadata": self._usage} if self._usage and options.usage == "each" else {}
         about = {"modelVersion": options.model, "responseId": options.response_id}
         self.values.append({**fields, **usage, **about})
+
+
+def _usage_metadata(usage: Usage) -> Json:
+    """Return the counts; {} if the tokens of the prompt and of the answer are unknown."""
+    counts = token_counts(usage, "promptTokenCount", "candidatesTokenCount")
+    if not counts:
+        return {}
+    details = [{"modality": "TEXT", "tokenCount": usage.input_tokens}]
+    prompt = {} if usage.input_tokens is None else {"promptTokensDetails": details}
+    return {**counts, "totalTokenCount": sum(counts.values()), **prompt}
 
 
 def _merged(events: list[Json]) -> Json:

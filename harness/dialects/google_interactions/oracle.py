@@ -1,6 +1,7 @@
 """The oracle of the dialect google-interactions: it adds up the steps.
 
-Source: Gemini API reference, "Interactions", `InteractionSseEvent`, `Step`.
+Source: Gemini API reference, "Interactions", `InteractionSseEvent`, `Step`; for the events of the
+first version, `InteractionStreamingEvent` of Vertex AI (`v1beta1`).
 """
 
 from typing import ClassVar, Final
@@ -14,10 +15,8 @@ from harness.turns.exact_json import join_surrogates
 
 _FAILED: Final = frozenset(("failed", "cancelled"))
 _LASTS: Final = ("interaction.completed", "interaction.status_update", "interaction.complete")
-_FIRST_VERSION: Final = (
-    "interaction.start", "interaction.complete", "content.start", "content.delta",
-    "content.stop",
-)  # fmt: skip
+_FIRST_VERSION: Final = "GINT-FIRST-VERSION"
+_FIRST_KINDS: Final = frozenset(("function_call", "text", "thought"))
 _GOES_ON: Final = frozenset(("in_progress", "queued"))
 
 
@@ -41,13 +40,13 @@ class GoogleInteractionsOracle(GoogleOracle):
     MEANINGS: ClassVar = meanings(
         stop=("completed", "requires_action"), length=("incomplete", "budget_exceeded")
     )
-    SCALAR_DATA: ClassVar[str] = "EVENT-GLUED"
     EMPTY_DATA: ClassVar[str] = "SSE-COMMENT-AS-DATA"
     ANY_VALUE_COUNTS: ClassVar[bool] = True
 
     def __init__(self) -> None:
         super().__init__()
         self._steps: dict[int, _Call | None] = {}  # None for a step that is not a call
+        self._first_kinds: dict[int, object] = {}
         self._takes: dict[str, TakeEvent] = {
             "interaction.created": self._interaction,
             "interaction.status_update": self._status,
@@ -56,7 +55,11 @@ class GoogleInteractionsOracle(GoogleOracle):
             "step.delta": self._delta,
             "step.stop": self._stop,
             "error": self.take_error_event,
-            **dict.fromkeys(_FIRST_VERSION, self._first_version),
+            "interaction.start": self._first_interaction,
+            "interaction.complete": self._first_interaction,
+            "content.start": self._first_start,
+            "content.delta": self._first_delta,
+            "content.stop": self._stop,
         }
 
     def calls(self) -> tuple[CallReading, ...]:
@@ -100,11 +103,55 @@ class GoogleInteractionsOracle(GoogleOracle):
             self.notes.open("FINISH-DUPLICATE", event.offset, end=True)
         self.add_finish(word)
 
-    def _first_version(self, value: Json, event: Event) -> None:
-        """Events of the first version of the API, which no contract defines any more."""
-        self.notes.open("GINT-FIRST-VERSION", event.offset, text=True, calls=True)
-        if value.get("event_type") in ("interaction.start", "interaction.complete"):
-            self._interaction(value, event)
+    # Events of the first version of the API, in which a step is a content, and a call comes whole
+
+    def _first_interaction(self, value: Json, event: Event) -> None:
+        self.notes.keep(_FIRST_VERSION, event.offset)
+        interaction = value.get("interaction")
+        if isinstance(interaction, dict) and interaction.get("outputs"):
+            self._open_first(event)
+        self._interaction(value, event)
+
+    def _first_start(self, value: Json, event: Event) -> None:
+        index, content = value.get("index"), value.get("content")
+        if type(index) is not int or index in self._steps or not isinstance(content, dict):
+            self.notes.lost("EVENT-GLUED", event.offset)
+            return
+        given = content.get("type")
+        kind = given if isinstance(given, str) else ""
+        self._steps[index] = _Call(content, "", event.offset) if kind == "function_call" else None
+        self._first_kinds[index] = kind
+        if kind not in _FIRST_KINDS or not content.keys() <= {"type", "id"}:
+            self._open_first(event)
+
+    def _first_delta(self, value: Json, event: Event) -> None:
+        index, delta = value.get("index"), value.get("delta")
+        if type(index) is not int or index not in self._first_kinds or not isinstance(delta, dict):
+            self.notes.lost("EVENT-GLUED", event.offset)
+            return
+        kind, call = delta.get("type"), self._steps[index]
+        expected = self._first_kinds[index]
+        if kind == expected == "text":
+            self._contents([delta], self.text, event.offset)
+        elif kind == "thought_summary" and expected == "thought":
+            self._contents([delta.get("content")], self.reasoning, event.offset)
+        elif kind == "function_call" and call is not None:
+            self._first_call(call, delta, event)
+        elif kind != "thought_signature":
+            self._open_first(event)
+
+    def _first_call(self, call: _Call, delta: Json, event: Event) -> None:
+        own, name = text_or_empty(delta.get("id")), text_or_empty(delta.get("name"))
+        repeated = call.name or call.over or (own and call.id not in ("", own))
+        if repeated or not name or not isinstance(delta.get("arguments"), dict):
+            self._open_first(event)
+        call.id, call.name = call.id or own, name
+        call.at_start = member_text(event.data, "delta", "arguments")
+
+    def _open_first(self, event: Event) -> None:
+        self.notes.open(_FIRST_VERSION, event.offset, text=True, calls=True)
+
+    # Events of the current version
 
     def _start(self, value: Json, event: Event) -> None:
         index, step = value.get("index"), value.get("step")
@@ -172,12 +219,14 @@ class GoogleInteractionsOracle(GoogleOracle):
             self.notes.lost("EVENT-GLUED", event.offset)
         elif (call := self._steps[index]) is not None:
             call.over = True
+            if not call.name:  # only in the first version, where a start need not have one
+                self._open_first(event)
 
     def _document(self, value: Json, event: Event) -> None:
         """Take an interaction that was not streamed."""
         steps = value.get("steps")
         if self.values > 1 or not isinstance(steps, list):
-            self.notes.lost("GINT-FIRST-VERSION", event.offset)
+            self.notes.lost(_FIRST_VERSION, event.offset)
             return
         for index, step in enumerate(steps):
             if not isinstance(step, dict):
@@ -195,6 +244,8 @@ class GoogleInteractionsOracle(GoogleOracle):
     def conclude(self) -> None:
         """Note what only the complete body shows."""
         calls = self.calls()
+        if self._first_kinds and not all(call.name for call in calls):
+            self.notes.open(_FIRST_VERSION, 0, calls=True)
         if not self.values:
             self.notes.keep("STREAM-NO-EVENTS", 0)
         elif not self.finishes and self.error is None:

@@ -49,6 +49,13 @@ _NAMES: Final = {
     "steps": ("step", "step", "interaction.created", "interaction.completed", "steps"),
     "contents": ("content", "content", "interaction.start", "interaction.complete", "outputs"),
 }
+_NO_OTHER_TOKENS: Final = {"total_cached_tokens": 0, "total_tool_use_tokens": 0}
+# What the last event says of the interaction in addition.
+_COMPLETE: Final = {
+    "created": "2025-10-09T08:53:20Z",
+    "updated": "2025-10-09T08:53:20Z",
+    "service_tier": "standard",
+}
 _ENDED_STATES: Final = frozenset(("failed", "cancelled"))
 
 
@@ -73,6 +80,8 @@ class _Writer(Writer[WriterOptions]):
     def events(self) -> tuple[bytes, ...]:
         if self.deltas and not _is_empty(self.deltas):
             self._add(self._first, interaction=self._interaction("in_progress"))
+            about = {"interaction_id": self.options.interaction_id, "status": "in_progress"}
+            self._add("interaction.status_update", **about)
         self.take_all()
         payloads = [encode_json(value) for value in self.values]
         match self.options.framing:
@@ -148,8 +157,13 @@ class _Writer(Writer[WriterOptions]):
     # The end of the turn
 
     def count(self, usage: Usage) -> None:
-        self._usage = token_counts(usage, "total_input_tokens", "total_output_tokens")
-        self._usage["total_tokens"] = sum(self._usage.values())
+        counts = token_counts(usage, "total_input_tokens", "total_output_tokens")
+        self._usage = {**counts, "total_tokens": sum(counts.values()), **_NO_OTHER_TOKENS}
+        if usage.output_tokens is not None:
+            self._usage["total_thought_tokens"] = 0
+        if usage.input_tokens is not None:
+            modality = {"modality": "text", "tokens": usage.input_tokens}
+            self._usage["input_tokens_by_modality"] = [modality]
 
     def finish(self, word: str) -> None:
         self._close()
@@ -159,7 +173,7 @@ class _Writer(Writer[WriterOptions]):
             self._end(word)
 
     def _end(self, word: str) -> None:
-        complete = self._interaction(word)
+        complete = {**self._interaction(word), **_COMPLETE}
         if self._usage:
             complete["usage"] = self._usage
         if self.options.framing == "document":

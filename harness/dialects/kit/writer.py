@@ -44,6 +44,7 @@ class Writer(ABC, Generic[OptionsT]):
 
     Fields:
         FINISH_WORDS: the API's own word for each reason; by default OpenAI's, as many APIs have.
+        USAGE_AFTER_FINISH: the API sends the counts of tokens in an event after the finish.
         deltas: all that is to be written.
         options: how to write it.
         starts: the start of each call, by its index.
@@ -57,6 +58,7 @@ class Writer(ABC, Generic[OptionsT]):
     """
 
     FINISH_WORDS: ClassVar[Mapping[FinishReason, str]] = {it: it.value for it in FinishReason}
+    USAGE_AFTER_FINISH: ClassVar[bool] = False
 
     def __init__(self, deltas: tuple[Delta, ...], options: OptionsT) -> None:
         self.deltas = deltas
@@ -86,10 +88,24 @@ class Writer(ABC, Generic[OptionsT]):
             ValueError: the API cannot express a delta.
             TypeError: what came is not a delta.
         """
-        for delta in self.deltas:
+        for delta in self._in_order():
             if isinstance(delta, _OF_CALL) and delta.index not in self.starts:
                 raise ValueError(f"cannot write {type(delta).__name__}: its call has no start")
             self._take(delta)
+
+    def _in_order(self) -> Iterable[Delta]:
+        """Return the deltas, the usage that comes with the finish where the API sends it."""
+        ends = [at for at, delta in enumerate(self.deltas) if isinstance(delta, Finish)]
+        if not ends or not self.USAGE_AFTER_FINISH:
+            return self.deltas
+        finish = start = ends[0]
+        while start and isinstance(self.deltas[start - 1], CallEnd | UsageDelta):
+            start -= 1
+        before = self.deltas[start:finish]
+        counts = [delta for delta in before if isinstance(delta, UsageDelta)]
+        others = [delta for delta in before if not isinstance(delta, UsageDelta)]
+        end = self.deltas[finish]
+        return (*self.deltas[:start], *others, end, *counts, *self.deltas[finish + 1 :])
 
     def _take(self, delta: Delta) -> None:
         match delta:

@@ -6,6 +6,7 @@ calls apart without ever gluing two of them together in silence.
 """
 
 import re
+from collections import deque
 from collections.abc import Hashable
 from typing import Literal, Protocol
 
@@ -67,15 +68,15 @@ class _Call(msgspec.Struct, eq=False):
     """One call while it streams."""
 
     key: Hashable  # the provider's index
-    position: int = -1  # ours, from its start on
+    position: int = -1  # ours, from its `ToolCallStart` on
     given_id: str = ""
     rival_id: str = ""  # another id that came with the name before any arguments
     name: str = ""
     kind: str = ""  # a type that is neither a function nor a custom tool
     custom: bool = False
     conflict: str = ""  # why what came cannot be one call
-    started: bool = False
-    waiting: list[str] = []  # fragments that came before the name
+    started: bool = False  # its name is complete
+    waiting: list[str] = []  # fragments that came before the name, or before the id
     fragments: Fragments = msgspec.field(default_factory=Fragments)
 
     def fault(self) -> str:
@@ -101,6 +102,7 @@ class ChatCalls:
         self._by_id: dict[str, _Call] = {}
         self._ids = CallIds()
         self._started = 0
+        self._unsent: deque[_Call] = deque()  # calls that started and have no `ToolCallStart` yet
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -130,7 +132,7 @@ class ChatCalls:
             fragment = call.fragments.take(fragment)
         if not call.started and call.name:
             self._start(call, out)
-        if call.started and fragment:
+        if call.position >= 0 and fragment:
             out.append(ArgumentsDelta(call.position, fragment))
         elif fragment:
             call.waiting.append(fragment)
@@ -147,7 +149,7 @@ class ChatCalls:
         for call in self._calls:
             if not call.name and (self._policy.nameless == "drop" or _is_stub(call)):
                 continue
-            self._start(call, out)
+            self._start(call, out, is_over=True)
             if rest := call.fragments.close():
                 out.append(ArgumentsDelta(call.position, rest))
             arguments = call.fragments.text
@@ -214,6 +216,7 @@ class ChatCalls:
         if call_id and not call.given_id:
             call.given_id = call_id
             self._by_id[call_id] = call
+            self._send_starts(out)
         elif name and call_id and call_id != call.given_id and not call.fragments.size:
             call.rival_id = call_id
         elif call.rival_id and call_id == call.given_id:  # an id that changed does not return
@@ -251,22 +254,25 @@ class ChatCalls:
         ):
             self._start(call, out)
 
-    def _start(self, call: _Call, out: list[Delta]) -> None:
-        if call.started:
-            return
-        call.started = True
-        call.position = self._started
-        self._started += 1
-        out.append(
-            ToolCallStart(
-                call.position,
-                self._ids.unique(call.given_id, self.seed, call.position, call.name),
-                call.name,
-                _kind(call),
-            )
-        )
-        out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]
-        call.waiting.clear()
+    def _start(self, call: _Call, out: list[Delta], *, is_over: bool = False) -> None:
+        if not call.started:
+            call.started = True
+            self._unsent.append(call)
+        self._send_starts(out, is_over=is_over)
+
+    def _send_starts(self, out: list[Delta], *, is_over: bool = False) -> None:
+        """Emit the starts of calls in their order, up to one whose id may still come.
+
+        A result must name the provider's id, so a call gets a generated one only at the end.
+        """
+        while self._unsent and (self._unsent[0].given_id or is_over):
+            call = self._unsent.popleft()
+            call.position = self._started
+            self._started += 1
+            call_id = self._ids.unique(call.given_id, self.seed, call.position, call.name)
+            out.append(ToolCallStart(call.position, call_id, call.name, _kind(call)))
+            out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]
+            call.waiting.clear()
 
 
 def _index_key(index: object) -> Hashable:

@@ -3,7 +3,7 @@
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from harness.dialects.kit.frames import DONE, LineEnd, sse_events
 from harness.dialects.kit.options import Options
@@ -45,7 +45,8 @@ class WriterOptions(Options, frozen=True):
             `-STOP-TOO-EARLY`; `absent` leaves it out (with `done` still there).
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         choice: the index of the choice; None leaves it out.
-        role: which deltas name the role; most providers do it in the first, some in each.
+        role: which deltas name the role: the first, each (OpenRouter), or none
+            (`DELTA-ROLE-MISSING`). The first is the one that opens a call, or else has no text.
         open_finish: the finish reason of chunks before the last.
         open_usage: the usage of chunks that have none.
         new_response_ids: a new id in each chunk (`RESPONSE-ID-PER-CHUNK`).
@@ -85,7 +86,7 @@ class WriterOptions(Options, frozen=True):
     ] = "own-chunk"
     done: bool = True
     choice: int | None = 0
-    role: Literal["absent", "first", "each"] = "absent"
+    role: Literal["first", "each", "absent"] = "first"
     open_finish: Literal["null", "absent"] = "null"
     open_usage: Literal["absent", "null"] = "absent"
     new_response_ids: bool = False
@@ -101,19 +102,26 @@ class WriterOptions(Options, frozen=True):
 _AT_START: Final = frozenset(("with-start", "object"))
 # The field of a call that holds what the model gives it.
 _ARGUMENTS: Final = {"function": "arguments", "custom": "input"}
+# The first delta of a stream that does not begin with a call.
+_OPENING: Final[Json] = {"role": "assistant", "content": ""}
+_CALL_FIELDS: Final = ("tool_calls", "function_call", "additional_kwargs")
 
 
 class _Writer(Writer[WriterOptions]):
     """Writes one stream; its values are the chunks."""
 
+    USAGE_AFTER_FINISH: ClassVar = True
+
     def begin(self) -> None:
         self._sent = dict.fromkeys(self.arguments, "")
+        self._opened = self.options.role != "first"
         self._at_once = self.options.one_chunk or self.options.where == "message"
 
     def events(self) -> tuple[bytes, ...]:
         options = self.options
         if options.finish == "stop-too-early":
-            self._choice({"role": "assistant", "content": ""}, finish="stop")
+            delta = _OPENING if options.role == "first" else {"content": ""}
+            self._choice(delta, finish="stop")
         self.take_all()
         payloads = [encode_json(value) for value in self.values]
         if options.done and not self.failed:
@@ -257,13 +265,25 @@ class _Writer(Writer[WriterOptions]):
     def _choice(self, delta: Json, *, finish: str | None = None, field: str = "delta") -> None:
         options = self.options
         choice: Json = {} if options.choice is None else {"index": options.choice}
-        if options.role == "each" or (options.role == "first" and not self.values):
+        if not self._opened:
+            delta = self._open(delta)
+        if options.role == "each":
             delta = {"role": "assistant", **delta}
         choice[field] = delta
         if finish is not None or options.open_finish == "null":
             choice["finish_reason"] = finish
         usage: Json = {"usage": None} if options.open_usage == "null" else {}
         self._chunk({"choices": [choice], **usage})
+
+    def _open(self, delta: Json) -> Json:
+        """Return the first delta with the role; a delta without a call follows the role's own."""
+        self._opened = True
+        if "role" in delta:
+            return delta
+        if any(map(delta.get, _CALL_FIELDS)):
+            return {"role": "assistant", "content": None, **delta}
+        self._choice(_OPENING)
+        return delta
 
     def _chunk(self, fields: Json) -> None:
         options = self.options

@@ -41,6 +41,7 @@ class WriterOptions(Options, frozen=True):
 class _Writer(Writer[WriterOptions]):
     """Writes one stream; its values are the chunks."""
 
+    USAGE_AFTER_FINISH: ClassVar = True
     FINISH_WORDS: ClassVar = {**Writer.FINISH_WORDS, FinishReason.TOOL_CALLS: "other"}
 
     def events(self) -> tuple[bytes, ...]:

@@ -11,6 +11,7 @@ DIALECT = Dialect(
     read=read.read,
     write=write.write,
     writer_options=write.WriterOptions,
+    meaningful_options=frozenset(("api",)),
     oracle=oracle.OpenAIResponsesOracle,
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,

@@ -2,7 +2,8 @@
 
 A call is known by its item; the id that its result must name is `call_id`. Its arguments, or
 the input of a custom tool, come as fragments, as complete text, or as both, up to three times;
-the same twice is one call, and two different ones are a call that must not run.
+the same twice is one call, and two different ones are a call that must not run. An action of the
+client, such as a shell command, is a call whose arguments are the JSON of its content.
 """
 
 from typing import Any
@@ -11,7 +12,14 @@ import msgspec
 
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text
-from harness.dialects.openai_responses.items import ACTIONS, CALLS, FIELDS, Item, Items, OddCall
+from harness.dialects.openai_responses.items import (
+    CALLS,
+    Item,
+    Items,
+    field_of,
+    kind_of,
+    name_of,
+)
 from harness.turns.arguments import parse, same_value
 from harness.turns.exact_json import decode_exactly, write_exactly
 from harness.wire.frames import Frame
@@ -48,7 +56,7 @@ class ResponsesCalls:
         """Take a piece of the arguments of a call whose items have the type `kind`."""
         if not item.kind:
             item.kind = kind
-            self._turn.open(item.key, kind=CALLS[kind])
+            self._turn.open(item.key, kind=kind_of(kind))
         if item.pending is None:
             self._turn.append(item.key, piece)
         elif isinstance(piece, str):
@@ -80,27 +88,25 @@ class ResponsesCalls:
         item.call_id = item.call_id or as_text(event.get("call_id"))
         self._name(item, event)
 
-    def refused(self, item: Item, call: OddCall) -> None:
-        """Open an action, so that it is reported, and reject it: it is not a call of a tool."""
-        self._turn.open(item.key, item.call_id or item.id, call.name, "action")
-        self._turn.reject(item.key, call.reason)
-
     def finish(self) -> None:
         """Settle what waited: an id that never came, fragments after early arguments."""
         for item in self._items:
             if item.pending is not None:
                 self.complete_arguments(item, _from_early(item, "".join(item.pending)))
             if item.kind in CALLS and not item.call_id and not item.by_provider:
-                self._turn.open(item.key, item.id, item.name, CALLS[item.kind])
+                name = name_of(item.kind, item.name)
+                self._turn.open(item.key, item.id, name, kind_of(item.kind))
 
     def _name(self, item: Item, value: dict[str, Any]) -> None:
         """Open the call as soon as its id is known, which is final once it has started."""
-        if item.call_id:
-            name = value.get("name") or item.name
+        kind = kind_of(item.kind)
+        call_id = item.call_id or (item.id if kind == "action" else "")
+        if call_id:
+            name = name_of(item.kind, value.get("name") or item.name)
             if name == item.opened:
                 return
             item.opened = name
-            self._turn.open(item.key, item.call_id, name, CALLS.get(item.kind, "function"))
+            self._turn.open(item.key, call_id, name, kind)
 
     def arguments_of(self, value: dict[str, Any], frame: Frame, path: Path) -> str:
         """Return the arguments, or the input, in `value`; other values are written as they came.
@@ -110,8 +116,7 @@ class ResponsesCalls:
             frame: whose payload holds `value`.
             path: the way from the payload to `value`.
         """
-        kind = as_text(value.get("type"))
-        field = ACTIONS.get(kind) or FIELDS[CALLS.get(kind, "function")]
+        field = field_of(value)
         arguments = value.get(field)
         if arguments is None or isinstance(arguments, str):
             return arguments or ""

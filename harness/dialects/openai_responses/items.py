@@ -270,34 +270,39 @@ def texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
     return found
 
 
-# Type of an item -> the kind of call that it is; its field with what the model gives it.
-CALLS: Final[dict[str, CallKind]] = {"function_call": "function", "custom_tool_call": "custom"}
-FIELDS: Final[dict[CallKind, str]] = {"function": "arguments", "custom": "input"}
-# Type of an item that asks for an action of the client -> its field with what the model gives it.
-ACTIONS: Final = {
-    "apply_patch_call": "operation",
-    "computer_call": "action",
-    "local_shell_call": "action",
-    "mcp_approval_request": "arguments",
-    "shell_call": "action",
-    "tool_search_call": "arguments",
+# Type of an item -> the kind of call that it is, and its fields with what the model gives it: the
+# first that is there counts. An action is asked of the client itself, and of no tool with a name.
+CALLS: Final[dict[str, tuple[CallKind, tuple[str, ...]]]] = {
+    "function_call": ("function", ("arguments",)),
+    "custom_tool_call": ("custom", ("input",)),
+    "apply_patch_call": ("action", ("operation",)),
+    "computer_call": ("action", ("actions", "action")),
+    "local_shell_call": ("action", ("action",)),
+    "mcp_approval_request": ("action", ("arguments",)),
+    "shell_call": ("action", ("action",)),
+    "tool_search_call": ("action", ("arguments",)),
 }
 
 
-class OddCall(msgspec.Struct, frozen=True):
-    """Something that the client has to do and that is not a call of a named tool.
-
-    Fields:
-        name: of what is to be done.
-        why: the reason to reject it.
-    """
-
-    name: str
-    reason: str
+def kind_of(item_type: str) -> CallKind:
+    """Return the kind of the calls whose items have the type `item_type`."""
+    return CALLS[item_type][0] if item_type in CALLS else "function"
 
 
-def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
-    """Return whether the item `value` is a call of one of the client's tools.
+def field_of(value: dict[str, Any]) -> str:
+    """Return the field of the call `value` with what the model gives it."""
+    fields = CALLS.get(as_text(value.get("type")), CALLS["function_call"])[1]
+    return next((field for field in fields if value.get(field) is not None), fields[0])
+
+
+def name_of(item_type: str, name: object) -> str:
+    """Return the name of a call; that of an action without a name is its type."""
+    is_action = kind_of(item_type) == "action"
+    return as_text(name) or (item_type.removesuffix("_call") if is_action else "")
+
+
+def is_call(value: dict[str, Any], custom: frozenset[str] | None = None) -> bool:
+    """Return whether the item `value` asks the client for a call of its tools, or for an action.
 
     Args:
         value: the item.
@@ -305,21 +310,15 @@ def is_call(value: dict[str, Any], custom: frozenset[str] | None) -> bool:
             known. A custom call of another name was made to a tool of the provider, such as
             the `x_keyword_search` of xAI's `x_search`.
     """
-    kind = value.get("type")
-    if kind == "custom_tool_call":
-        return custom is None or as_text(value.get("name")) in custom
-    return kind == "function_call"
-
-
-def odd_call(value: dict[str, Any]) -> OddCall | None:
-    """Return what the item `value` asks of the client other than calls of tools, or None."""
-    kind = as_text(value.get("type"))
-    if not _is_for_client(kind, value):
-        return None
-    if kind == "mcp_approval_request":
-        name = as_text(value.get("name"))
-        return OddCall(name, "an MCP call waits for an approval; it is not a call of a tool")
-    return OddCall(kind.removesuffix("_call"), f"{kind} is an action, no call of a named tool")
+    match kind := as_text(value.get("type")):
+        case "custom_tool_call":
+            return custom is None or as_text(value.get("name")) in custom
+        case "shell_call":  # of the client itself, not in a container of the provider
+            return bool(as_dict(value.get("environment")).get("type", "local") == "local")
+        case "tool_search_call":
+            return value.get("execution") == "client"
+        case _:
+            return kind in CALLS
 
 
 def custom_tools(tools: object) -> frozenset[str] | None:
@@ -328,13 +327,3 @@ def custom_tools(tools: object) -> frozenset[str] | None:
         return None
     declared = (tool for tool in tools if isinstance(tool, dict) and tool.get("type") == "custom")
     return frozenset(as_text(tool.get("name")) for tool in declared)
-
-
-def _is_for_client(kind: str, value: dict[str, Any]) -> bool:
-    match kind:
-        case "shell_call":  # of the client itself, not in a container of the provider
-            return bool(as_dict(value.get("environment")).get("type", "local") == "local")
-        case "tool_search_call":
-            return value.get("execution") == "client"
-        case _:
-            return kind in ACTIONS

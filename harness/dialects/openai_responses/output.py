@@ -26,15 +26,23 @@ PLACES: Final = {
 }
 _PART_MORE: Final[dict[str, Json]] = {"text": {"annotations": [], "logprobs": []}}
 _RESPONSE: Final[Json] = {
+    "background": False,
     "error": None,
     "incomplete_details": None,
     "instructions": None,
+    "max_output_tokens": None,
     "metadata": {},
     "parallel_tool_calls": True,
+    "previous_response_id": None,
+    "reasoning": {"effort": None, "summary": None},
+    "store": True,
     "temperature": 1.0,
+    "text": {"format": {"type": "text"}, "verbosity": "medium"},
     "tool_choice": "auto",
     "tools": [],
     "top_p": 1.0,
+    "truncation": "disabled",
+    "user": None,
 }
 _OF_REALTIME: Final = ("object", "id", "status", "output", "metadata", "usage")
 _ID_PREFIXES: Final = {
@@ -87,7 +95,9 @@ class Out:
 def response(response_id: str, model: str, status: str, output: Json, usage: Usage | None) -> Json:
     """Return a response object; `output` is the field of that name, if it is to be there."""
     start = {"id": response_id, "object": "response", "created_at": CREATED, "status": status}
-    return {**start, "model": model, **_RESPONSE, **output, "usage": usage_of(usage)}
+    # The service tier that was requested, and at the end the one that was used.
+    tier = {"service_tier": "auto" if status == "in_progress" else "default"}
+    return {**start, "model": model, **_RESPONSE, **tier, **output, "usage": usage_of(usage)}
 
 
 def as_realtime(value: Json) -> Json:

@@ -23,7 +23,6 @@ from harness.dialects.openai_responses.items import (
     Items,
     custom_tools,
     is_call,
-    odd_call,
     texts_of,
 )
 from harness.turns.deltas import (
@@ -264,19 +263,14 @@ class _Reader(EventReader):
     def _complete_item(self, item: Item, value: dict[str, Any], frame: Frame, path: Path) -> None:
         if self._is_call(item, value):
             self._calls.complete(item, value, self._calls.arguments_of(value, frame, path))
-        elif odd_call(value) is not None:
-            self.turn.complete_arguments(item.key, self._calls.arguments_of(value, frame, path))
         else:
             self._item_over(item, value)
 
     def _is_call(self, item: Item, value: dict[str, Any]) -> bool:
-        """Whether an item is a call of a tool; what else the client must do is refused."""
+        """Whether an item asks the client for something."""
         if is_call(value, self._custom):
             return True
         item.by_provider = True
-        odd = odd_call(value)
-        if odd is not None:
-            self._calls.refused(item, odd)
         return False
 
     def _arguments(self, event: dict[str, Any], _: Frame) -> None:

@@ -67,6 +67,8 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect_key: ClassVar[str] = DIALECT_KEY
     # A plan is drawn as it is.
     mutators: ClassVar[tuple[str, ...]] = ()
+    quirks: ClassVar[tuple[str, ...]] = ()
+    is_seed: ClassVar[bool] = False
 
     questions: tuple[tuple[PlannedTurn, ...], ...]
     answer: str = "It is cold."

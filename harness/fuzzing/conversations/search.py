@@ -48,7 +48,7 @@ class ConversationSource:
         """Run one conversation and judge it."""
         loaded = build_scenario(tried, self._agent).loaded()
         result, _ = judge_conversation(loaded, self._agent, limits=_LIMITS)
-        return result.findings, result.replays
+        return result.reported, result.replays
 
     def shrink(self, shrinking: Shrinking[ConversationPlan]) -> None:
         """Offer smaller plans."""
@@ -59,7 +59,7 @@ class ConversationSource:
         scenario = build_scenario(smallest.input, self._agent)
         first, *others = scenario.cassette.interactions
         return FuzzFinding(
-            slug=signature_of(smallest.finding, smallest.input.dialect_key, ()).slug,
+            slug=signature_of(smallest.finding, smallest.input.dialect_key, (), ()).slug,
             normalizer=self._agent.name,
             finding=smallest.finding,
             dialect_key=smallest.input.dialect_key,

@@ -103,6 +103,10 @@ def _role(value: object) -> EditChoice:
     return lambda _choice, delta: delta.update(role=value)
 
 
+def _without_role(_choice: Json, delta: Json) -> None:
+    delta.pop("role", None)
+
+
 def _other_choice_fields(choice: Json, _delta: Json) -> None:
     choice.setdefault("logprobs", None)
     choice.setdefault("content_filter_results", {})
@@ -167,7 +171,11 @@ def inserted(frames: Sent, at: int, more: Json) -> Sent:
     return frames.inserted(at, frames.made(data, like.event))
 
 
-@chat_preserving("role-first", "a first chunk with the role and nothing else")
+@chat_preserving(
+    "role-first",
+    "a first chunk with the role and nothing else",
+    source="https://platform.openai.com/docs/api-reference/chat-streaming",
+)
 @on_chunks
 def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = chunks_of(frames)[0][0]
@@ -293,7 +301,11 @@ def _usage_chunk(draw: DrawFn, frames: Sent, at: int, value: Json) -> tuple[Sent
     return with_value(after, at, rest) if choices_of(value) else after.put(at), f"{own}"
 
 
-@chat_preserving("usage-running", "running totals in each chunk")
+@chat_preserving(
+    "usage-running",
+    "running totals in each chunk",
+    source="https://docs.rs/dynamo-protocols/latest/dynamo_protocols/types/struct.ChatCompletionStreamOptions.html",
+)
 @on_chunk(counting)
 def _usage_running(_draw: DrawFn, frames: Sent, last: int, counted: Json) -> tuple[Sent, str]:
     """Tell smaller counts in the chunks before."""
@@ -316,8 +328,15 @@ def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 MUTATORS: Final = (
     chat_preserving(
-        "role-repeated", "each delta names the role, or has null for it", "DELTA-ROLE-NULL"
-    )(editing_choices({"assistant": _role("assistant"), "null": _role(None)})),
+        "role-of-deltas",
+        "each delta names the role, or has null for it, or none names it",
+        "DELTA-ROLE-NULL",
+        "DELTA-ROLE-MISSING",
+    )(
+        editing_choices(
+            {"assistant": _role("assistant"), "null": _role(None), "absent": _without_role}
+        )
+    ),
     _role_first,
     chat_preserving(
         "idle-fields",

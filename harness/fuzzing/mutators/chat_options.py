@@ -125,5 +125,6 @@ MUTATORS: Final = (
         "the calls in another field of the chunk",
         "MESSAGE-NOT-DELTA",
         "DELTA-ADDITIONAL-KWARGS",
+        needs=("calls-in-unknown-members",),
     )(_with_option("where", st.sampled_from(_ELSEWHERE))),
 )

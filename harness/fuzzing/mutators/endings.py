@@ -8,25 +8,36 @@ from collections.abc import Iterator
 from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
-from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, changing, with_body
+from harness.fuzzing.mutators.mutator import (
+    MutatedInput,
+    Mutation,
+    at_place,
+    changing,
+    with_body,
+)
 from harness.fuzzing.mutators.rewriting import Deltas, rewriting
 from harness.fuzzing.mutators.sent import DONE, Sent, SentFrame, on_frames, sent
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
-from harness.wire.cuts import seams
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Ended, Interaction
 
 CUT: Final = "cut-short"
 GLUED: Final = "error-glued"
 _GLUED_ERROR: Final = b'{"error": {"message": "The server had an error", "type": "server_error"}}'
 
 
-def cut_after(interaction: Interaction, at: int) -> tuple[Interaction, str]:
+# How the network may end a truncated body: a proxy ends it like a complete one.
+_ENDS: Final[tuple[Ended, ...]] = ("complete", "truncated")
+
+
+def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interaction, str]:
     """Return `interaction` with the first `at` bytes of its body."""
     body = interaction.body
-    return with_body(interaction, body[:at]), f"after byte {at} of {len(body)}"
+    cut = replace(with_body(interaction, body[:at]), ended=ended)
+    breaks = ", where the connection breaks" if cut.broken else ""
+    return cut, f"after byte {at} of {len(body)}{breaks}"
 
 
 def glued_after(interaction: Interaction, at: int, error: bytes) -> tuple[Interaction, str]:
@@ -37,15 +48,18 @@ def glued_after(interaction: Interaction, at: int, error: bytes) -> tuple[Intera
 def truncated_inputs(interaction: Interaction) -> Iterator[MutatedInput]:
     """Yield `interaction` truncated after each byte: alone, and with a gateway's error after it.
 
-    The byte decides how a reader sees it, so that every one is worth a try.
+    The byte decides how a reader sees it, so that every one is worth a try. At every second one,
+    the connection breaks.
     """
     frames = sent(interaction.body)
     is_sse = frames is not None and frames.framing == "sse"
     error = b"data: " + _GLUED_ERROR + b"\n\n" if is_sse else _GLUED_ERROR + b"\n"
     for at in range(len(interaction.body)):
         glued = glued_after(interaction, at, error)
-        for name, (changed, how) in ((CUT, cut_after(interaction, at)), (GLUED, glued)):
-            yield MutatedInput(changed, (Mutation(name, how),), preserving=False)
+        cut = cut_after(interaction, at, _ENDS[at % 2])
+        for name, (changed, how) in ((CUT, cut), (GLUED, glued)):
+            step = Mutation(name, how, (at, len(interaction.body) - at))
+            yield MutatedInput(changed, (step,), preserving=False)
 
 
 _ERRORS: Final = (
@@ -70,37 +84,31 @@ _PAGES: Final = (
 _STATUSES: Final = (500, 429, 400, 529)
 
 
-def _places(body: bytes) -> SearchStrategy[int]:
-    """Return offsets in `body`: anywhere, or at a seam, which is likely to break a reader."""
-    anywhere = st.integers(0, len(body) - 1)
-    found = seams(body)
-    return anywhere | st.sampled_from(found) if found else anywhere
-
-
-@changing(CUT, "the body ends after any byte", "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT")
-def _cut(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    body = interaction.body
-    return cut_after(interaction, draw(_places(body))) if body else None
+@at_place(changing(CUT, "the body ends after any byte", "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT"))
+def _cut(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Interaction, str]:
+    return cut_after(interaction, at, draw(st.sampled_from(_ENDS)))
 
 
 @changing(
     "cut-between", "the body ends between two frames", "SSE-EOF-MIDCALL", "SSE-EOF-NO-FINISH-TEXT"
 )
-@on_frames()
-def _cut_between(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
+def _cut_between(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    frames = sent(interaction.body)
+    if frames is None or not frames.payload_indexes():
+        return None
     at = draw(st.sampled_from(frames.payload_indexes()))
-    kept = replace(frames, frames=frames.frames[:at])
-    return kept, f"before frame {at} of {len(frames.frames)}"
+    size = len(frames.head) + sum(len(frame.raw) for frame in frames.frames[:at])
+    return cut_after(interaction, size, draw(st.sampled_from(_ENDS)))
 
 
-@changing("frame-dropped", "one frame is missing", new_calls=True)
+@changing("frame-dropped", "one frame is missing", new_calls=True, realism="never seen")
 @on_frames()
 def _dropped(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.payload_indexes()))
     return frames.put(at), f"frame {at} of {len(frames.frames)}"
 
 
-@changing("frame-duplicated", "one frame comes twice", new_calls=True)
+@changing("frame-duplicated", "one frame comes twice", new_calls=True, realism="never seen")
 @on_frames()
 def _duplicated(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.payload_indexes()))
@@ -108,7 +116,7 @@ def _duplicated(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.put(at, frame, frame), f"frame {at} of {len(frames.frames)}"
 
 
-@changing("frames-swapped", "two frames in the other order", new_calls=True)
+@changing("frames-swapped", "two frames in the other order", new_calls=True, realism="never seen")
 @on_frames(applies=lambda frames: frames.frames[1:])
 def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     at = draw(st.integers(0, len(frames.frames) - 2))
@@ -118,15 +126,17 @@ def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.put(at, two).put(at + 1, one), f"frames {at} and {at + 1}"
 
 
-@changing(
-    GLUED, "an error after half a frame", "ERR-INJECTED-MID-EVENT", "ERR-UNFRAMED", "EVENT-GLUED"
+@at_place(
+    changing(
+        GLUED,
+        "an error after half a frame",
+        "ERR-INJECTED-MID-EVENT",
+        "ERR-UNFRAMED",
+        "EVENT-GLUED",
+    )
 )
-def _error_glued(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+def _error_glued(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Interaction, str]:
     """Append a gateway's error to an incomplete frame."""
-    body = interaction.body
-    if not body:
-        return None
-    at = draw(_places(body))
     error = draw(st.sampled_from(_ERRORS))
     framed = draw(st.sampled_from((error, b"data: " + error + b"\n\n", b"\n" + error + b"\n")))
     return glued_after(interaction, at, framed)
@@ -190,7 +200,7 @@ def _stop_word(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     return tuple(stop if isinstance(d, Finish) else d for d in deltas), "stop, whatever was said"
 
 
-@changing("status-other", "an HTTP error status with the same body")
+@changing("status-other", "an HTTP error status with the same body", only_failure=True)
 def _other_status(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
     status = draw(st.sampled_from(_STATUSES))
     return replace(interaction, status=status), str(status)
@@ -211,17 +221,27 @@ def _page(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
 def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     if not interaction.body:
         return None
-    # Without the header, because the loader of a saved cassette would decompress it.
+    # Without the header, because a client that sees it decompresses the body.
     packed = with_body(interaction, gzip.compress(interaction.body, mtime=0))
     return packed, f"{len(packed.body)} bytes"
 
 
-@changing("byte-changed", "one byte is changed", "AWS-CHECKSUM", new_calls=True)
-def _byte_changed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
-    body = interaction.body
-    if not body:
+@at_place(
+    changing(
+        "byte-changed",
+        "one byte of a message with a checksum is changed",
+        "AWS-CHECKSUM",
+        new_calls=True,
+        realism="possible",
+    )
+)
+def _byte_changed(
+    draw: DrawFn, interaction: Interaction, at: int
+) -> tuple[Interaction, str] | None:
+    """Change a byte if the framing lets a client notice; elsewhere it is another valid text."""
+    body, frames = interaction.body, sent(interaction.body)
+    if frames is None or frames.framing != "messages":
         return None
-    at = draw(_places(body))
     value = draw(st.sampled_from((0, 0x0A, 0x22, 0x5C, 0x7B, 0x7D, 0xC3, 0xFF)))
     return with_body(interaction, body[:at] + bytes((value,)) + body[at + 1 :]), (
         f"byte {at} is {value:#04x}"

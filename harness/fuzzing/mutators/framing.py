@@ -34,6 +34,8 @@ _SPACED: Final = re.compile(rb"(?<![^\r\n])(data|event): (?! )")
 _NO_FINISH: Final = re.compile(rb'"finish_reason": ?(?:null|"")')
 _WITHOUT_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "added")
 _WITH_DONE: Final = tuple(row.name for row in DIALECTS.values() if row.done == "sent")
+# A gateway that sent an id with each event, and comments with a blank line between events.
+_IDS_AND_PINGS: Final = "https://github.com/theopenco/llmgateway/pull/2334"
 _FIELDS: Final = ("id: 7", "id:", "retry: 3000", "retry: soon", "x-request: 1", "unknown")
 
 
@@ -48,14 +50,21 @@ def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.inserted(at, comment), f"{text!r} {dispatched} before frame {at}"
 
 
-@preserving("other-fields", "fields of an event that carry no data")
+@preserving(
+    "other-fields",
+    "fields of an event that carry no data, in an event or in a block without data",
+    source=_IDS_AND_PINGS,
+)
 @on_frames("sse")
 def _field(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
+    """A block without data is not an event, whatever other lines it has."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     text = draw(st.sampled_from(_FIELDS))
-    frame = frames.frames[at]
-    raw = text.encode() + frames.line_end + frame.raw
-    return frames.put(at, replace(frame, raw=raw)), f"{text!r} in frame {at}"
+    after = draw(st.sampled_from(("", "\n", "\n: ping\n")))
+    lines = text + "\n" + after.removeprefix("\n")
+    raw = (lines + "\n" * bool(after)).replace("\n", frames.line_end.decode()).encode()
+    how = "in a block before" if after else "in"
+    return frames.inserted(at, SentFrame(raw)), f"{lines!r} {how} frame {at}"
 
 
 def _line_ends(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
@@ -79,7 +88,7 @@ def _spaces(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, frames=changed), "in no frame"
 
 
-@preserving("byte-order-mark", "the body starts with one", "SSE-BOM")
+@preserving("byte-order-mark", "the body starts with one", "SSE-BOM", realism="never seen")
 @on_frames("sse")
 def _byte_order_mark(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, head=BYTE_ORDER_MARK), "at the start"

@@ -6,15 +6,22 @@ steps; it never looks at a normalizer.
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
+from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
+from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
 from harness.wire.reads import synthetic_reads
 
+Realism = Literal["seen", "possible", "never seen"]
+# The most realistic first.
+REALISMS: Final[tuple[Realism, ...]] = get_args(Realism)
+# Draw, interaction, offset in its body -> as `Mutate`.
+MutateAt: TypeAlias = Callable[[DrawFn, Interaction, int], tuple[Interaction, str] | None]
 Mutate: TypeAlias = Callable[[DrawFn, Interaction], tuple[Interaction, str] | None]
 
 
@@ -24,10 +31,12 @@ class Mutation(msgspec.Struct, frozen=True):
     Fields:
         name: of the mutator.
         detail: what it did, and where, such as "cut at byte 412".
+        place: how many bytes were before and after the place that it changed; None if it has none.
     """
 
     name: str
     detail: str
+    place: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         return f"{self.name}: {self.detail}"
@@ -42,6 +51,9 @@ class Mutator(msgspec.Struct, frozen=True):
             quirk that a client must survive; else it may change, and must be reported as it is.
         summary: one line.
         quirks: ids of the catalogue that it makes.
+        realism: `seen` if a server is known to do it, which `quirks` or `source` cite; `possible`
+            if the API allows it, or a server, a proxy or a model may do it; else `never seen`.
+        source: URL of what shows that a server does it, if no quirk does.
         mutate: draw, interaction -> the changed one and what was done where; None where it
             does not apply.
         dialects: that it applies to; empty for all.
@@ -49,6 +61,8 @@ class Mutator(msgspec.Struct, frozen=True):
             that does not, nothing is asked after this step.
         new_calls: whether a call may come out that the clean turn has not. After any other
             step one that does is a wrong executed call, whatever else is ambiguous.
+        only_failure: whether nothing is judged but that the failure is reported.
+        mutate_at: `mutate` at a place that the caller chooses, if it changes one place.
     """
 
     name: str
@@ -59,6 +73,10 @@ class Mutator(msgspec.Struct, frozen=True):
     dialects: frozenset[str] = frozenset()
     needs: frozenset[str] = frozenset()
     new_calls: bool = False
+    realism: Realism = "possible"
+    source: str = ""
+    only_failure: bool = False
+    mutate_at: MutateAt | None = None
 
 
 class MutatedInput(msgspec.Struct, frozen=True):
@@ -82,8 +100,11 @@ def _mutator(  # noqa: PLR0913 - the fields of a mutator, most of them by name
     dialects: Iterable[str] = (),
     needs: Iterable[str] = (),
     new_calls: bool = False,
+    realism: Realism | None = None,
+    source: str = "",
+    only_failure: bool = False,
 ) -> Callable[[Mutate], Mutator]:
-    """Return a decorator that makes a mutation a mutator."""
+    """Return a decorator that makes a mutation a mutator; one that cites a server is `seen`."""
     return partial(
         Mutator,
         name,
@@ -93,7 +114,30 @@ def _mutator(  # noqa: PLR0913 - the fields of a mutator, most of them by name
         dialects=frozenset(dialects),
         needs=frozenset(needs),
         new_calls=new_calls,
+        realism=realism or ("seen" if quirks or source else "possible"),
+        source=source,
+        only_failure=only_failure,
     )
+
+
+def draw_place(draw: DrawFn, body: bytes) -> int:
+    """Draw an offset in `body`: anywhere, or at a seam, which is likely to break a reader."""
+    anywhere = st.integers(0, len(body) - 1)
+    found = seams(body)
+    return draw(anywhere | st.sampled_from(found) if found else anywhere)
+
+
+def at_place(make: Callable[[Mutate], Mutator]) -> Callable[[MutateAt], Mutator]:
+    """Return a decorator that makes a mutation of one place a mutator that draws the place."""
+
+    def decorate(mutate_at: MutateAt) -> Mutator:
+        def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+            body = interaction.body
+            return mutate_at(draw, interaction, draw_place(draw, body)) if body else None
+
+        return replace(make(mutate), mutate_at=mutate_at)
+
+    return decorate
 
 
 # The mutation must keep the turn equal, or it may change the turn.

@@ -18,6 +18,8 @@ from harness.wire.interaction import Interaction
 
 Revalue = Callable[[DrawFn, Any], bytes | None]
 
+# Its examples have no white space in payloads, and the member `obfuscation`.
+_OPENAI_STREAM: Final = "https://platform.openai.com/docs/api-reference/chat-streaming/streaming"
 # What the model wrote: in these the order of keys counts.
 _WRITTEN: Final = frozenset(("args", "arguments", "input", "partialArgs", "partial_args"))
 _MORE: Final = (
@@ -95,10 +97,12 @@ MUTATORS: Final = (
     preserving("key-order", "members in another order")(
         editing_payloads(lambda _, value: dumped(_reversed(value)), each=True)
     ),
-    preserving("compact", "no white space in payloads")(
+    preserving("compact", "no white space in payloads", source=_OPENAI_STREAM)(
         editing_payloads(lambda _, value: dumped(value, b""), each=True)
     ),
     preserving("escaped", "characters written as escapes")(editing_payloads(_escaped, each=True)),
-    preserving("unknown-member", "an unknown member")(editing_payloads(_with_member)),
+    preserving("unknown-member", "an unknown member", source=_OPENAI_STREAM)(
+        editing_payloads(_with_member)
+    ),
     _unknown_event,
 )

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+import msgspec
 from hypothesis.strategies import DrawFn
 
 from harness.dialects.table import DIALECTS, oracle_reading
@@ -72,7 +73,18 @@ def rewritten(
         changed = with_body(interaction, write_body(interaction.dialect, deltas, options))
     except ValueError:
         return None
+    changed = _as_stream(changed)
     return None if _reads_in_two_ways(changed) else (changed, how)
+
+
+def _as_stream(interaction: Interaction) -> Interaction:
+    """Return a response whose body is a stream with the content type of a stream.
+
+    The seed may be a document. A client that looks at the type would refuse the stream.
+    """
+    kind = ("content-type", DIALECTS[interaction.dialect].content_type)
+    others = (each for each in interaction.headers if each[0].lower() != kind[0])
+    return msgspec.structs.replace(interaction, headers=(kind, *others))
 
 
 def _reads_in_two_ways(interaction: Interaction) -> bool:

@@ -1,7 +1,8 @@
 """All mutators, in the order in which Hypothesis prefers them: those that keep the turn first."""
 
-from collections.abc import Collection, Iterable
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -17,10 +18,19 @@ from harness.fuzzing.mutators import (
     pieces,
     texts,
 )
-from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Mutator
+from harness.fuzzing.mutators.mutator import (
+    REALISMS,
+    MutatedInput,
+    Mutation,
+    Mutator,
+    Realism,
+    draw_place,
+)
 from harness.normalizers.protocol import CAPABILITIES
 from harness.wire.interaction import Interaction
 
+# The length of a body -> an offset in it.
+Place: TypeAlias = Callable[[int], int]
 _ALL: Final = (
     *framing.MUTATORS,
     *payloads.MUTATORS,
@@ -58,6 +68,30 @@ def fitting(
     )
 
 
+def quirks_of(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the quirks that the mutators called `names` make."""
+    return tuple(quirk for name in names if name in _BY_NAME for quirk in _BY_NAME[name].quirks)
+
+
+# A quirk is as realistic as the most realistic mutator that makes it.
+_OF_QUIRKS: Final[dict[str, int]] = {}
+for _mutator in MUTATORS:
+    for _quirk in _mutator.quirks:
+        _index = REALISMS.index(_mutator.realism)
+        _OF_QUIRKS[_quirk] = min(_index, _OF_QUIRKS.get(_quirk, _index))
+
+
+def realism_of(steps: Iterable[str], quirks: Iterable[str]) -> Realism:
+    """Return the realism of the least realistic of some steps and of the quirks of a seed."""
+    made = (REALISMS.index(_BY_NAME[name].realism) for name in steps if name in _BY_NAME)
+    return REALISMS[max((*made, *(_OF_QUIRKS.get(quirk, 0) for quirk in quirks)), default=0)]
+
+
+def only_failure(steps: Iterable[Mutation]) -> bool:
+    """Return whether after these steps nothing is judged but that the failure is reported."""
+    return any(_BY_NAME[step.name].only_failure for step in steps if step.name in _BY_NAME)
+
+
 def may_call_more(steps: Collection[Mutation]) -> bool:
     """Return whether, after these steps, the turn may have a call that the clean turn does not.
 
@@ -88,15 +122,37 @@ def mutated_inputs(
 
 
 def apply_mutators(
-    draw: DrawFn, interaction: Interaction, steps: Iterable[Mutator]
+    draw: DrawFn,
+    interaction: Interaction,
+    steps: Iterable[Mutator],
+    places: Mapping[str, Place] = MappingProxyType({}),
 ) -> MutatedInput:
-    """Return `interaction` after `steps` in their order; one that does not apply is passed over."""
+    """Return `interaction` after `steps` in their order; one that does not apply is passed over.
+
+    Args:
+        draw: of Hypothesis.
+        interaction: the clean one.
+        steps: the mutators.
+        places: where a step changes a body of a given length; the others draw their place.
+    """
     applied: list[Mutation] = []
     preserving = True
     for mutator in steps:
-        changed = mutator.mutate(draw, interaction)
+        changed, where = _apply(draw, interaction, mutator, places.get(mutator.name))
         if changed is not None:
             interaction, detail = changed
-            applied.append(Mutation(mutator.name, detail))
+            applied.append(Mutation(mutator.name, detail, where))
             preserving = preserving and mutator.preserving
     return MutatedInput(interaction, tuple(applied), preserving)
+
+
+def _apply(
+    draw: DrawFn, interaction: Interaction, mutator: Mutator, place: Place | None
+) -> tuple[tuple[Interaction, str] | None, tuple[int, int] | None]:
+    """Return what one mutator makes, and how many bytes are before and after its place."""
+    size = len(interaction.body)
+    if mutator.mutate_at is None or not size:
+        return mutator.mutate(draw, interaction), None
+    at = draw_place(draw, interaction.body) if place is None else place(size)
+    at = min(max(0, at), size - 1)
+    return mutator.mutate_at(draw, interaction, at), (at, size - at)

@@ -9,12 +9,13 @@ allowed, unless a step may have made one.
 import msgspec
 
 from harness.dialects.table import oracle_reading
-from harness.fuzzing.mutators.mutator import MutatedInput
-from harness.fuzzing.mutators.table import may_call_more
+from harness.fuzzing.mutators.mutator import REALISMS, MutatedInput, Realism
+from harness.fuzzing.mutators.sent import ends_unfinished
+from harness.fuzzing.mutators.table import may_call_more, only_failure, quirks_of, realism_of
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.examine import examine
 from harness.judging.expectation import Expectation, Field
-from harness.judging.expected import apply_declared_policies, expectation_from
+from harness.judging.expected import ANY_CODE, apply_declarations, expectation_from
 from harness.judging.replaying import ReplayLimits
 from harness.judging.results import Finding
 from harness.normalizers.protocol import Normalizer
@@ -44,10 +45,31 @@ class Trial(msgspec.Struct, frozen=True):
         return tuple(step.name for step in self.mutated.steps)
 
     @property
-    def size(self) -> tuple[int, int, int]:
-        """Return what makes one input smaller than another: steps, bytes, cuts."""
-        cuts = sum(map(len, self.cuts))
-        return len(self.mutated.steps), len(self.mutated.interaction.body), cuts
+    def quirks(self) -> tuple[str, ...]:
+        """Return the quirks of the seed and of the steps."""
+        return (*self.seed.parent.quirks, *quirks_of(self.mutators))
+
+    @property
+    def is_seed(self) -> bool:
+        """Whether it is the seed of a file, unchanged."""
+        return not self.mutated.steps and bool(self.seed.parent.cassette)
+
+    @property
+    def realism(self) -> Realism:
+        """Return that of the least realistic part; a generated turn is possible."""
+        found = realism_of(self.mutators, self.seed.parent.quirks)
+        return found if self.seed.parent.cassette or found != REALISMS[0] else REALISMS[1]
+
+    @property
+    def size(self) -> tuple[int, ...]:
+        """Return what makes one input better than another.
+
+        First realism, then whether the turn is a good one, then steps, bytes, cuts.
+        """
+        cuts, body = sum(map(len, self.cuts)), self.mutated.interaction.body
+        fails = self.seed.expectation.failure is not None or not self.mutated.preserving
+        realism = REALISMS.index(self.realism)
+        return realism, fails, len(self.mutated.steps), len(body), cuts
 
     @property
     def without_cuts(self) -> "Trial":
@@ -75,18 +97,26 @@ def evaluate(trial: Trial, normalizer: Normalizer, limits: ReplayLimits = LIMITS
     expectation = trial.seed.expectation
     if not trial.mutated.preserving:
         expectation = _expected_from_bytes(expectation_from(oracle), trial, normalizer)
-    expectation = apply_declared_policies(expectation, normalizer.policies)
+    expectation = apply_declarations(expectation, normalizer)
     examined = examine(
         0, interaction, expectation, oracle, normalizer, cuts=trial.cuts, limits=limits
     )
-    return TrialResult(tuple(examined.findings), expectation, examined.replays)
+    found = tuple(each for each in examined.findings if each.level != "MAY")
+    if trial.realism == REALISMS[-1]:
+        # No server is known to send this, so no client is accused of it.
+        found = tuple(msgspec.structs.replace(each, level="SHOULD") for each in found)
+    return TrialResult(found, expectation, examined.replays)
 
 
 def _expected_from_bytes(
     expectation: Expectation, trial: Trial, normalizer: Normalizer
 ) -> Expectation:
     """Return an expected result without what the oracle cannot know, such as text calls."""
+    if only_failure(trial.mutated.steps):
+        return Expectation("oracle", failure=ANY_CODE, judged=frozenset(("failure",)))
     seed = trial.seed
+    if expectation.failure is not None and ends_unfinished(trial.mutated.interaction.body):
+        expectation = msgspec.structs.replace(expectation, failure=ANY_CODE, failure_says="")
     if seed.parent.text_dialect:
         known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
         judged = expectation.judged & known

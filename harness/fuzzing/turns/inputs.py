@@ -4,8 +4,9 @@ A dialect's own writer encodes the generated turns. Their expected result is the
 of the bytes, because the oracle shares no code with the writer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import msgspec
@@ -14,8 +15,14 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.found import Parent
-from harness.fuzzing.mutators.mutator import MutatedInput, Mutator
-from harness.fuzzing.mutators.table import MUTATORS, apply_mutators, fitting, mutated_inputs
+from harness.fuzzing.mutators.mutator import REALISMS, MutatedInput, Mutator
+from harness.fuzzing.mutators.table import (
+    MUTATORS,
+    Place,
+    apply_mutators,
+    fitting,
+    mutated_inputs,
+)
 from harness.fuzzing.strategies import argument_texts, chunkings, malformed_arguments, turn_scripts
 from harness.fuzzing.turns.evaluate import Trial
 from harness.fuzzing.turns.seeds import Seed
@@ -38,7 +45,7 @@ def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
     """Return the mutators whose bytes `normalizer` undertakes to read.
 
     Those that keep the meaning alternate with those that do not, because each kind finds
-    different bugs.
+    different bugs. What no server is known to do comes last.
     """
     found = {
         step.name
@@ -48,7 +55,8 @@ def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
     keeping = [step for step in MUTATORS if step.name in found and step.preserving]
     changing = [step for step in MUTATORS if step.name in found and not step.preserving]
     pairs = zip_longest(changing, keeping)
-    return tuple(step for pair in pairs for step in pair if step is not None)
+    mixed = (step for pair in pairs for step in pair if step is not None)
+    return tuple(sorted(mixed, key=lambda step: step.realism == REALISMS[-1]))
 
 
 @st.composite
@@ -70,10 +78,15 @@ def one_of_each(drawn: Iterable[SearchStrategy[Trial | None]]) -> SearchStrategy
     return st.tuples(*drawn).map(lambda found: tuple(it for it in found if it is not None))
 
 
-def draw_steps(draw: DrawFn, seed: Seed, steps: Iterable[Mutator]) -> MutatedInput:
-    """Apply those of `steps` to `seed` that fit its dialect."""
+def draw_steps(
+    draw: DrawFn,
+    seed: Seed,
+    steps: Iterable[Mutator],
+    places: Mapping[str, Place] = MappingProxyType({}),
+) -> MutatedInput:
+    """Apply those of `steps` to `seed` that fit its dialect, at `places` if they have one there."""
     fit = fitting(seed.interaction.dialect, chosen=tuple(steps))
-    return apply_mutators(draw, seed.interaction, fit)
+    return apply_mutators(draw, seed.interaction, fit, places)
 
 
 def _draw_trial(draw: DrawFn, seed: Seed, steps: Iterable[Mutator]) -> Trial:

@@ -1,14 +1,18 @@
 """An interaction -> smaller ones, the largest change first: fewer events, members and characters.
 
-Each has another content than the one given, which the caller gets from the oracle.
+Each has another content than the one given, which the caller gets from the oracle. It stays one
+that a server may send: a request keeps its messages and its called tools, a call its name and
+some arguments, and an event the members that its API requires and each word that names a kind.
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from harness.dialects.kit.writer import json_object
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import with_body
 from harness.fuzzing.mutators.pieces import joined
@@ -29,7 +33,9 @@ from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import NotJson, decode_json
 
 _MAX_UNSPLIT_TEXT = 3
-_EMPTY_OBJECT = "{}"
+_NAME: Final = "get_time"
+_USUAL_NAME: Final = re.compile(r"[A-Za-z0-9_.:-]{2,}")
+_USUAL_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{4,}")
 
 
 def rewritings(interaction: Interaction) -> Iterator[Interaction]:
@@ -40,13 +46,24 @@ def rewritings(interaction: Interaction) -> Iterator[Interaction]:
     merged = parse_deltas(interaction)
     if any(isinstance(each, StreamFailure) for each in merged):
         return
-    for deltas in (*_shorter_deltas(merged), merged):
+    plain = tuple(map(_plain_delta, merged))
+    for deltas in (*_shorter_deltas(merged), merged, plain):
         try:
             body = b"".join(dialect.write(deltas))
         except ValueError:  # the API cannot encode it
             continue
-        if len(body) < len(interaction.body):
+        if len(body) < len(interaction.body) or (deltas is plain and plain != merged):
             yield with_body(interaction, body)
+
+
+def _plain_delta(delta: Delta) -> Delta:
+    """Return the start of a call with the id and the name that a server would send."""
+    if not isinstance(delta, ToolCallStart):
+        return delta
+    name = delta.name if _USUAL_NAME.fullmatch(delta.name) or not delta.name else _NAME
+    usual = not delta.id or _USUAL_ID.fullmatch(delta.id)
+    call_id = delta.id if usual else f"call_{delta.index + 1}"
+    return msgspec.structs.replace(delta, id=call_id, name=name)
 
 
 def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
@@ -81,10 +98,23 @@ def _shorter_delta(delta: Delta) -> Iterator[tuple[Delta, ...]]:
                 yield (msgspec.structs.replace(delta, text=text),)
         case UsageDelta():
             yield ()
-        case ArgumentsDelta(index, fragment) if fragment != _EMPTY_OBJECT:
-            yield (ArgumentsDelta(index, _EMPTY_OBJECT),)
+        case ArgumentsDelta(index, fragment):
+            for less in _shorter_arguments(fragment):
+                yield (ArgumentsDelta(index, less),)
         case _:
             return
+
+
+def _shorter_arguments(text: str) -> Iterator[str]:
+    """Yield the object with its first member alone, and with a shorter text there."""
+    value = json_object(text)
+    if not value:
+        return
+    name, first = next(iter(value.items()))
+    if len(value) > 1:
+        yield json.dumps({name: first}, ensure_ascii=False)
+    for less in _halves(first) if isinstance(first, str) else ():
+        yield json.dumps({**value, name: less}, ensure_ascii=False)
 
 
 def _halves(text: str) -> Iterator[str]:
@@ -101,27 +131,47 @@ def _without_call(deltas: Sequence[Delta], index: int) -> Iterator[Delta]:
             yield msgspec.structs.replace(delta, index=delta.index - (delta.index > index))
 
 
-_SHORT = 3
+# Members of a request without which it is not one.
+_OF_REQUEST: Final = frozenset(
+    ("model", "messages", "tools", "stream", "input", "contents", "prompt", "system")
+)
+# Members of an event that servers leave out, whatever they contain.
+_OPTIONAL: Final = frozenset(
+    (
+        *("system_fingerprint", "service_tier", "logprobs", "obfuscation", "timings", "metadata"),
+        *("content_filter_results", "prompt_filter_results", "annotations", "provider", "audio"),
+        *("native_finish_reason", "prompt_tokens_details", "completion_tokens_details"),
+    )
+)
+# Members that are required, even if they are null or empty.
+_REQUIRED: Final = frozenset(
+    (
+        *("choices", "delta", "finish_reason", "stop_reason", "stop_sequence", "content", "input"),
+        *("output", "message", "arguments", "parts", "args", "response", "usage", "summary"),
+    )
+)
+# Members whose value a person or a model wrote as text; any part of it is text again.
+_WRITTEN_TEXTS: Final = frozenset(
+    ("content", "text", "reasoning", "reasoning_content", "thinking", "description", "message")
+)
 _CONTENT_TYPE = "content-type"
 
 
 def reductions(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield smaller interactions, one change each."""
-    yield from _requests(interaction)
+    """Yield smaller interactions, one change each; those of the response first."""
     yield from rewritings(interaction)
-    if len(interaction.headers) > 1:
-        kept = tuple(each for each in interaction.headers if each[0].lower() == _CONTENT_TYPE)
-        if len(kept) < len(interaction.headers):
-            yield msgspec.structs.replace(interaction, headers=kept)
     frames = sent(interaction.body)
-    if frames is None:
-        return
-    for fewer in _without(frames.frames):
-        yield msgspec.structs.replace(frames, frames=fewer).into(interaction)
-    for at in frames.payload_indexes():
-        for data in _payloads(frames.frames[at].data or b""):
-            smaller = frames.changed(frames.frames[at], data)
-            yield frames.put(at, smaller).into(interaction)
+    if frames is not None:
+        for fewer in _without(frames.frames):
+            yield msgspec.structs.replace(frames, frames=fewer).into(interaction)
+        for at in frames.payload_indexes():
+            for data in _payloads(frames.frames[at].data or b""):
+                smaller = frames.changed(frames.frames[at], data)
+                yield frames.put(at, smaller).into(interaction)
+    kept = tuple(each for each in interaction.headers if each[0].lower() == _CONTENT_TYPE)
+    if len(kept) < len(interaction.headers):
+        yield msgspec.structs.replace(interaction, headers=kept)
+    yield from _requests(interaction)
 
 
 def _without(frames: tuple[SentFrame, ...]) -> Iterator[tuple[SentFrame, ...]]:
@@ -134,19 +184,50 @@ def _without(frames: tuple[SentFrame, ...]) -> Iterator[tuple[SentFrame, ...]]:
 
 
 def _requests(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield it with less of a request: none, no messages, no headers, fewer tools."""
+    """Yield it with less of a request: no headers, no options, fewer tools and messages."""
     request = interaction.request
-    if request.body:
-        yield _with_request(interaction, Request(request.method, request.uri))
     if request.headers:
         yield _with_request(interaction, msgspec.structs.replace(request, headers=()))
-    try:
-        value = decode_json(request.body)
-    except NotJson:
-        return
-    for smaller in _smaller_values(value, depth=2) if isinstance(value, dict) else ():
+    value = json_object(request.body.decode("utf-8", "replace"))
+    for smaller in _smaller_requests(value, interaction.body) if value else ():
         body = json.dumps(smaller, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        yield _with_request(interaction, msgspec.structs.replace(request, body=body))
+        if len(body) < len(request.body):
+            yield _with_request(interaction, msgspec.structs.replace(request, body=body))
+
+
+def _smaller_requests(value: dict[str, Any], answer: bytes) -> Iterator[dict[str, Any]]:
+    kept = {name: item for name, item in value.items() if name in _OF_REQUEST}
+    if len(kept) < len(value):
+        yield kept
+    for name, items in value.items():
+        for at, item in enumerate(items) if isinstance(items, list) and len(items) > 1 else ():
+            if not _is_called(item, answer):
+                yield value | {name: items[:at] + items[at + 1 :]}
+        for less in _smaller_texts(items, depth=3):
+            yield value | {name: less}
+
+
+def _is_called(tool: Any, answer: bytes) -> bool:  # noqa: ANN401 - any JSON
+    """Return whether the response names a declared tool."""
+    declared = tool.get("function", tool) if isinstance(tool, dict) else {}
+    name = declared.get("name") if isinstance(declared, dict) else None
+    return isinstance(name, str) and name.encode() in answer
+
+
+def _smaller_texts(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON
+    """Yield `value` with half of one text that a person wrote."""
+    match value:
+        case dict() if depth:
+            for key, item in value.items():
+                is_text = isinstance(item, str) and key in _WRITTEN_TEXTS
+                smaller = _halves(item) if is_text else _smaller_texts(item, depth - 1)
+                yield from (value | {key: less} for less in smaller)
+        case list() if depth:
+            for at, item in enumerate(value):
+                smaller = _smaller_texts(item, depth - 1)
+                yield from ([*value[:at], less, *value[at + 1 :]] for less in smaller)
+        case _:
+            return
 
 
 def _with_request(interaction: Interaction, request: Request) -> Interaction:
@@ -161,25 +242,34 @@ def _payloads(data: bytes) -> Iterator[bytes]:
     yield from (dumped(smaller, data) for smaller in _smaller_values(value, depth=6))
 
 
+def _without_members(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an object without one of the members that a server may leave out."""
+    for key, item in value.items():
+        is_empty = item in (None, [], {}) and key not in _REQUIRED
+        if is_empty or key in _OPTIONAL:
+            yield {name: other for name, other in value.items() if name != key}
+
+
 def _smaller_values(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield values with one member, item or half of a text less."""
+    """Yield values with an optional member, an item or half of a text less."""
     if depth < 0:
         return
     match value:
         case dict():
-            for key in value:
-                yield {name: item for name, item in value.items() if name != key}
+            yield from _without_members(value)
             for key, item in value.items():
-                yield from (value | {key: less} for less in _smaller_values(item, depth - 1))
+                if key in _WRITTEN_TEXTS or not isinstance(item, str):
+                    smaller = _smaller_values(item, depth - 1)
+                    yield from (value | {key: less} for less in smaller)
         case list():
             for at, item in enumerate(value):
-                yield value[:at] + value[at + 1 :]
+                if len(value) > 1:
+                    yield value[:at] + value[at + 1 :]
                 yield from (
                     [*value[:at], less, *value[at + 1 :]]
                     for less in _smaller_values(item, depth - 1)
                 )
-        case str() if len(value) > _SHORT:
-            yield value[: len(value) // 2]
-            yield value[len(value) // 2 :]
+        case str():
+            yield from _halves(value)
         case _:
             return

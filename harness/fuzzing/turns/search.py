@@ -1,11 +1,12 @@
 """Search one normalizer: what is cheap and sure first, then ever larger changes, without end.
 
-Every seed unchanged; every single cut of the richest; each step alone; then generated turns,
-several steps at once and several cuts, in turn, and the richest truncated after each byte.
+Every seed unchanged; some single cuts of the richest; each step alone; then generated turns,
+several steps at once and several cuts, in turn, and the richest truncated and cut at each byte.
+A slow client may need its whole time for the seeds, so that steps alternate with them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from random import Random
 
 from harness.dialects.table import DIALECTS
@@ -24,13 +25,17 @@ from harness.fuzzing.turns.inputs import (
 from harness.fuzzing.turns.seeds import Seed, by_round
 from harness.fuzzing.turns.shrink import shrink_trial
 from harness.fuzzing.turns.text_calls import readable_text_dialects, text_call_trials
-from harness.judging.results import Finding
+from harness.judging.replaying import DEFAULT_LIMITS
+from harness.judging.results import Finding, Outcome
 from harness.normalizers.protocol import Normalizer
 from harness.wire.cuts import each_byte, iter_single_cuts, seams
 
-# A larger body, and one with text calls, which cost more, is cut at some seams only.
+# A larger body, and one with text calls, which cost more, is cut at few seams only.
 _EVERY_CUT_UP_TO = 4 * 1024
-_SOME_CUTS = 24
+_SOME_CUTS = 96
+_FEW_CUTS = 24
+_CUTS_AT_A_TIME = 50
+_SEEDS_AT_A_TIME = 60
 _STEPS_AT_A_TIME = 4
 _DRAWS = 2
 _TURNS = 8
@@ -87,8 +92,10 @@ class TurnSource:
         self._share = share
 
     def judge(self, tried: Trial) -> tuple[Sequence[Finding], int]:
-        """Judge one turn."""
+        """Judge one turn; one that hangs again, with the time that a run gives it."""
         result = evaluate(tried, self._normalizer)
+        if any(finding.outcome is Outcome.HANG for finding in result.findings):
+            result = evaluate(tried, self._normalizer, DEFAULT_LIMITS)
         return result.findings, result.replays
 
     def shrink(self, shrinking: Shrinking[Trial]) -> None:
@@ -99,7 +106,7 @@ class TurnSource:
         """Return what was found on a turn."""
         trial, finding = smallest.input, smallest.finding
         return FuzzFinding(
-            slug=signature_of(finding, trial.dialect_key, trial.mutators).slug,
+            slug=signature_of(finding, trial.dialect_key, trial.mutators, trial.quirks).slug,
             normalizer=self._normalizer.name,
             finding=finding,
             dialect_key=trial.dialect_key,
@@ -109,13 +116,22 @@ class TurnSource:
             expectation=evaluate(trial.without_cuts, self._normalizer).expectation,
             chunking=trial.cuts[0] if trial.cuts else (),
             examples=smallest.examples,
+            realism=trial.realism,
         )
 
     def draws(self, random: Random) -> Iterator[Iterable[Trial] | Draws[Trial]]:
         """Yield all inputs; see the top of this module for their order."""
-        yield map(_unchanged_trial, self._seeds[self._share])
-        yield map(self._cut_everywhere, self._richest[self._share])
-        truncated = self._truncated()
+        inputs = self._iter_draws(random)
+        unchanged_seeds = map(_unchanged_trial, self._seeds[self._share])
+        for batch in iter(lambda: tuple(islice(unchanged_seeds, _SEEDS_AT_A_TIME)), ()):
+            yield batch
+            if len(batch) == _SEEDS_AT_A_TIME:
+                yield from islice(inputs, _STEPS_AT_A_TIME)
+        yield from inputs
+
+    def _iter_draws(self, random: Random) -> Iterator[Iterable[Trial] | Draws[Trial]]:
+        yield map(self._cut_at_seams, self._richest[self._share])
+        each_place = chain(self._cut_everywhere(), self._truncated())
         for number, seeds in enumerate(cycle(self._rounds or ((),))):
             for some in _groups(self.steps[self._share]):
                 yield Draws(generated_trials(self._dialects, self.steps), _TURNS)
@@ -128,14 +144,20 @@ class TurnSource:
                 if seeds:
                     yield Draws(mutated_trials(seeds, self.steps), _MUTATED_DRAWS)
                 if number:  # not before each step was tried
-                    yield islice(truncated, _TRUNCATIONS)
+                    yield islice(each_place, _TRUNCATIONS)
 
-    def _cut_everywhere(self, seed: Seed) -> Trial:
-        body = seed.interaction.body
-        found = seams(body)
-        some = ((cut,) for cut in found[:: max(1, len(found) // _SOME_CUTS)])
-        cuts = iter_single_cuts(body) if _is_small(seed) else some
-        return Trial(seed, unchanged(seed), tuple(cuts))
+    def _cut_at_seams(self, seed: Seed) -> Trial:
+        found = seams(seed.interaction.body)
+        most = _SOME_CUTS if _is_small(seed) else _FEW_CUTS
+        some = ((cut,) for cut in found[:: max(1, len(found) // most)])
+        return Trial(seed, unchanged(seed), tuple(some))
+
+    def _cut_everywhere(self) -> Iterator[Trial]:
+        """Yield the richest seed of each dialect without text calls, with every single cut."""
+        for seed in filter(_is_small, self._richest[self._share]):
+            cuts = iter_single_cuts(seed.interaction.body)
+            for some in iter(lambda: tuple(islice(cuts, _CUTS_AT_A_TIME)), ()):  # noqa: B023 - used at once
+                yield Trial(seed, unchanged(seed), some)
 
     def _truncated(self) -> Iterator[Trial]:
         """Yield the richest seed of each dialect without text calls, truncated after each byte."""

@@ -5,6 +5,7 @@ The expected result is that of the scenario, if there is one. Clean seeds contai
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
+from typing import Final
 
 import msgspec
 
@@ -16,6 +17,10 @@ from harness.normalizers.protocol import Normalizer
 from harness.runs.plan import Subject
 from harness.runs.worker import load_subject
 from harness.wire.interaction import Interaction
+
+# The specification of server-sent events discards the last event if no blank line ends it. A
+# scenario may expect its content nevertheless; the oracle allows both.
+_UNFINISHED: Final = "SSE-NO-FINAL-BLANK"
 
 
 class Seed(msgspec.Struct, frozen=True):
@@ -53,16 +58,17 @@ def seeds(
     found = [
         seed
         for each in loaded
-        if is_supported_by_normalizer(each, normalizer) and not (clean and _shows_quirk(each))
+        if is_supported_by_normalizer(each, normalizer) and not (clean and _quirks(each))
         for seed in _seeds(each)
     ]
     return tuple(sorted(found, key=lambda seed: (len(seed.interaction.body), seed.parent.id)))
 
 
-def _shows_quirk(loaded: LoadedSubject) -> bool:
+def _quirks(loaded: LoadedSubject) -> tuple[str, ...]:
+    """Return the quirks of the scenario; without one, those that the oracle reads."""
     if loaded.scenario is not None:
-        return bool(loaded.scenario.quirks)
-    return any(each.quirks for each in loaded.oracle_readings)
+        return loaded.scenario.quirks
+    return tuple(sorted({it for each in loaded.oracle_readings for it in each.quirks}))
 
 
 def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
@@ -77,8 +83,11 @@ def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
             provider=cassette.provider,
             model=cassette.model,
             licence=cassette.origin.licence,
+            quirks=_quirks(loaded),
         )
         known = scenario.expect[index] if scenario else None
+        if _UNFINISHED in parent.quirks:
+            known = None
         yield Seed(parent, interaction, known or expectation_from(loaded.oracle_readings[index]))
 
 

@@ -5,8 +5,9 @@ again, then a smaller request, then fewer cuts. What is kept shows the bug, and 
 without its steps, so that each step is needed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import combinations
 
 import msgspec
@@ -15,8 +16,8 @@ from hypothesis.strategies import DrawFn
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
-from harness.fuzzing.mutators.mutator import Mutator
-from harness.fuzzing.mutators.table import MUTATORS
+from harness.fuzzing.mutators.mutator import Mutation, Mutator
+from harness.fuzzing.mutators.table import MUTATORS, Place
 from harness.fuzzing.search import EnoughError, Shrinking, draw_all
 from harness.fuzzing.turns.evaluate import Trial, unchanged
 from harness.fuzzing.turns.inputs import draw_steps
@@ -67,6 +68,10 @@ def _reduced_seed(before: Seed, interaction: Interaction) -> Seed | None:
     if interaction.body == before.interaction.body:
         return msgspec.structs.replace(before, interaction=interaction)
     oracle, known = oracle_reading(interaction), oracle_reading(before.interaction)
+    gone = known.quirks - oracle.quirks
+    quirks = tuple(quirk for quirk in before.parent.quirks if quirk not in gone)
+    parent = msgspec.structs.replace(before.parent, quirks=quirks)
+    before = msgspec.structs.replace(before, parent=parent)
     if _turn_content(oracle, interaction) == _turn_content(known, before.interaction):
         return msgspec.structs.replace(before, interaction=interaction)
     expectation = expectation_from(oracle)
@@ -95,19 +100,17 @@ def _steps_applied(
     shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...]
 ) -> Iterator[Trial]:
     """Yield `seed` after the steps called `names`, if the bug needs them."""
-    is_cut = bool(shrinking.best.cuts)
-    bare = Trial(seed, unchanged(seed), _revealing_cuts(seed.interaction.body) if is_cut else ())
+    bare = Trial(seed, unchanged(seed), _revealing_cuts(shrinking.best, seed.interaction.body))
     if not names:
         yield bare
     elif shrinking.finding_on(bare) is None:
-        yield from _drawn_again(shrinking, seed, names, is_cut=is_cut)
+        yield from _drawn_again(shrinking, seed, names)
 
 
-def _drawn_again(
-    shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...], *, is_cut: bool
-) -> list[Trial]:
-    """Return the first trial of a few draws that shows the bug."""
+def _drawn_again(shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...]) -> list[Trial]:
+    """Return the first trial of a few draws that shows the bug, at the same place if it can."""
     hit: list[Trial] = []
+    before = shrinking.best
 
     def use(trial: Trial) -> None:
         if trial.mutators == names and shrinking.finding_on(trial) is not None:
@@ -116,20 +119,55 @@ def _drawn_again(
 
     steps = [_STEPS[name] for name in names]
     with suppress(EnoughError):
-        draw_all(_with_steps(seed, steps, is_cut), use, examples=_DRAWS, random=0)
+        for places in _same_places(before.mutated.steps):
+            strategy = _with_steps(seed, steps, places, before)
+            draw_all(strategy, use, examples=_DRAWS, random=0)
+            if hit:
+                break
     return hit
 
 
+def _same_places(steps: Iterable[Mutation]) -> Iterator[dict[str, Place]]:
+    """Yield the places of steps, as far from the start and from the end; at last, none."""
+    found = [(step.name, *step.place) for step in steps if step.place is not None]
+    if found:
+        yield {name: partial(_from_end, after) for name, _, after in found}
+        yield {name: partial(_from_start, before) for name, before, _ in found}
+    yield {}
+
+
+def _from_start(before: int, _size: int) -> int:
+    return before
+
+
+def _from_end(after: int, size: int) -> int:
+    return size - after
+
+
 @st.composite
-def _with_steps(draw: DrawFn, seed: Seed, steps: Iterable[Mutator], is_cut: bool) -> Trial:  # noqa: FBT001 - composites take no keywords
-    mutated = draw_steps(draw, seed, steps)
-    cuts = _revealing_cuts(mutated.interaction.body) if is_cut else ()
-    return Trial(seed, mutated, cuts)
+def _with_steps(
+    draw: DrawFn,
+    seed: Seed,
+    steps: Iterable[Mutator],
+    places: Mapping[str, Place],
+    before: Trial,
+) -> Trial:
+    mutated = draw_steps(draw, seed, steps, places)
+    return Trial(seed, mutated, _revealing_cuts(before, mutated.interaction.body))
 
 
-def _revealing_cuts(body: bytes) -> tuple[Chunking, ...]:
-    """Return the chunkings under which a bug of cuts shows."""
-    return (each_byte(body), *_single_cuts(seams(body)))
+def _revealing_cuts(before: Trial, body: bytes) -> tuple[Chunking, ...]:
+    """Return the chunkings under which a bug of cuts shows; none if `before` has no cuts.
+
+    Those of `before`, as far from the end and from the start, are the first ones.
+    """
+    if not before.cuts:
+        return ()
+    moved = len(body) - len(before.mutated.interaction.body)
+    few = before.cuts if len(before.cuts) == 1 else ()
+    same = [tuple(at + by for at in cuts) for cuts in few for by in (moved, 0)]
+    fitting = [cuts for cuts in same if cuts and cuts[0] > 0 and cuts[-1] < len(body)]
+    return tuple(dict.fromkeys((*fitting, each_byte(body), *_single_cuts(seams(body)))))
 
 
 def _one_chunking(trial: Trial) -> Iterator[Trial]:

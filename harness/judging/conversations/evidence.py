@@ -23,6 +23,7 @@ from harness.judging.conversations.session import (
     json_or_repr,
 )
 from harness.judging.rule import RuleMaker
+from harness.project import ClientKind
 from harness.providers import Capabilities
 from harness.turns.arguments import meaning, same_value
 
@@ -71,6 +72,8 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     judged: ClassVar[tuple[str, ...]] = ()
     # The paths of findings start at the conversation.
     prefix: ClassVar[str] = ""
+    kind: ClassVar[ClientKind] = "agent"
+    refuses_undocumented: ClassVar[bool] = False
 
     @property
     def stopped(self) -> bool:

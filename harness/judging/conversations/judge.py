@@ -25,6 +25,7 @@ from harness.judging.conversations.session import (
     prompt_id,
     run_agent,
 )
+from harness.judging.duties import level_of
 from harness.judging.judge import LoadedSubject, empty_result, with_findings
 from harness.judging.replaying import Cuts, deadlines
 from harness.judging.results import Blame, ConversationFacts, Finding, Outcome, Result
@@ -174,12 +175,11 @@ def empty_conversation_result(subject: LoadedSubject, agent: str) -> Result:
 def crashed_conversation_result(subject: LoadedSubject, agent: str, reason: str) -> Result:
     """Return the result of a cell whose process crashed."""
     rule = CONVERSATION_RULES["CONV-NO-CRASH"]
-    finding = Finding(rule.id, rule.level, rule.outcome, "conversation", "no exception", reason)
+    level = level_of(rule.id, "agent")
+    finding = Finding(rule.id, level, rule.outcome, "conversation", "no exception", reason)
+    bare = empty_conversation_result(subject, agent)
     return msgspec.structs.replace(
-        empty_conversation_result(subject, agent),
-        outcome=rule.outcome,
-        blame="normalizer",
-        findings=(finding,),
+        with_findings(bare, [finding], parse_errors=False, blame=lambda: "normalizer"),
         conversation=count_conversation(None, 0, reason, "normalizer"),
     )
 

@@ -54,15 +54,23 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     if broken:
         truncated = expectation.failure is None
         return OracleReply(broken, (), text=reading.text, truncated=truncated)
+    readings = expectation.readings
+    text = max((each.text for each in readings), key=len)  # that with the markup
     # Whether an agent noticed that the connection broke after a complete turn is its own choice.
-    if sent.answer.broken or not {"calls", "rejected"} <= expectation.judged:
-        return OracleReply(text=reading.text)
+    if sent.answer.broken or any(not _has_calls_of(expectation, each) for each in readings):
+        return OracleReply(text=text)
     calls = tuple(
         OracleCall(call.id or "", call.name, _call_arguments(call)) for call in expectation.calls
     )
-    known = "text" in expectation.judged
+    known = all("text" in each.judged and each.text == text for each in readings)
     reasoning = reading.reasoning if known else ""
-    return OracleReply("", calls, len(expectation.rejected), reading.text, known, reasoning)
+    return OracleReply("", calls, len(expectation.rejected), text, known, reasoning)
+
+
+def _has_calls_of(one: Expectation, other: Expectation) -> bool:
+    """Whether the calls of `other` are judged and those of `one`."""
+    is_judged = {"calls", "rejected"} <= other.judged
+    return is_judged and (one.calls, one.rejected) == (other.calls, other.rejected)
 
 
 def _call_arguments(call: ExpectedCall) -> str:

@@ -18,7 +18,7 @@ from harness.conversation.prompts import PROMPTS
 from harness.conversation.task import Reply, Task, ToolFailed
 from harness.dialects.table import DIALECTS
 from harness.judging.conversations.script import ConversationScript, MockAnswer
-from harness.judging.replaying import run_guarded
+from harness.judging.replaying import NOTHING_RAISED, Raised, run_guarded
 from harness.normalizers.respond import offered_tools
 from harness.playback.playback import Cut, Playback
 from harness.providers import Capabilities, capabilities_of
@@ -144,6 +144,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
     Fields:
         conversation: what it returned; None if it did not.
         error: what it raised, `Type: text`; "" if it did not.
+        raised: `raised_in` that exception.
         hung: the limit that stopped it; "" if none did.
         unplayed: indexes of the interactions that were never requested.
     """
@@ -154,6 +155,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
     error: str = ""
     hung: str = ""
     unplayed: tuple[int, ...] = ()
+    raised: str = ""
 
 
 class StoppedError(BaseException):
@@ -222,16 +224,20 @@ class Session:
         return deepcopy(answer.result)  # the agent may change it
 
     def record(
-        self, conversation: Conversation | None = None, error: str = "", hung: str = ""
+        self,
+        conversation: Conversation | None = None,
+        problem: Raised = NOTHING_RAISED,
+        hung: str = "",
     ) -> SessionRecord:
         """Return what happened until now, and how it ended."""
         return SessionRecord(
             sent=tuple(self._sent),
             executions=tuple(self._executions),
             conversation=conversation,
-            error=error,
+            error=problem.error,
             hung=hung or self.stopped,
             unplayed=self.playback.unplayed(),
+            raised=problem.raised,
         )
 
     def _stop(self, why: str) -> None:
@@ -251,9 +257,9 @@ def run_agent(
             return None
 
     seconds = limits.time_for(session.playback.cassette)
-    conversation, error, expired = run_guarded(converse, seconds)
+    conversation, problem, expired = run_guarded(converse, seconds)
     return session.record(
-        conversation, error, f"more than {seconds:.0f} seconds" if expired else ""
+        conversation, problem, f"more than {seconds:.0f} seconds" if expired else ""
     )
 
 

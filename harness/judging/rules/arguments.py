@@ -5,9 +5,15 @@ from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expectation import ExpectedCall
-from harness.judging.results import Outcome
+from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
+from harness.judging.rules.what_came import (
+    as_sent,
+    changed_arguments,
+    may_read_as,
+    unusable_arguments,
+)
 from harness.turns.arguments import parse, same_value
 from harness.turns.deltas import SNIPPET_CHARACTERS, ToolCall
 from harness.turns.exact_json import join_surrogates
@@ -20,7 +26,7 @@ _TRUNCATED_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9
 
 
 def _is_usable(call: ToolCall) -> bool:
-    return call.kind == "custom" or parse(call.arguments).value is not None
+    return call.kind != "function" or parse(call.arguments).value is not None
 
 
 def _is_same(call: ToolCall, expected: str) -> bool:
@@ -46,13 +52,14 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
         if call.kind != expected.kind:
             yield Violation(f"calls[{index}].kind", expected.kind, call.kind)
         elif _is_usable(call) and not _is_same(call, text) and not _has_markup(call, expected):
-            yield Violation(f"calls[{index}].arguments", text, call.arguments)
+            came = changed_arguments(text, call.arguments) if call.kind == "function" else ""
+            yield Violation(f"calls[{index}].arguments", text, call.arguments, came=came)
     if "rejected" not in evidence.judged:
         return
     readings = (evidence.oracle, *evidence.oracle.alternatives)
-    came = [call for reading in readings for call in reading.calls or ()]
+    calls = [call for reading in readings for call in reading.calls or ()]
     for index, error in enumerate(evidence.turn.parse_errors):
-        sent = [call.arguments for call in came if call.name == error.name]
+        sent = [call.arguments for call in calls if call.name == error.name]
         if sent and not any(_words(error.snippet) in _words(each) for each in sent):
             path, text = f"parse_errors[{index}].snippet", sent[0][:SNIPPET_CHARACTERS]
             yield Violation(path, text, error.snippet, outcome=Outcome.MISMATCH)
@@ -77,7 +84,8 @@ def _usable(evidence: TurnEvidence) -> Iterator[Violation]:
         parsed = parse(call.arguments)
         if parsed.value is None and call.kind == "function":
             expected = f"a JSON object: {parsed.error}"
-            yield Violation(f"calls[{index}].arguments", expected, call.arguments)
+            came = unusable_arguments(call.arguments)
+            yield Violation(f"calls[{index}].arguments", expected, call.arguments, came=came)
 
 
 @turn_rule(
@@ -95,7 +103,21 @@ def _broken_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
         call = evidence.turn.tool_calls[index]
         if (call.name in names or "" in names) and call.name and _is_usable(call):
             actual = f"{call.name} {call.arguments}"
-            yield Violation(f"calls[{index}]", "a parse error, nothing executed", actual)
+            expected, came = "a parse error, nothing executed", _sent_instead(evidence, call)
+            yield Violation(f"calls[{index}]", expected, actual, came=came)
+
+
+def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
+    """Return what the stream contained in place of the usable arguments of `call`."""
+    of_name = [each for each in evidence.oracle.calls or () if each.name == call.name]
+    quoted = [(it.name, it.snippet) for it in evidence.expectation.rejected]
+    if (call.name, call.arguments) in quoted or any(
+        (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name
+    ):
+        return "as-sent"
+    sent = (each.arguments for each in of_name)
+    read = (each for each in sent if may_read_as(each, call.arguments))
+    return next(filter(None, map(unusable_arguments, read)), "")
 
 
 @turn_rule(
@@ -109,8 +131,12 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is None:
         return
     expected = f"no call from a turn that failed ({evidence.expectation.failure})"
+    sent = {(each.name, each.arguments) for each in evidence.oracle.calls or ()}
     for index, call in enumerate(evidence.turn.tool_calls):
-        yield Violation(f"calls[{index}]", expected, f"{call.name} {call.arguments}")
+        # A client that hands calls over while they stream cannot take one back.
+        is_sent = evidence.turn.failure is not None and (call.name, call.arguments) in sent
+        actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=is_sent)
+        yield Violation(f"calls[{index}]", expected, actual, came=came)
 
 
 @turn_rule(
@@ -168,7 +194,6 @@ def _missing_names(evidence: TurnEvidence) -> set[str]:
     "A parse error states the problem and quotes the start of the raw text.",
     Outcome.MISMATCH,
     ("ARGS-NATURAL-LANGUAGE",),
-    level="SHOULD",
 )
 def _explained(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, error in enumerate(evidence.turn.parse_errors):
@@ -199,10 +224,11 @@ def _unescaped(text: str) -> str:
     "A parse error keeps the id of its call, so that a client can report it to the model.",
     Outcome.MISMATCH,
     ("BATCH-ONE-BAD",),
-    level="SHOULD",
     field="rejected",
 )
 def _identified(evidence: TurnEvidence) -> Iterator[Violation]:
+    if not evidence.exposes_ids:
+        return
     reported = [error.id for error in evidence.turn.parse_errors]
     for index, rejection in enumerate(evidence.expectation.rejected):
         missed = index in evidence.pairing.unreported

@@ -7,7 +7,10 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_name
+from harness.judging.rules.what_came import as_sent, sent_ids_of_calls
 from harness.turns.arguments import meaning
+
+_ID_CHANGES = "DELTA-ID-CHANGES"
 
 
 @turn_rule(
@@ -19,7 +22,11 @@ from harness.turns.arguments import meaning
 def _named(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, call in enumerate(evidence.turn.tool_calls):
         if not call.name:
-            yield Violation(f"calls[{index}].name", "a name", "")
+            # A call that is paired has a name in the stream, which the client lost. If calls are
+            # not judged, it is not known what the stream contains.
+            known = "calls" in evidence.judged and evidence.expected_call(index) is not None
+            came = as_sent(is_sent=not known)
+            yield Violation(f"calls[{index}].name", "a name", "", came=came)
 
 
 @turn_rule(
@@ -43,8 +50,10 @@ def _name_exact(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _id_present(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, call in enumerate(evidence.turn.tool_calls):
-        if not call.id:
-            yield Violation(f"calls[{index}].id", "an id", "")
+        if not call.id and evidence.exposes_ids:
+            expected = evidence.expected_call(index)
+            came = as_sent(is_sent=expected is None or expected.id is None)
+            yield Violation(f"calls[{index}].id", "an id", "", came=came)
 
 
 @turn_rule(
@@ -56,8 +65,9 @@ def _id_present(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _id_exact(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, expected, call in evidence.paired_calls():
-        if expected.id is not None and call.id and call.id != expected.id:
-            yield Violation(f"calls[{index}].id", expected.id, call.id)
+        if evidence.exposes_ids and expected.id is not None and call.id not in ("", expected.id):
+            came = as_sent(is_sent=_ID_CHANGES in evidence.oracle.quirks)
+            yield Violation(f"calls[{index}].id", expected.id, call.id, came=came)
 
 
 @turn_rule(
@@ -68,9 +78,12 @@ def _id_exact(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _ids_unique(evidence: TurnEvidence) -> Iterator[Violation]:
     known: set[str] = set()
+    sent = sent_ids_of_calls(evidence)
     for index, call in enumerate(evidence.turn.tool_calls):
         if call.id and call.id in known:
-            yield Violation(f"calls[{index}].id", "an id that no other call has", call.id)
+            came = as_sent(is_sent=sent is None or sent.count(call.id) > 1)
+            expected = "an id that no other call has"
+            yield Violation(f"calls[{index}].id", expected, call.id, came=came)
         known.add(call.id)
 
 
@@ -116,7 +129,7 @@ def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:
     left = Counter((it.name, meaning(it.json_text)) for it in evidence.expectation.calls)
     for index, call in enumerate(evidence.turn.tool_calls):
         key = call.name, meaning(call.arguments)
-        if not left[key]:
+        if call.name and not left[key]:
             yield Violation(f"calls[{index}]", "no such call", f"{call.name} {call.arguments}")
         left[key] -= 1
 

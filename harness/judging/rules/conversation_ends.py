@@ -26,7 +26,8 @@ AGAIN: Final = "again"
 )
 def _no_crash(evidence: ConversationEvidence) -> Iterator[Violation]:
     if evidence.record.error:
-        yield Violation("conversation", "no exception", evidence.record.error)
+        record = evidence.record
+        yield Violation("conversation", "no exception", record.error, raised=record.raised)
 
 
 @conversation_rule(
@@ -121,7 +122,8 @@ def _first_difference(
         if before != after and _masked(before, record, dialect) != _masked(after, other, dialect):
             worse = Outcome.SILENT_WRONG if path == "executed" else None
             actual = f"with {label}: {_value_text(after)}"
-            yield Violation(path, _value_text(before), actual, outcome=worse)
+            raised = "" if record.error == other.error else other.raised or record.raised
+            yield Violation(path, _value_text(before), actual, outcome=worse, raised=raised)
             return
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.results import Outcome
+from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
-from harness.turns.deltas import Finish, StreamFailure, UsageDelta
+from harness.judging.rules.what_came import as_sent
+from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
 
+_INTERRUPTED = "interrupted"
 _NO_FAILURE = "a turn that did not fail"
 
 
@@ -21,7 +23,14 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, finish = evidence.expectation.finish, evidence.turn.finish
     failed = evidence.expectation.failure is not None or evidence.emitted_failure is not None
     if not failed and (finish is None or finish.reason != expected):
-        yield Violation("finish", str(expected), str(finish and finish.reason.value))
+        is_sent = finish is not None and finish.raw in (evidence.oracle.finishes or ("",))
+        actual = str(finish and finish.reason.value)
+        lost = "calls" not in evidence.judged or bool(evidence.pairing.missing)
+        is_unknown = expected is FinishReason.OTHER and not lost
+        closest = FinishReason.TOOL_CALLS if evidence.turn.tool_calls else FinishReason.STOP
+        is_closed = is_unknown and actual == closest  # a client with a closed list
+        came: Came = "unknown-value" if is_closed else as_sent(is_sent=is_sent)
+        yield Violation("finish", str(expected), actual, came=came)
 
 
 @turn_rule(
@@ -29,7 +38,6 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
     "The provider's own finish value is preserved.",
     Outcome.MISMATCH,
     ("FINISH-UNKNOWN", "FINISH-STOP-WITH-CALLS"),
-    level="SHOULD",
     field="finish_raw",
 )
 def _raw(evidence: TurnEvidence) -> Iterator[Violation]:
@@ -65,7 +73,15 @@ def _once(evidence: TurnEvidence) -> Iterator[Violation]:
 def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     expected = evidence.expectation.failure
     if expected and evidence.turn.failure is None:
-        yield Violation("failure", expected, _NO_FAILURE)
+        came = as_sent(is_sent=expected == _INTERRUPTED and _lacks_finish(evidence))
+        yield Violation("failure", expected, _NO_FAILURE, came=came)
+
+
+def _lacks_finish(evidence: TurnEvidence) -> bool:
+    """Whether neither the stream nor the turn has a finish value, so that a caller sees it."""
+    finish = evidence.turn.finish
+    is_open = finish is not None and finish.reason is FinishReason.OTHER and not finish.raw
+    return is_open and not evidence.oracle.finishes
 
 
 @turn_rule(
@@ -86,7 +102,6 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     "A failure has the provider's code, or a code for the kind of interruption.",
     Outcome.MISMATCH,
     ("ERR-CODE-NOT-INT",),
-    level="SHOULD",
     field="failure",
 )
 def _failure_code(evidence: TurnEvidence) -> Iterator[Violation]:
@@ -100,7 +115,6 @@ def _failure_code(evidence: TurnEvidence) -> Iterator[Violation]:
     "A failure has the provider's message.",
     Outcome.MISMATCH,
     ("ERR-IN-200", "ERR-CODE-NOT-INT", "REFUSAL-DELTA"),
-    level="SHOULD",
     field="failure",
 )
 def _failure_message(evidence: TurnEvidence) -> Iterator[Violation]:
@@ -114,7 +128,6 @@ def _failure_message(evidence: TurnEvidence) -> Iterator[Violation]:
     "Usage is read from any chunk that contains it.",
     Outcome.MISMATCH,
     ("CHUNK-CHOICES-EMPTY", "CHUNK-CHOICES-NULL", "CHUNK-CHOICES-ABSENT"),
-    level="SHOULD",
     field="usage",
 )
 def _usage(evidence: TurnEvidence) -> Iterator[Violation]:

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
+from harness.dialects.kit.oracle.reading import CallReading
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expectation import ExpectedCall
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
+from harness.judging.rules.what_came import as_sent, contains_marks
 from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall
@@ -98,7 +100,9 @@ def _strings(value: dict[str, Any] | None, raw: str) -> str:
 )
 def _text_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
     if marks := markers_in_text(evidence):
-        yield Violation("text", f"text without {marks}", evidence.turn.text)
+        is_sent = contains_marks((evidence.oracle.text,), evidence.turn.text, marks)
+        came, expected = as_sent(is_sent=is_sent), f"text without {marks}"
+        yield Violation("text", expected, evidence.turn.text, came=came)
 
 
 @turn_rule(
@@ -109,12 +113,21 @@ def _text_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
     field="calls",
 )
 def _call_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
+    calls = evidence.oracle.calls
     for index, expected, call in evidence.paired_calls():
         if marks := markers_in_name(call, expected):
-            yield Violation(f"calls[{index}].name", f"a name without {marks}", call.name)
+            sent = None if calls is None else [each.name for each in calls]
+            came = as_sent(is_sent=contains_marks(sent, call.name, marks))
+            yield Violation(f"calls[{index}].name", f"a name without {marks}", call.name, came=came)
         elif marks := markers_in_arguments(call, expected):
+            sent = None if calls is None else [_text_of_arguments(each) for each in calls]
+            came = as_sent(is_sent=contains_marks(sent, _text_of_arguments(call), marks))
             text = f"arguments without {marks}"
-            yield Violation(f"calls[{index}].arguments", text, call.arguments)
+            yield Violation(f"calls[{index}].arguments", text, call.arguments, came=came)
+
+
+def _text_of_arguments(call: ToolCall | CallReading) -> str:
+    return _strings(parse(call.arguments).value, call.arguments)
 
 
 @turn_rule(

@@ -8,6 +8,7 @@ from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
+from harness.judging.rules.what_came import answer_of
 
 
 @turn_rule(
@@ -19,7 +20,11 @@ from harness.judging.rules.markup import marker_prefix_length, may_begin_call
 )
 def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.error:
-        yield Violation("replay", "no exception", evidence.replay.error)
+        replay, came = evidence.replay, answer_of(evidence)
+        expected = evidence.expectation
+        if not came and (expected.failure is not None or expected.may_fail):
+            came = "failure"
+        yield Violation("replay", "no exception", replay.error, raised=replay.raised, came=came)
 
 
 @turn_rule(
@@ -64,8 +69,9 @@ def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Viola
     """Yield the first field in which the replay differs from that of the unsplit body."""
     one, other = evidence.whole, evidence.replay
     if (mask(one.error, {}), one.hung) != (mask(other.error, {}), other.hung):
-        before = one.error or "no exception"
-        yield Violation("replay", label + before, other.error or "no exception")
+        before, after = (each.error or "no exception" for each in (one, other))
+        raised = other.raised or one.raised
+        yield Violation("replay", label + before, after, raised=raised)
         return
     if one.turn == other.turn:
         return
@@ -85,7 +91,6 @@ def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Viola
     "Text is emitted while it streams, not at the end.",
     Outcome.MISMATCH,
     ("SSE-CRLF", "ARGS-REPARSE-COST"),
-    level="SHOULD",
     of="time",
 )
 def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:

@@ -7,6 +7,7 @@ from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import text_differs
 from harness.judging.rules.markup import is_text_doubled, markers_in_text
+from harness.judging.rules.what_came import as_sent
 
 _PROTOCOL_MARKS = ("data:", "[DONE]", '"choices"', '"delta"')
 _REPLACEMENT = "\ufffd"
@@ -76,7 +77,8 @@ def _no_protocol(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _reasoning_separate(evidence: TurnEvidence) -> Iterator[Violation]:
     if text_differs(evidence) and _has_reasoning(evidence):
-        yield Violation("text", "text without the reasoning", evidence.turn.text)
+        came = as_sent(is_sent=evidence.expectation.reasoning.strip() in evidence.oracle.text)
+        yield Violation("text", "text without the reasoning", evidence.turn.text, came=came)
 
 
 @turn_rule(
@@ -96,7 +98,6 @@ def _once(evidence: TurnEvidence) -> Iterator[Violation]:
     "Reasoning is emitted, because some providers require it in the next request.",
     Outcome.MISMATCH,
     ("REASONING-FIELD-NAMES",),
-    level="SHOULD",
     field="reasoning",
 )
 def _reasoning_kept(evidence: TurnEvidence) -> Iterator[Violation]:

@@ -51,14 +51,17 @@ def _failure_hidden(delta: Delta) -> Iterable[Delta]:
 def _done_demanded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Fails if [DONE] is missing.
 
-    Only openai-chat has this mark.
+    Only openai-chat has this mark. A turn may fail if its body is one JSON document or ends inside
+    an event, and then its calls must not run, which is the subject of another rule.
     """
     if interaction.dialect != "openai-chat":
         yield from respond(interaction, reads)
         return
     kept: list[bytes] = []
     for delta in respond(interaction, keeping(reads, kept)):
-        done = b"[DONE]" in b"".join(kept)
+        body = b"".join(kept)
+        is_cut = body.rstrip().endswith(b"}") and not body.endswith(b"\n\n")
+        done = is_cut or b"[DONE]" in body
         yield delta if done or not isinstance(delta, Finish) else StreamFailure("interrupted")
 
 

@@ -2,8 +2,9 @@
 
 An adapter uses a library as its users do: over the library's own HTTP client, without retries, at
 the layer that hands calls to agent code. It repairs and hides nothing. An exception that the
-library does not document is a crash, and a call that it hands over is executed. The package of a
-library is an extra and is imported when it is first needed. Only this folder imports SDKs.
+library does not document is a crash. A call that it hands over is executed, unless the library's
+own agent loop would not execute it. The package of a library is an extra and is imported when it
+is first needed. Only this folder imports SDKs.
 
 A documented exception that reaches the caller is a reported failure: yield `failure_delta`, with
 or without a `withheld_call` for each call that was received so far. If the recorded connection
@@ -18,7 +19,7 @@ from typing import Any, Final, Literal
 
 from harness.dialects.kit.parse_request import as_text
 from harness.normalizers.protocol import CAPABILITIES
-from harness.playback.transports import CassetteTransport, with_bases
+from harness.playback.transports import Answer, CassetteTransport, with_bases
 from harness.turns.deltas import (
     ArgumentsDelta,
     CallKind,
@@ -29,7 +30,7 @@ from harness.turns.deltas import (
     ToolCallStart,
 )
 from harness.turns.verdicts import end_of_call, unusable_reason
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Interaction, Request
 
 __all__ = [
     "failure_delta",
@@ -66,7 +67,9 @@ def handed_call(
 def withheld_call(
     index: int, call_id: object, name: object, arguments: object, reason: object
 ) -> Iterator[Delta]:
-    """Yield the deltas of a call that a library began to parse, but did not hand over.
+    """Yield the deltas of a call that agent code does not execute.
+
+    The library did not hand it over, or its own agent loop would not execute it.
 
     Args:
         index: of the call, as for `handed_call`.
@@ -88,15 +91,14 @@ def finish_delta(
     """Return the end of an answer that a library handed over.
 
     Args:
-        reason: the provider's finish reason; None if the library has none.
+        reason: the provider's finish reason; None if the library has none. That is a finish
+            without a reason and not a failure, because the library reported none.
         reasons: the meaning of each finish reason.
         refusal: the model's refusal, if it refused to answer.
     """
     if refusal:
         return StreamFailure("refusal", str(refusal))
-    if reason is None:
-        return StreamFailure("interrupted", "the answer has no finish reason")
-    raw = str(reason)
+    raw = "" if reason is None else str(reason)
     return Finish(reasons.get(raw, FinishReason.OTHER), raw)
 
 
@@ -114,18 +116,25 @@ def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception
     return StreamFailure(code, str(getattr(problem, "message", problem)))
 
 
-# Users of a library cannot choose what providers send. Clients for AWS are other classes of it.
-CAPABILITIES_OF_ADAPTERS: Final = frozenset(CAPABILITIES) - {"aws-framing"}
+# Users of a library cannot choose what providers send. Clients for AWS and for the Realtime API are
+# other classes of it, and what these libraries do not read of a response they keep or ignore.
+CAPABILITIES_OF_ADAPTERS: Final = frozenset(CAPABILITIES) - {
+    "aws-framing",
+    "realtime-events",
+    "calls-in-unknown-members",
+}
+# The policy `arguments: append` excludes arguments that are repeated.
+CAPABILITIES_OF_APPENDERS: Final = CAPABILITIES_OF_ADAPTERS - {"repeated-arguments"}
 
 Http = Literal["httpx", "httpx2"]
 
 # A library needs an address, but no name is ever resolved.
-_BASE_URL = "http://replay.invalid/v1"
+BASE_URL: Final = "http://replay.invalid/v1"
 
 
 def client_options(http: Any) -> dict[str, Any]:  # noqa: ANN401 - as `replay_client` returns it
     """Return the options of a library's client that sends its requests through `http`."""
-    return {"api_key": "none", "base_url": _BASE_URL, "max_retries": 0, "http_client": http}
+    return {"api_key": "none", "base_url": BASE_URL, "max_retries": 0, "http_client": http}
 
 
 def replay_client(library: Http, interaction: Interaction, reads: Iterable[bytes]) -> Any:  # noqa: ANN401 - one of two modules that may not be installed
@@ -138,6 +147,46 @@ def replay_client(library: Http, interaction: Interaction, reads: Iterable[bytes
         interaction: provides status and headers, and how the body ended.
         reads: the body, read by read.
     """
+    client, answers = lasting_client(library)
+    answers.use(interaction, reads)
+    return client
+
+
+class Answers:
+    """Answers every request with the interaction of the turn that is replayed at that time."""
+
+    def __init__(self) -> None:
+        self._answer: Answer | None = None
+
+    def __call__(self, _request: Request) -> Answer | None:
+        """Return the answer to a request."""
+        return self._answer
+
+    def use(self, interaction: Interaction, reads: Iterable[bytes]) -> None:
+        """Answer the requests that follow with `reads`, as `replay_client` does."""
+        self._answer = interaction, filter(None, reads)
+
+
+def lasting_transport(library: Http) -> tuple[Any, Answers]:
+    """Return a transport for many turns, and the object that gives it the answer of each.
+
+    Most libraries take longer to build their client than to read a stream, so an adapter keeps one
+    in each process.
+
+    Args:
+        library: name of the module.
+    """
     http: Any = importlib.import_module(library)
-    transport = with_bases(http, CassetteTransport, "BaseTransport")
-    return http.Client(transport=transport(http, lambda _: (interaction, filter(None, reads))))
+    answers = Answers()
+    return with_bases(http, CassetteTransport, "BaseTransport")(http, answers), answers
+
+
+def lasting_client(library: Http, name: str = "Client") -> tuple[Any, Answers]:
+    """Return a client with a `lasting_transport`, and the object that gives it the answers.
+
+    Args:
+        library: name of the module.
+        name: of the class, `Client` or `AsyncClient`.
+    """
+    transport, answers = lasting_transport(library)
+    return getattr(importlib.import_module(library), name)(transport=transport), answers

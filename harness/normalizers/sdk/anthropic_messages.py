@@ -2,7 +2,8 @@
 
 Text and thinking are taken from its events; calls, finish and usage from `get_final_message`. The
 package parses arguments while they are incomplete, and returns values. The values of an incomplete
-text are what agent code gets, so they are judged.
+text are what agent code gets, so they are judged. The package's own tool runner
+(`client.beta.messages.tool_runner`) executes no call of a message that did not reach its end.
 """
 
 import importlib
@@ -31,6 +32,8 @@ _FINISH: Final = {
     "model_context_window_exceeded": FinishReason.LENGTH,
     "refusal": FinishReason.CONTENT_FILTER,
 }
+# Of a message with another reason, or without one, the tool runner executes no call.
+_COMPLETE: Final = frozenset(("tool_use", "end_turn", "stop_sequence"))
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -60,13 +63,21 @@ def _event_deltas(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of 
 def _final_deltas(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
     if message.usage is not None:
         yield UsageDelta(Usage(message.usage.input_tokens, message.usage.output_tokens))
+    reason = message.stop_reason
     for index, call in enumerate(_calls(message)):
-        yield from sdk.handed_call(index, call.id, call.name, call.input)
-    yield sdk.finish_delta(message.stop_reason, _FINISH)
+        if reason in _COMPLETE:
+            yield from sdk.handed_call(index, call.id, call.name, call.input)
+        else:
+            yield from _withheld(index, call, f"the tool runner does not execute it: {reason}")
+    yield sdk.finish_delta(reason, _FINISH)
 
 
 def _calls(message: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
     return (block for block in message.content if block.type == "tool_use")
+
+
+def _withheld(index: int, call: Any, why: str) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    return sdk.withheld_call(index, call.id, call.name, json.dumps(call.input), why)
 
 
 def _failure_deltas(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
@@ -76,8 +87,7 @@ def _failure_deltas(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # 
     except AssertionError:  # the first event of the message did not arrive
         calls = ()
     for index, call in enumerate(calls):
-        why = failure.message or failure.code
-        yield from sdk.withheld_call(index, call.id, call.name, json.dumps(call.input), why)
+        yield from _withheld(index, call, failure.message or failure.code)
     yield failure
 
 
@@ -95,7 +105,8 @@ normalizer = Normalizer(
     name="anthropic-sdk",
     normalize=normalize,
     dialects=frozenset(("anthropic",)),
-    capabilities=sdk.CAPABILITIES_OF_ADAPTERS,
+    capabilities=sdk.CAPABILITIES_OF_ADAPTERS - {"other-encodings"},
+    kind="sdk",
     role="peer",
     summary="the anthropic package: messages.stream and get_final_message",
     needs=("anthropic", "httpx2"),

@@ -1,8 +1,8 @@
 """Adapter of the openai package: its stream helper, `client.chat.completions.stream`.
 
 Text is taken from its `content.delta` events; calls, finish and usage from `get_final_completion`,
-which its documentation recommends to agent code. The helper does not report a missing finish
-reason. Then the calls are handed over as usual, and the turn is interrupted.
+which its documentation recommends to agent code. If an answer reached a limit, that method raises
+an exception, which has the answer in its documented member `completion`.
 """
 
 import importlib
@@ -13,7 +13,6 @@ from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     Delta,
-    Finish,
     FinishReason,
     ReasoningDelta,
     StreamFailure,
@@ -30,9 +29,10 @@ FINISH: Final = {
     "length": FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
 }
-_ENDED_EARLY: Final = frozenset(("length", "content_filter"))
 # The package keeps unknown fields, and users of reasoning models read these.
 _REASONING: Final = ("reasoning_content", "reasoning")
+
+_UNFINISHED: Final = "the answer has no finish reason"
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -40,6 +40,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     openai: Any = importlib.import_module("openai")
     http = sdk.replay_client("httpx2", interaction, reads)
     stream: Any = None
+    cut_short = False
     with openai.OpenAI(**sdk.client_options(http)) as asked:
         try:
             # Without tools, because the helper rejects tools that are not strict.
@@ -47,18 +48,17 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
                 for event in stream:
                     yield from _event_deltas(event)
                 completion = stream.get_final_completion()
-        except (openai.APIError, *_ends(openai)) as problem:
-            yield from _failure_deltas(problem, stream)
-        else:
-            yield from _final_deltas(completion)
+        except openai.OpenAIError as problem:
+            # `LengthFinishReasonError` and `ContentFilterFinishReasonError` have the answer.
+            completion = getattr(problem, "completion", None)
+            cut_short = completion is not None
+            if not cut_short:
+                yield from _failure_deltas(problem, stream)
+                return
+    yield from _final_deltas(completion, cut_short=cut_short)
 
 
-def _ends(openai: Any) -> tuple[type[Exception], ...]:  # noqa: ANN401 - a package that may not be installed
-    """Return the exceptions that the helper raises if an answer ended too early."""
-    return openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError
-
-
-def _failure_deltas(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _failure_deltas(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN401 - values of a package that may not be installed
     """Report a documented exception: agent code gets no call, and the reason."""
     partial = _snapshot(stream)
     choice = partial.choices[0] if partial is not None and partial.choices else None
@@ -66,11 +66,7 @@ def _failure_deltas(problem: Any, stream: Any) -> Iterator[Delta]:  # noqa: ANN4
     for index, call in enumerate(calls):
         function = call.function
         yield from sdk.withheld_call(index, call.id, function.name, function.arguments, problem)
-    reason = choice.finish_reason if choice else None
-    if reason in _ENDED_EARLY:
-        yield Finish(FINISH[reason], reason)
-    else:
-        yield sdk.failure_delta(problem)
+    yield sdk.failure_delta(problem)
 
 
 def _snapshot(stream: Any) -> Any:  # noqa: ANN401 - as above
@@ -96,7 +92,7 @@ def _reasoning(delta: Any) -> Iterator[str]:  # noqa: ANN401 - as above
         yield text
 
 
-def _final_deltas(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(completion: Any, *, cut_short: bool) -> Iterator[Delta]:  # noqa: ANN401 - as above
     if completion.usage is not None:
         usage = completion.usage
         yield UsageDelta(Usage(usage.prompt_tokens, usage.completion_tokens))
@@ -104,23 +100,37 @@ def _final_deltas(completion: Any) -> Iterator[Delta]:  # noqa: ANN401 - as abov
         yield StreamFailure("interrupted", "the completion has no choice")
         return
     choice = completion.choices[0]
-    yield from _calls(choice.message)
-    yield sdk.finish_delta(choice.finish_reason, FINISH, choice.message.refusal)
+    yield from _calls(choice, cut_short=cut_short)
+    if choice.message.tool_calls and not choice.finish_reason:
+        yield StreamFailure("interrupted", _UNFINISHED)
+    else:
+        yield sdk.finish_delta(choice.finish_reason, FINISH, choice.message.refusal)
 
 
-def _calls(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
-    for index, call in enumerate(message.tool_calls or ()):
-        yield from sdk.handed_call(index, call.id, call.function.name, call.function.arguments)
-    older = message.function_call
-    if older is not None and not message.tool_calls:
+def _calls(choice: Any, *, cut_short: bool) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    """Yield the calls as a loop of agent code takes them: the package has none for this API."""
+    message = choice.message
+    found = [(call.id, call.function) for call in message.tool_calls or ()]
+    if message.function_call is not None and not found:
         # It has no id in this API, because agent code needs none.
-        yield from sdk.handed_call(0, "function_call", older.name, older.arguments)
+        found = [("function_call", message.function_call)]
+    for index, (call_id, function) in enumerate(found):
+        if cut_short and not function.arguments:
+            why = "the answer ended before the arguments began"
+        else:
+            why = "" if choice.finish_reason else _UNFINISHED
+        if why:
+            text = function.arguments
+            yield from sdk.withheld_call(index, call_id, function.name, text, why)
+        else:
+            yield from sdk.handed_call(index, call_id, function.name, function.arguments)
 
 
 normalizer = Normalizer(
     name="openai-sdk",
     normalize=normalize,
-    capabilities=sdk.CAPABILITIES_OF_ADAPTERS,
+    capabilities=sdk.CAPABILITIES_OF_APPENDERS,
+    kind="sdk",
     role="peer",
     summary="the openai package: chat.completions.stream and get_final_completion",
     policies={"names": "append", "arguments": "append"},

@@ -1,15 +1,15 @@
 """Adapter of the openai package: its stream helper, `client.responses.stream`.
 
-Text and reasoning are taken from its events; calls, finish and usage from the response in its last
-event, which is the result of `get_final_response` if the response is completed. Without such an
-event that method raises, which is reported as an interrupted turn.
+Text and reasoning are taken from its events; calls, finish, usage and text that no event contained
+from the response in its last event. That is the result of `get_final_response` if the response is
+completed. Without such an event that method raises, which is reported as an interrupted turn.
 """
 
 import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from harness.dialects.openai_responses.items import odd_call
+from harness.dialects.openai_responses.items import field_of, is_call, kind_of, name_of
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
@@ -59,12 +59,14 @@ class _StreamState:
 
     def __init__(self) -> None:
         self._last: Any = None  # the event that ended the stream
+        self._text = ""
         self._refusal = ""
         self._begun: dict[int, Any] = {}  # calls by output index
 
     def take(self, event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
         """Store the facts of an event, and yield the deltas that a user would show at once."""
         if event.type == _TEXT and event.delta:
+            self._text += event.delta
             yield TextDelta(event.delta)
         elif event.type in _REASONING and event.delta:
             yield ReasoningDelta(event.delta)
@@ -95,27 +97,42 @@ class _StreamState:
         elif last.response.status == "failed":
             yield from self.failed(sdk.failure_delta(last.response.error))
         else:
-            yield from _final_deltas(last.response, self._refusal)
+            yield from self._final(last.response)
+
+    def _final(self, response: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+        """Yield the deltas of a response that did not fail."""
+        if response.output_text.startswith(self._text):
+            rest = response.output_text[len(self._text) :]
+            yield from (TextDelta(text) for text in (rest,) if text)
+        if response.usage is not None:
+            yield UsageDelta(Usage(response.usage.input_tokens, response.usage.output_tokens))
+        # The API repeats the tools of the request, and agent code executes those alone.
+        tools = getattr(response, "tools", None)
+        custom = None if tools is None else [it.name for it in tools if it.type == "custom"]
+        index = 0
+        for item in response.output:
+            if item.type == "custom_tool_call" and custom is not None and item.name not in custom:
+                continue  # a call of the provider's own tool
+            deltas = tuple(_call(index, item))
+            yield from deltas
+            index += bool(deltas)
+        refusal = self._refusal
+        yield StreamFailure("refusal", refusal) if refusal else _finish(response, index)
 
 
-def _final_deltas(response: Any, refusal: str) -> Iterator[Delta]:  # noqa: ANN401 - as above
-    if response.usage is not None:
-        yield UsageDelta(Usage(response.usage.input_tokens, response.usage.output_tokens))
-    index = 0
-    for item in response.output:
-        if item.type == "function_call":
-            yield from sdk.handed_call(index, item.call_id, item.name, item.arguments)
-        elif item.type == "custom_tool_call":
-            yield from sdk.handed_call(index, item.call_id, item.name, item.input, "custom")
-        elif odd := odd_call(item.to_dict()):
-            # Agent code gets the item, and has no tool of that name.
-            yield from sdk.withheld_call(
-                index, getattr(item, "call_id", item.id), odd.name, "", odd.reason
-            )
-        else:
-            continue
-        index += 1
-    yield StreamFailure("refusal", refusal) if refusal else _finish(response, index)
+def _call(index: int, item: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    """Yield the deltas of an item, if it is a call."""
+    value = item.to_dict()
+    if not is_call(value):
+        return
+    name, kind = name_of(item.type, value.get("name")), kind_of(item.type)
+    call_id = value.get("call_id", item.id if kind == "action" else "")
+    written = value.get(field_of(value))
+    if value.get("status") == "incomplete":
+        why = "the tool runner does not execute a call that is not completed"
+        yield from sdk.withheld_call(index, call_id, name, written, why)
+    else:
+        yield from sdk.handed_call(index, call_id, name, written, kind)
 
 
 def _finish(response: Any, calls: int) -> Finish:  # noqa: ANN401 - as above
@@ -131,6 +148,7 @@ normalizer = Normalizer(
     normalize=normalize,
     dialects=frozenset(("openai-responses",)),
     capabilities=sdk.CAPABILITIES_OF_ADAPTERS,
+    kind="sdk",
     role="peer",
     summary="the openai package: responses.stream and its last event",
     needs=("openai", "httpx2"),

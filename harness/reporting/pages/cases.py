@@ -15,6 +15,7 @@ from harness.judging.conversations.case import ConversationCase
 from harness.judging.expectation import ALL_FIELDS, Field
 from harness.judging.results import Result
 from harness.reporting.charts.lanes import Lanes, lanes
+from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.pages.conversations import ConversationView, conversation_view
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.report import Report
@@ -176,6 +177,7 @@ class CaseView(msgspec.Struct, frozen=True):
         case: its bytes and deltas; None if the run has none.
         differences: fields of the turn that are not as expected.
         talk: the conversation, if the cell is one.
+        findings: of the result, each rule explained once.
     """
 
     result: Result
@@ -185,6 +187,7 @@ class CaseView(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
     lanes: Lanes | None
     talk: ConversationView | None
+    findings: tuple[ExplainedFinding, ...]
 
 
 class CasesView(msgspec.Struct, frozen=True):
@@ -200,14 +203,33 @@ def cases_page(report: Report) -> CasesView:
     cells = [report.results[cell] for cell in report.of(cells_with_case)]
     found: dict[str, AnyCase] = {**run.conversations, **run.cases}
     cases = (
-        case_view(each, found.get(each.cell), run.header.selection)
+        case_view(each, found.get(each.cell), run.header.selection, _explained(each, report))
         for each in sorted(cells, key=worst_first)
     )
     return CasesView(tuple(cases), sum(each.outcome.fails for each in run.results))
 
 
+def _explained(result: Result, report: Report) -> tuple[ExplainedFinding, ...]:
+    others = report.of(_results_by_scenario)[result.scenario]
+    kind = report.run.header.kind_of(result.normalizer)
+    return explain_findings(result, kind, others, report.context.quirks)
+
+
+def _results_by_scenario(report: Report) -> dict[str, list[Result]]:
+    """Return scenario -> the results of clients that are meant to be right."""
+    found: dict[str, list[Result]] = {each.scenario: [] for each in report.run.results}
+    wrong = report.run.header.known_wrong
+    for each in report.run.results:
+        if each.normalizer not in wrong:
+            found[each.scenario].append(each)
+    return found
+
+
 def case_view(
-    result: Result, found: AnyCase | None, selection: Selection = _EVERYTHING
+    result: Result,
+    found: AnyCase | None,
+    selection: Selection = _EVERYTHING,
+    findings: tuple[ExplainedFinding, ...] = (),
 ) -> CaseView:
     """Return what a case shows of `result`; only its findings if `found` is None."""
     case = found if isinstance(found, Case) else None
@@ -220,6 +242,7 @@ def case_view(
         differences=differences(expected, case.actual, case.judged) if case and expected else (),
         lanes=lanes(case, result.findings, result.normalizer) if case else None,
         talk=conversation_view(result, found) if isinstance(found, ConversationCase) else None,
+        findings=findings,
     )
 
 

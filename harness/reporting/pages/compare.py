@@ -36,9 +36,9 @@ class CompareView(msgspec.Struct, frozen=True):
 _CHANGE_TEXTS: Final[dict[ChangeKind, tuple[str, str]]] = {
     "broken": ("Broken", "conformed before and fail now"),
     "fixed": ("Fixed", "failed before and conform now"),
-    "changed": ("Still failing, with another outcome", "fail in both runs, with another outcome"),
-    "new": ("New", "only this run judged"),
-    "missing": ("Missing", "only the base run judged"),
+    "changed": ("With another outcome", "fail in both runs, or that only one run judged"),
+    "new": ("New", "are judged and not in the base run"),
+    "missing": ("Missing", "were judged and are not in this run"),
 }
 
 

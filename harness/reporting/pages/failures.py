@@ -1,6 +1,6 @@
-"""The failures page: one row for each signature, and the cells whose case is part of the page.
+"""The failures page: one row for each cause, and the cells whose case is part of the page.
 
-A page with every failing case would be too large to open, so each signature brings its first few.
+A page with every failing case would be too large to open, so each cause brings its first few.
 """
 
 from itertools import zip_longest
@@ -11,13 +11,13 @@ import msgspec
 from harness.reporting.failures import Failure, failure_of
 from harness.reporting.report import Report, replays_link
 
-CASES_PER_SIGNATURE: Final = 3
+CASES_PER_CAUSE: Final = 3
 MAX_CASES: Final = 90
 MAX_GROUPS: Final = 400
 
 
 class FailuresView(msgspec.Struct, frozen=True):
-    """All signatures, MUST rules first; `must_count` of them fail cells."""
+    """All causes, MUST rules first; `must_count` of them fail cells."""
 
     failures: tuple[Failure, ...]
     must_count: int
@@ -27,7 +27,7 @@ def failures_page(report: Report) -> FailuresView:
     """Return the failures of the run, in the order of the database."""
     selection = report.run.header.selection
     found = tuple(
-        failure_of(each, report.results, selection) for each in report.store.failures_by_signature()
+        failure_of(each, report.results, selection) for each in report.store.failures_by_cause()
     )
     return FailuresView(found, sum(each.is_must for each in found))
 
@@ -35,24 +35,26 @@ def failures_page(report: Report) -> FailuresView:
 def cells_with_case(report: Report) -> frozenset[str]:
     """Return the cells whose case is part of the page, at most `MAX_CASES`.
 
-    First the first cell of each signature, then the second of each, so that the page has cases
-    of as many signatures as possible.
+    First the first cell of each cause, then the second of each, so that the page has cases
+    of as many causes as possible.
     """
     found = report.of(failures_page).failures
-    ranks = zip_longest(*(each.signature.cells[:CASES_PER_SIGNATURE] for each in found))
+    ranks = zip_longest(*(each.group.cells[:CASES_PER_CAUSE] for each in found))
     cells = dict.fromkeys(cell for rank in ranks for cell in rank if cell is not None)
     return frozenset(tuple(cells)[:MAX_CASES])
 
 
 def failure_name(failure: Failure) -> str:
-    """Return the name of a signature, the same in every report."""
-    found = failure.signature
-    return f"{found.rule or 'none'}/{found.level}/{found.outcome.value}/{found.normalizer}"
+    """Return the name of a cause, the same in every report."""
+    found = failure.group
+    return f"{found.cause or 'none'}/{found.level}/{found.normalizer}"
 
 
 def failure_link(failure: Failure) -> str:
-    """Return the link to all cells of a signature in the table of replays."""
-    found = failure.signature
-    if found.rule:
-        return replays_link(rule=found.rule, normalizer=found.normalizer)
+    """Return the link to all cells of a cause in the table of replays."""
+    found, example = failure.group, failure.example
+    if failure.is_must and found.cause:
+        return replays_link(cause=found.cause, normalizer=found.normalizer)
+    if example is not None:
+        return replays_link(rule=example.rule, normalizer=found.normalizer)
     return replays_link(outcome=found.outcome.value, normalizer=found.normalizer)

@@ -18,7 +18,7 @@ class OverviewView(msgspec.Struct, frozen=True):
     Fields:
         outcomes: each outcome with its number of cells, worst first.
         judged: turns by field.
-        signatures: of MUST rules.
+        causes: for which cells fail.
     """
 
     cells: int
@@ -26,7 +26,7 @@ class OverviewView(msgspec.Struct, frozen=True):
     failing: int
     outcomes: tuple[tuple[OutcomeWord, int], ...]
     judged: tuple[JudgedShare, ...]
-    signatures: int
+    causes: int
     boards: tuple[Board, ...]
     comparison: CompareView | None
 
@@ -41,7 +41,7 @@ def overview_page(report: Report) -> OverviewView:
         failing=sum(each.outcome.fails for each in results),
         outcomes=tuple((word, counts[word.outcome]) for word in WORST_FIRST),
         judged=judged_shares_of_run(report.run),
-        signatures=report.of(failures_page).must_count,
+        causes=report.of(failures_page).must_count,
         boards=tuple(
             report.of(boards)[name] for name in ("models", "prompts", "normalizers", "agents")
         ),

@@ -44,7 +44,18 @@ def _success(result: Result) -> str:
 # are attributes of a result.
 _NAMES: Final = (
     *("scenario", "normalizer", "outcome", "blame", "title", "cassette", "provider", "model"),
-    *("prompt", "dialect", "text", "origin", "kind", "success", "quirk", "rule", "unjudged"),
+    *(
+        "prompt",
+        "dialect",
+        "text",
+        "origin",
+        "kind",
+        "success",
+        "quirk",
+        "rule",
+        "unjudged",
+        "cause",
+    ),
     "replays",
 )
 _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
@@ -54,11 +65,12 @@ _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
     "provider": lambda each: _cut(each.provider),
     "model": lambda each: _cut(each.model),
     "prompt": lambda each: _cut(each.prompt),
+    "cause": lambda each: _cut(each.cause),
     "text": attrgetter("text_dialect"),
     "success": _success,
     "quirk": attrgetter("quirks"),
     "unjudged": unjudged_fields,
-    "rule": lambda each: tuple(sorted({finding.rule for finding in each.findings})),
+    "rule": lambda each: tuple(sorted({finding.rule for finding in each.reported})),
 }
 
 _BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}

@@ -1,4 +1,4 @@
-"""Markdown pages for a coding agent: an index of at most 8 KB, and a page for each signature.
+"""Markdown pages for a coding agent: an index of at most 8 KB, and a page for each cause.
 
 The index links to the pages; a page has the finding and the command that shows it. Entries that
 do not fit are counted.
@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
+from harness.judging.results import Finding
+from harness.project import ClientKind
+from harness.reporting.explanation import explain_finding
 from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
 from harness.reporting.visible import markdown_code, markdown_text
 from harness.runs.gate import Gate
@@ -25,15 +28,15 @@ def agent_pages(run: Run, gate: Gate) -> dict[str, str]:
     """Return the text of each file by name; `index.md` links to the others."""
     found = list_failures(run, gate)
     listed = {_name(each): each for each in found[:MAX_PAGES]}
-    pages = {name: "\n".join(_page(each)) for name, each in listed.items()}
+    pages = {name: "\n".join(_page(each, run)) for name, each in listed.items()}
     return {INDEX: _index(run, gate, found, listed), **pages}
 
 
 def _name(each: Failure) -> str:
-    """Return a file name that depends on the signature only."""
-    parts = (each.signature.rule or "none", each.signature.outcome.value, each.signature.normalizer)
+    """Return a file name that depends on the cause only."""
+    parts = (each.group.cause or "none", each.group.normalizer)
     slug = _ODD.sub("-", "-".join(parts).lower()).strip("-")[:60]
-    digest = sha256("\0".join((*parts, each.signature.level)).encode("utf-8", "replace"))
+    digest = sha256("\0".join((*parts, each.group.level)).encode("utf-8", "replace"))
     return f"{slug}-{digest.hexdigest()[:6]}.md"
 
 
@@ -45,8 +48,8 @@ def _index(run: Run, gate: Gate, found: tuple[Failure, ...], listed: dict[str, F
     head = [
         f"# Gate: {gate.verdict}",
         "",
-        f"{pluralize(len(run.results), 'cell')}, {pluralize(must, 'failure signature')}.",
-        *([f"{FAILING_NO_CELL}: {pluralize(others, 'signature')}."] if others else []),
+        f"{pluralize(len(run.results), 'cell')}, causes of failure: {must}.",
+        *([f"{FAILING_NO_CELL}: {pluralize(others, 'cause')}."] if others else []),
         *([f"Only the first {len(listed)} have a page."] if len(listed) < len(found) else []),
         "Read the page of the first failure, run its command, fix the cause, and run this again:",
         f"{markdown_code(' '.join(run.header.command))}.",
@@ -60,7 +63,7 @@ def _index(run: Run, gate: Gate, found: tuple[Failure, ...], listed: dict[str, F
 
 def _link(page: str, each: Failure) -> str:
     named = f"[{markdown_text(each.headline, limit=120)}]({page})"
-    return f"- {named}: {pluralize(each.signature.count, 'cell')}"
+    return f"- {named}: {pluralize(each.group.count, 'cell')}"
 
 
 def _fitting(head: list[str], lines: list[str]) -> str:
@@ -74,13 +77,22 @@ def _fitting(head: list[str], lines: list[str]) -> str:
     return page.encode()[:MAX_INDEX_BYTES].decode(errors="ignore")
 
 
-def _page(each: Failure) -> Iterator[str]:
-    signature, found = each.signature, each.example
+def _duty_lines(found: Finding, kind: ClientKind) -> Iterator[str]:
+    explanation = explain_finding(found, kind, (), {})
+    if explanation is not None:
+        yield f"- duty: {explanation.duty}"
+        yield f"- level: {explanation.level_text}"
+        yield f"- why: {explanation.why}"
+        yield f"- source: {', '.join(markdown_code(each.name) for each in explanation.source)}"
+
+
+def _page(each: Failure, run: Run) -> Iterator[str]:
+    group, found = each.group, each.example
     yield f"# {markdown_text(each.headline)}"
     yield ""
     verb = "Fails" if each.is_must else "Does not fail, but is violated in"
     first = f"First cell: {markdown_code(each.cell)} ({markdown_text(each.title)})."
-    yield f"{verb} {pluralize(signature.count, 'cell')}. {first}"
+    yield f"{verb} {pluralize(group.count, 'cell')}. {first}"
     yield ""
     if found is not None:
         yield f"- rule: {markdown_code(found.rule)} ({found.level})"
@@ -88,12 +100,13 @@ def _page(each: Failure) -> Iterator[str]:
         yield f"- expected: {markdown_text(found.expected, limit=2_000)}"
         yield f"- actual: {markdown_text(found.actual, limit=2_000)}"
         yield from () if found.offset is None else (f"- byte: {found.offset}",)
-    yield f"- quirks: {', '.join(map(markdown_code, signature.quirks)) or 'none'}"
+        yield from _duty_lines(found, run.header.kind_of(group.normalizer))
+    yield f"- quirks: {', '.join(map(markdown_code, group.quirks)) or 'none'}"
     yield f"- replay: {markdown_code(each.command)}"
     yield ""
     yield "## Cells"
     yield ""
-    yield from (f"- {markdown_code(cell)}" for cell in signature.cells[:_CELLS])
-    if len(signature.cells) > _CELLS:
-        yield f"- and {len(signature.cells) - _CELLS} more"
+    yield from (f"- {markdown_code(cell)}" for cell in group.cells[:_CELLS])
+    if len(group.cells) > _CELLS:
+        yield f"- and {len(group.cells) - _CELLS} more"
     yield ""

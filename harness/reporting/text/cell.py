@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Emission, Finding, Replay, Result
+from harness.reporting.explanation import ExplainedFinding, explanation_lines
 from harness.reporting.pages.conversations import MessageView, RequestView, conversation_view
 from harness.reporting.visible import Piece, marked, plain
 from harness.reporting.words import describe_delta
@@ -135,6 +136,14 @@ def _message_lines(message: MessageView) -> Iterator[str]:
 
 def _text(found: tuple[Piece, ...]) -> str:
     return plain("".join(piece.text for piece in found), limit=_LINE)
+
+
+def explained_lines(findings: Iterable[ExplainedFinding]) -> Iterator[str]:
+    """Yield the lines of each finding, and of its explanation."""
+    for each in findings:
+        yield from findings_lines((each.finding,))
+        if each.explanation:
+            yield from explanation_lines(each.explanation)
 
 
 def findings_lines(findings: Iterable[Finding]) -> Iterator[str]:

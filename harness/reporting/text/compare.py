@@ -12,7 +12,8 @@ from harness.reporting.visible import (
     plain,
 )
 from harness.reporting.words import percent, points
-from harness.runs.compare import CHANGE_KINDS, Change, Comparison, RateChange
+from harness.runs.compare import CHANGE_KINDS, CauseChange, Change, Comparison, RateChange
+from harness.runs.run import pluralize
 
 Format = Literal["pretty", "markdown"]
 
@@ -28,6 +29,8 @@ def comparison_text(found: Comparison, style: Format = "pretty") -> str:
 def _pretty(found: Comparison) -> Iterator[str]:
     yield from (f"warning: {marked(each)}" for each in found.warnings)
     yield _counts(found)
+    for word, each in _causes(found):
+        yield f"  {word} cause  {pluralize(each.cells, 'cell')}  {marked(_cause_text(each))}"
     for change in found.changes[:MOST_CHANGES]:
         yield f"  {change.way:<8} {marked(change.cell)}  {_outcomes(change)}"
     yield from _more(found)
@@ -40,6 +43,9 @@ def _pretty(found: Comparison) -> Iterator[str]:
 def _markdown(found: Comparison) -> Iterator[str]:
     yield from (f"> {markdown_text(each)}" for each in found.warnings)
     yield from (_counts(found), "")
+    for word, each in _causes(found):
+        named = markdown_code(_cause_text(each))
+        yield f"- {word} cause: {named} in {pluralize(each.cells, 'cell')}"
     for change in found.changes[:MOST_CHANGES]:
         outcomes = markdown_text(_outcomes(change))
         yield f"- {change.way}: {markdown_code(change.cell)} {outcomes}"
@@ -51,7 +57,18 @@ def _markdown(found: Comparison) -> Iterator[str]:
 
 def _counts(found: Comparison) -> str:
     counts = [f"{found.counts[way]} {way}" for way in CHANGE_KINDS]
-    return f"{', '.join(counts)}; {found.same} unchanged"
+    causes = f"{len(found.new_causes)} new and {len(found.fixed_causes)} fixed causes of failure"
+    return f"{', '.join(counts)}; {found.same} unchanged; {causes}"
+
+
+def _causes(found: Comparison) -> Iterator[tuple[str, CauseChange]]:
+    """Yield what happened to each cause and the cause; at most `MOST_CHANGES` of each kind."""
+    yield from (("new", each) for each in found.new_causes[:MOST_CHANGES])
+    yield from (("fixed", each) for each in found.fixed_causes[:MOST_CHANGES])
+
+
+def _cause_text(each: CauseChange) -> str:
+    return f"{each.normalizer}: {each.cause}, such as {each.cell}"
 
 
 def _more(found: Comparison) -> Iterator[str]:

@@ -18,7 +18,7 @@ from harness.runs.run import Run
 
 _FORMULA = ("=", "+", "-", "@")
 _CELL = (
-    *("cell", "kind", "scenario", "normalizer", "outcome", "blame", "replays"),
+    *("cell", "kind", "scenario", "normalizer", "outcome", "blame", "cause", "replays"),
     *("cassette", "provider", "model", "prompt", "dialect", "text_dialect", "origin"),
 )
 _TURN = (
@@ -41,7 +41,7 @@ def turns_csv(run: Run) -> str:
 
 def _result(result: Result) -> Iterator[object]:
     yield from (getattr(result, name) for name in _CELL)
-    yield " ".join(dict.fromkeys(finding.rule for finding in result.findings))
+    yield " ".join(dict.fromkeys(finding.rule for finding in result.reported))
     yield " ".join(result.quirks)
     yield "; ".join(unjudged_fields(result))
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from harness.judging.results import Outcome, Result
+from harness.judging.scenario import area_of
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
 from harness.runs.expectations import AcceptedCell
 from harness.runs.gate import Gate, replay_command
 from harness.runs.run import Run
-from harness.runs.selection import area_of
 
 _OPENING = ('<?xml version="1.0" encoding="utf-8"?>', "<testsuites>")
 
@@ -61,7 +61,7 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
     selection = run.header.selection
     lines = (
         marked(result.title),
-        *findings_lines(result.findings),
+        *findings_lines(result.reported),
         marked(replay_command(result.cell, selection.paths, selection.options)),
     )
     message = _attribute(f"{result.outcome.value}, blame {result.blame}")

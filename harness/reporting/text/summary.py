@@ -27,14 +27,15 @@ def summary_markdown(run: Run, summary: Summary, limit: int = MAX_BYTES) -> str:
     """Return the summary of `run`, at most `limit` bytes of UTF-8, ending in a newline."""
     failures = list_failures(run, summary.gate)
     head = "\n".join(_head(summary))
-    rankings = tables(summary, "markdown")
+    # The failures are above the rankings, with more details than in a table.
+    rankings = tables(msgspec.structs.replace(summary, causes=()), "markdown")
     room = limit - _RESERVED
     shown = _parts_that_fit(_failure_texts(failures), room - _size(head, rankings))
     left = len(failures) - len(shown)
     if _size(head, rankings) > room:
         rankings = "The rankings do not fit here. See the report.\n"
         head = _cut(head, room - _size(rankings))
-    more = [f"and {left} more failure signatures: see the report", ""] if left else []
+    more = [f"and {left} more causes of failure: see the report", ""] if left else []
     return "\n".join([head, *shown, *more, rankings])
 
 
@@ -79,7 +80,7 @@ def _failure_texts(failures: Iterable[Failure]) -> Iterator[str]:
 
 
 def _failure(each: Failure) -> str:
-    found, count = each.example, each.signature.count
+    found, count = each.example, each.group.count
     accepted = f", {each.accepted} accepted" if each.accepted else ""
     such = f"such as {markdown_code(each.cell)} ({markdown_text(each.title)})"
     title = markdown_text(each.headline)

@@ -15,7 +15,7 @@ from harness.judging.results import Outcome
 from harness.reporting.boards import BoardRow, ConversationRow, board_row, conversation_rows
 from harness.reporting.visible import markdown_escaped, markdown_table, plain
 from harness.reporting.words import OUTCOME_WORDS, percent, reasons_text
-from harness.runs.gate import Summary
+from harness.runs.gate import FailureCause, Summary
 from harness.runs.judged import JudgedShare
 from harness.runs.rankings import Ranked
 
@@ -26,7 +26,10 @@ _Paint: TypeAlias = Callable[[str, str], str]
 _TONES: dict[str, str] = {each.value: OUTCOME_WORDS[each].tone for each in Outcome}
 _COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
 _RATE_HEAD = ("rank", "name", "k/n", "rate", "95 % interval")
-_HEAD = (*_RATE_HEAD, "unjudged", "parse_error by blame", "failed turns by blame")
+_TURNS_HEAD = (*_RATE_HEAD, "unjudged", "parse_error by blame", "failed turns by blame")
+# Of a client, how many cells fail, and for how many causes.
+_HEAD = (*_RATE_HEAD, "failing", "causes", *_TURNS_HEAD[len(_RATE_HEAD) :])
+_CAUSES_HEAD = ("cells", "name", "outcome", "cause", "a cell for harness replay")
 _CONVERSATION_HEAD = (
     *_RATE_HEAD,
     *("usable turns", "parse_error turns", "recovered", "retries", "strategy", "failed by blame"),
@@ -34,6 +37,7 @@ _CONVERSATION_HEAD = (
 # The report has longer rankings, with sorting and filters.
 _MOST_ROWS = 15
 _NAME_CHARACTERS = 80
+_CAUSE_CHARACTERS = 160
 _NOT_MEASURED = "no recorded or imported turns: emulated cassettes do not measure models"
 
 
@@ -69,19 +73,40 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
         _table("Normalizers by conformance", ranked.normalizers),
         _table("Agents by conformance", ranked.agents),
         _outcomes(summary.outcomes),
+        _causes(summary.causes),
         _judged(summary.judged),
         _text_dialects(ranked.text_dialects),
-        _table("Models by turn success", ranked.models, _NOT_MEASURED),
-        _table("Prompts by turn success", ranked.prompts),
-        _table("Models x prompts by turn success", ranked.pairs),
+        _turns_table("Models by turn success", ranked.models, _NOT_MEASURED),
+        _turns_table("Prompts by turn success", ranked.prompts),
+        _turns_table("Models x prompts by turn success", ranked.pairs),
         _conversations(conversation_rows(ranked)),
     )
     return "\n".join(write(each, paint) for each in found if each.rows or each.empty)
 
 
-def _table(title: str, ranked: tuple[Ranked, ...], empty: str = "") -> _Table:
-    rows = tuple(_row(board_row(each)) for each in ranked[:_MOST_ROWS])
-    return _Table(title, _HEAD, rows, empty, len(ranked) - len(rows))
+def _table(title: str, ranked: tuple[Ranked, ...]) -> _Table:
+    rows = tuple(_client_row(board_row(each)) for each in ranked[:_MOST_ROWS])
+    return _Table(title, _HEAD, rows, more=len(ranked) - len(rows))
+
+
+def _turns_table(title: str, ranked: tuple[Ranked, ...], empty: str = "") -> _Table:
+    rows = tuple(_turns_row(board_row(each)) for each in ranked[:_MOST_ROWS])
+    return _Table(title, _TURNS_HEAD, rows, empty, len(ranked) - len(rows))
+
+
+def _causes(causes: tuple[FailureCause, ...]) -> _Table:
+    """Return the causes of failure, the worst outcome first, then the most cells."""
+    rows = tuple(
+        (
+            str(each.cells),
+            plain(each.normalizer, limit=60),
+            each.outcome.value,
+            plain(each.cause or "without a finding", limit=_CAUSE_CHARACTERS),
+            plain(each.cell, limit=_CAUSE_CHARACTERS),
+        )
+        for each in causes[:_MOST_ROWS]
+    )
+    return _Table("Failures by cause", _CAUSES_HEAD, rows, more=len(causes) - len(rows))
 
 
 def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
@@ -93,9 +118,14 @@ def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
     return _Table(title, _CONVERSATION_HEAD, rows, more=len(found) - len(rows))
 
 
-def _row(each: BoardRow) -> tuple[str, ...]:
+def _turns_row(each: BoardRow) -> tuple[str, ...]:
     rate = _rate_cells(each, each.ranked.k, each.ranked.n)
     return (*rate, str(each.ranked.unjudged), each.parse_errors, each.failed)
+
+
+def _client_row(each: BoardRow) -> tuple[str, ...]:
+    rate, rest = (row := _turns_row(each))[: len(_RATE_HEAD)], row[len(_RATE_HEAD) :]
+    return (*rate, str(each.ranked.n - each.ranked.k), str(each.ranked.causes), *rest)
 
 
 def _rate_cells(each: BoardRow | ConversationRow, k: int, n: int) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ SELECT
     coalesce(sum(model_failures), 0)::BIGINT,
     coalesce(sum(provider_failures), 0)::BIGINT,
     coalesce(sum(normalizer_failures), 0)::BIGINT,
-    coalesce(sum(harness_failures), 0)::BIGINT
+    coalesce(sum(harness_failures), 0)::BIGINT,
+    count(DISTINCT nullif(cause, ''))
 FROM supported LEFT JOIN split USING (cell)
 WHERE kind = $kind AND ($axis <> 'text dialect' OR text_dialect <> '')
 GROUP BY part, name

@@ -4,7 +4,7 @@ CREATE TABLE results (
     cell VARCHAR, scenario VARCHAR, cassette VARCHAR, normalizer VARCHAR, outcome VARCHAR,
     model VARCHAR, prompt VARCHAR, origin VARCHAR, text_dialect VARCHAR,
     kind VARCHAR, provider VARCHAR, dialect VARCHAR, area VARCHAR, cell_blame VARCHAR,
-    quirks VARCHAR[]
+    quirks VARCHAR[], cause VARCHAR
 );
 
 CREATE TABLE turns (
@@ -19,7 +19,7 @@ CREATE TABLE conversations (
     tool_use INTEGER, json_fallback INTEGER, compared INTEGER, as_recorded INTEGER
 );
 
-CREATE TABLE findings (cell VARCHAR, rule VARCHAR, level VARCHAR, outcome VARCHAR);
+CREATE TABLE findings (cell VARCHAR, level VARCHAR, outcome VARCHAR, cause VARCHAR);
 
 -- Cells that the normalizer declares itself for.
 CREATE VIEW supported AS

@@ -12,6 +12,8 @@ from harness.normalizers.discovery import load_normalizer
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
+    Finish,
+    FinishReason,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -32,14 +34,26 @@ def test_written_streams_round_trip(said: list[Delta], data: st.DataObject) -> N
     assert (done.error, with_same_arguments(done.turn, expected)) == ("", expected)
 
 
-def test_arguments_that_never_became_whole_are_handed_over_as_the_package_guessed_them() -> None:
+def test_the_tool_runner_executes_no_call_of_a_message_without_an_end() -> None:
     events = tuple(write([TextDelta("So."), *CALL, StreamFailure("interrupted")]))
     at = next(n for n, event in enumerate(events) if b'1}"' in event)
     begun = events[at].replace(rb"1}", b"1")
     turn = replayed(SDK, an_answer("anthropic", (*events[:at], begun))).turn
-    assert turn.failure is not None
-    assert turn.failure.code == "interrupted"
-    assert [call.arguments for call in turn.tool_calls] == ['{"a": 1}']
+    assert (turn.failure, turn.finish) == (None, Finish(FinishReason.OTHER, ""))
+    assert [error.snippet for error in turn.parse_errors] == ['{"a": 1}']
+
+
+@pytest.mark.parametrize(
+    ("word", "is_run"),
+    [("tool_use", True), ("end_turn", True), ("max_tokens", False), ("refusal", False)],
+)
+def test_the_tool_runner_executes_no_call_of_a_message_that_was_cut(
+    word: str, *, is_run: bool
+) -> None:
+    events = tuple(write([*CALL, Finish(FinishReason.OTHER, word)]))
+    turn = replayed(SDK, an_answer("anthropic", events)).turn
+    assert [call.id for call in turn.tool_calls] == ["call_a"] * is_run
+    assert [error.id for error in turn.parse_errors] == ["call_a"] * (not is_run)
 
 
 def test_an_error_event_is_a_failure_with_its_code() -> None:

@@ -1,16 +1,20 @@
 """`langchain-openai`: clean streams come out as they went in, guessed arguments as guessed."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 pytest.importorskip("langchain_openai", reason="the extra langchain-openai is not installed")
 pytest.importorskip("httpx2", reason="the extra langchain-openai is not installed")
 
 from harness.dialects.openai_chat.write import write
 from harness.normalizers.discovery import load_normalizer
-from harness.turns.deltas import Delta
+from harness.turns.deltas import Delta, Finish, FinishReason, StreamFailure
 from harness.turns.fold import fold
+from harness.wire.interaction import Request
 from tests.judging.judging_samples import DONE, call, chunk
 from tests.normalizers.sdk.sdk_streams import an_answer, clean_turns, replayed, with_same_arguments
 
@@ -37,7 +41,37 @@ def test_arguments_that_the_package_cannot_parse_are_reported() -> None:
     assert [(error.id, error.name) for error in turn.parse_errors] == [("call_a", "get_weather")]
 
 
-def test_a_stream_that_just_ends_is_interrupted() -> None:
+def test_a_stream_that_just_ends_is_an_answer_for_the_agent_loop() -> None:
     turn = replayed(SDK, an_answer("openai-chat", (chunk({"content": "So."}),))).turn
-    assert turn.failure is not None
-    assert turn.failure.code == "interrupted"
+    assert (turn.failure, turn.finish) == (None, Finish(FinishReason.STOP, ""))
+
+
+@pytest.mark.parametrize("word", ["stop", "tool_calls"])
+def test_the_agent_loop_looks_at_calls_and_the_word_of_the_provider_is_kept(word: str) -> None:
+    events = (call("{}", id="call_a", name="get_weather"), chunk(None, word), DONE)
+    turn = replayed(SDK, an_answer("openai-chat", events)).turn
+    assert turn.finish == Finish(FinishReason.TOOL_CALLS, word)
+
+
+def test_the_older_field_is_in_additional_kwargs() -> None:
+    older = chunk({"function_call": {"name": "get_weather", "arguments": '{"a": 1}'}})
+    turn = replayed(SDK, an_answer("openai-chat", (older, chunk(None, "function_call"), DONE))).turn
+    assert [(it.name, it.arguments) for it in turn.tool_calls] == [("get_weather", '{"a": 1}')]
+    assert turn.finish == Finish(FinishReason.TOOL_CALLS, "function_call")
+
+
+def test_a_call_without_a_name_is_answered_with_an_error() -> None:
+    events = (call("{}", id="call_a", name=""), chunk(None, "tool_calls"), DONE)
+    turn = replayed(SDK, an_answer("openai-chat", events)).turn
+    assert [error.id for error in turn.parse_errors] == ["call_a"]
+    assert not turn.tool_calls
+
+
+@pytest.mark.parametrize("wanted", [None, {"type": "json_object"}])
+def test_a_refusal_is_read_if_the_request_had_a_response_format(wanted: object) -> None:
+    refused = chunk({"role": "assistant", "refusal": "I will not."})
+    answer = an_answer("openai-chat", (refused, chunk(None, "stop"), DONE))
+    body = json.dumps({} if wanted is None else {"response_format": wanted}).encode()
+    turn = replayed(SDK, replace(answer, request=Request(body=body))).turn
+    failure = None if wanted is None else StreamFailure("refusal", "I will not.")
+    assert turn.failure == failure

@@ -53,19 +53,27 @@ def test_empty_names_and_missing_ids_are_handed_over_as_they_are() -> None:
     assert [(found.id, found.name) for found in turn.tool_calls] == [("", "")]
 
 
-def test_a_stream_that_just_ends_is_interrupted_and_its_calls_are_handed_over() -> None:
+def test_a_loop_of_agent_code_executes_no_call_of_an_answer_without_a_finish_reason() -> None:
     turn = replayed(SDK, an_answer("openai-chat", (WEATHER,))).turn
     assert turn.failure is not None
     assert turn.failure.code == "interrupted"
-    assert [found.name for found in turn.tool_calls] == ["get_weather"]
+    assert [error.name for error in turn.parse_errors] == ["get_weather"]
+
+
+def test_a_text_without_a_finish_reason_is_handed_over() -> None:
+    turn = replayed(SDK, an_answer("openai-chat", (chunk({"content": "Hi."}),))).turn
+    assert (turn.text, turn.failure, turn.finish) == ("Hi.", None, Finish(FinishReason.OTHER, ""))
 
 
 @pytest.mark.parametrize("word", ["length", "content_filter"])
-def test_an_answer_that_ended_too_early_gives_agent_code_no_call(word: str) -> None:
-    turn = replayed(SDK, an_answer("openai-chat", (WEATHER, chunk(None, word), DONE))).turn
+def test_the_exception_for_a_limit_hands_over_its_completion(word: str) -> None:
+    broken = call('{"city": "Os', id="call_b", name="get_time", index=1)
+    empty = call("", id="call_c", name="get_date", index=2)
+    events = (WEATHER, broken, empty, chunk(None, word), DONE)
+    turn = replayed(SDK, an_answer("openai-chat", events)).turn
     assert turn.finish == Finish(FinishReason(word), word)
-    assert not turn.tool_calls
-    assert [error.id for error in turn.parse_errors] == ["call_a"]
+    assert [found.id for found in turn.tool_calls] == ["call_a"]
+    assert [error.id for error in turn.parse_errors] == ["call_b", "call_c"]
 
 
 def test_an_error_in_the_stream_is_a_failure_with_its_code() -> None:

@@ -50,15 +50,16 @@ def test_a_failed_response_is_a_failure_with_its_code() -> None:
     assert not turn.tool_calls
 
 
-def test_an_item_that_is_no_call_of_a_named_tool_is_told() -> None:
+def test_an_action_of_the_client_is_handed_over_with_its_content() -> None:
     action = {"type": "exec", "command": ["date"], "env": {}}
     ids = {"id": "lsh_1", "call_id": "call_s"}
     shell = {"type": "local_shell_call", **ids, "status": "completed", "action": action}
     *first, last = write([Finish(FinishReason.STOP, "completed")])
     ended = last.replace(b'"output": []', b'"output": [' + json.dumps(shell).encode() + b"]")
     turn = replayed(SDK, an_answer("openai-responses", (*first, ended))).turn
-    assert [(error.id, error.name) for error in turn.parse_errors] == [("call_s", "local_shell")]
-    assert not turn.tool_calls
+    (call,) = turn.tool_calls
+    assert (call.id, call.name, call.kind) == ("call_s", "local_shell", "action")
+    assert (json.loads(call.arguments), turn.parse_errors) == (action, ())
 
 
 def test_an_incomplete_response_says_why() -> None:

@@ -142,6 +142,11 @@ class BlockTable:
         elif fragment:
             if not block.is_open and block.start_input:
                 self._notes.open("ANT-BLOCK-STOP-EARLY", offset, calls=True)
+            if fragment.strip() and "".join(block.fragments).strip() == "{}":
+                # An empty object before the input: a placeholder as in the start, or not JSON.
+                answers = ("replace", "append")
+                if self._notes.choose("ARGS-EMPTYOBJ-THEN-REAL", offset, *answers) == "replace":
+                    block.fragments.clear()
             block.fragments.append(fragment)
 
     def stop(self, index: object, offset: int) -> None:
@@ -163,7 +168,10 @@ class BlockTable:
                 if ended and block.may_be_empty and not block.is_open:
                     block.start_input = "{}"
             elif fragments and block.start_input and not same_object(fragments, block.start_input):
-                self._notes.open("ANT-START-INPUT-PLUS-DELTA", block.offset, calls=True)
+                # The contract has no start with another input: the fragments count, or no call.
+                answers = ("fragments", "reject")
+                answer = self._notes.choose("ANT-START-INPUT-PLUS-DELTA", block.offset, *answers)
+                block.rejected = answer == "reject"
 
     def _add_piece(self, kind: str, piece: object, offset: int) -> None:
         text = self._text if _PROSE[kind] == "text" else self._reasoning

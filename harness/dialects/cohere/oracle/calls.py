@@ -87,8 +87,13 @@ class CallTable(OpenCalls[int, _Call]):
             self._differs(offset)
         elif not call.arguments:
             call.fragments.append(text)
-        elif not same_object(call.arguments, text) or not read_arguments(text).certain:
+        elif not read_arguments(text).certain:
             self._differs(offset)
+        elif not same_object(call.arguments, text):
+            answer = self._notes.choose("COH-TOOL-EVENTS", offset, "reject", "list", "pieces")
+            call.rejected = answer == "reject"
+            if answer == "list":
+                call.fragments = [text]
 
     def _differs(self, offset: int) -> None:
         self._notes.open("COH-TOOL-EVENTS", offset, calls=True)

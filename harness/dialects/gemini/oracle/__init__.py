@@ -71,6 +71,8 @@ class GeminiOracle(GoogleOracle):
             self.notes.lost("GEM-SNAKE-CASE", offset)
         if (error := error_of(value, event.name)) is not None:
             self.take_error(error, offset)
+        elif value.get("error"):  # of a type that the API does not specify
+            self.notes.lost("ERR-IN-200", offset)
         candidates = value.get("candidates")
         if isinstance(candidates, list) and candidates:
             if self.error is not None:

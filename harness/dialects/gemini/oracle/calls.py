@@ -65,9 +65,19 @@ class CallList:
             self._grow(growing, call, offset)
 
     def conclude(self) -> None:
-        """Note a call that is still open at the end of the response."""
-        if self._growing is not None:
-            self._notes.open(PARTIAL, self._growing.offset, calls=True)
+        """Note a call that is still open at the end of the response.
+
+        A client cannot use it. If each of its values has ended, it may also count as complete.
+        """
+        call = self._growing
+        if call is None:
+            return
+        text = _arguments_text(call.tree)
+        if call.strings or not call.pieces or text is None:
+            self._notes.open(PARTIAL, call.offset, calls=True)
+            return
+        call.fragments = [text]
+        call.rejected = self._notes.choose(PARTIAL, call.offset, "reject", "use") == "reject"
 
     def _begin(self, call: Json, text: str, offset: int) -> None:
         args = call.get("args")

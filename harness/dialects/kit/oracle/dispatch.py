@@ -61,9 +61,8 @@ class Oracle(ABC):
 
     # The contract's finish words; STOP also for a turn that ends with calls.
     MEANINGS: ClassVar[Mapping[str, FinishReason]] = {}
-    # The quirk of data that is a JSON list, another JSON value, or empty.
+    # The quirk of data that is a JSON list, or empty.
     LIST_DATA: ClassVar[str] = "EVENT-GLUED"
-    SCALAR_DATA: ClassVar[str] = "SSE-DATA-NULL"
     EMPTY_DATA: ClassVar[str] = "SSE-EMPTY-DATA"
 
     def __init__(self) -> None:
@@ -167,7 +166,7 @@ class Oracle(ABC):
                 self.error = self.error or ("", "")
                 self.stopped = True
         else:
-            quirk = self.LIST_DATA if isinstance(value, list) else self.SCALAR_DATA
+            quirk = self.LIST_DATA if isinstance(value, list) else "SSE-DATA-NULL"
             note = self.notes.keep if quirk in NOISE_QUIRKS else self.notes.lost
             note(quirk, event.offset)
 

@@ -2,11 +2,13 @@
 
 Models also write calls in their text, and engines leak the tokens of a template. The contract of
 the API does not define which of it is a call, an example or a draft. If the request has tools, the
-oracle therefore abstains on text, reasoning and calls of such a turn. The notations are listed
-here a second time, from the published chat templates, and more broadly than any reader finds them.
-No code is shared with `text_calls`.
+oracle therefore abstains on text, reasoning and calls of such a turn, unless the text is exactly
+the form of one text dialect: then it is text, or calls. The notations are listed here a second
+time, from the published chat templates, and more broadly than any reader finds them. No code is
+shared with `text_calls`.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Final, get_args
@@ -14,6 +16,9 @@ from typing import Final, get_args
 import msgspec
 
 from harness.dialects.kit.oracle.reading import CallReading, Deviation, OracleReading, Part
+from harness.dialects.kit.oracle.values import same_object
+from harness.dialects.kit.oracle.written_calls import WrittenReply, written_reply
+from harness.turns.deltas import FinishReason
 
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
@@ -30,6 +35,12 @@ _FIRST_BLOCK: Final = re.compile(
     rf"\A(?:\s*{_OPENER}(.*?)(?:{_CLOSER}|\Z)|(.*?){_CLOSER})", re.DOTALL | re.IGNORECASE
 )
 _TAG: Final = re.compile(f"{_OPENER}|{_CLOSER}", re.IGNORECASE)
+# Reasoning at the start of the text that is closed.
+_THOUGHT: Final = re.compile(
+    rf"\A\s*{_OPENER}(?:(?!{_OPENER}).)*?{_CLOSER}\s*", re.DOTALL | re.IGNORECASE
+)
+# Calls were announced and came in no field of the API: they may be those in the text.
+_ANNOUNCED: Final = "FINISH-TOOLCALLS-WITHOUT-CALLS"
 _BARS: Final = "|\uff5c\u2016"  # upright, full width, double
 _MARKER: Final = re.compile(
     "|".join(
@@ -48,33 +59,60 @@ _MARKER: Final = re.compile(
     ),
     re.IGNORECASE,
 )
+# The tags of templates around the declarations of tools contain no call.
+_DECLARATIONS: Final = re.compile("</?tools>")
 # One tag, of which nothing is left if it is removed.
 _MARK: Final = re.compile(rf"<[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}>", re.IGNORECASE)
 _ARGUMENTS: Final = re.compile(r"[{}()\[\]=:|]|</")
 # Keys that make JSON a call, or the reply of a protocol whose replies are JSON.
 _CALL_KEY_PATTERN = r'\\?"(?:name|tool|tool_name|function|action|tool_calls|function_call)\\?"\s*:'
 _CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
+_REASONING_KEY: Final = re.compile(r'\\?"reasoning\\?"\s*:')
+_DECODE: Final = json.JSONDecoder().raw_decode
 # At the start of the reply, or right after its reasoning; perhaps in a code fence.
 _JSON_REPLY: Final = re.compile(
     r'(?:\A|think(?:ing)?[>\u25b7]|THINK\])\s*(?:(?:```|~~~)[^\n`]*\n\s*)?["{\[]'
 )
 
 
-def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleReading:
-    """Return `reading` without what markup makes ambiguous; `names` are those of the tools.
+def markup_readings(
+    reading: OracleReading, names: frozenset[str], described: frozenset[str] | None
+) -> Iterator[OracleReading]:
+    """Yield the readings that markup of text calls admits; `reading` if there is none.
 
     A native call stays certain if only the reasoning has markup, for what a model drafts there is
     no call next to a call in the API's own field, or if the markup of the text is one bare tag.
+    JSON or Python in the text next to native calls is text if the prompt describes no text dialect,
+    except for clients that take bare JSON anywhere for calls.
+
+    Args:
+        reading: of the body.
+        names: those of the tools; empty if they are not known.
+        described: the text dialects that the prompt describes; None if it is not known.
     """
-    truncated = reading.error is not None or not reading.ended
-    in_text = _may_contain_calls(reading.text, names, truncated=truncated)
-    in_reasoning = _may_contain_calls(reading.reasoning, names, truncated=truncated)
+    # Truncated JSON may lack the part with the key of a call.
+    truncated = reading.error is not None or not reading.ended or not reading.finish
+    # The action protocol does not define what a reply without an action means.
+    is_asked = "action-protocol" in (described or ())
+    any_json = truncated or (is_asked and _REASONING_KEY.search(reading.text) is not None)
+    in_text = _may_contain_calls(reading.text, names, any_json=any_json)
+    in_reasoning = _may_contain_calls(reading.reasoning, names, any_json=truncated)
     polluted = any(_is_polluted(call, names) for call in reading.calls or ())
-    if not (in_text or polluted or in_reasoning):
-        return reading
-    if reading.calls and not polluted and (not in_text or _is_bare_mark(reading.text, names)):
-        return reading
-    reason = "markup in the " + ("text" if in_text else "reasoning" if in_reasoning else "calls")
+    where = "text" if in_text else "reasoning" if in_reasoning else "calls"
+    abstained = _abstained(reading, f"markup in the {where}")
+    certain = not in_text or _is_bare_mark(reading.text, names)
+    if not (in_text or polluted or in_reasoning) or (reading.calls and not polluted and certain):
+        yield reading
+    elif not polluted and (written := _written_readings(reading, names, described)):
+        yield from written
+    elif reading.calls and not polluted and described == frozenset() and _is_draft(reading.text):
+        yield _decided(reading, "bare", "whole")
+        yield _decided(abstained, "bare", "anywhere")
+    else:
+        yield abstained
+
+
+def _abstained(reading: OracleReading, reason: str) -> OracleReading:
     unknown = dict.fromkeys(get_args(Part)[:3], reason) | dict(reading.unknown)
     return msgspec.structs.replace(
         reading,
@@ -82,6 +120,85 @@ def abstain_on_markup(reading: OracleReading, names: frozenset[str]) -> OracleRe
         unknown=tuple(unknown.items()),
         text_marks=reading.text_marks if reading.knows("text") else (),
         text_markup=True,
+    )
+
+
+def _is_draft(text: str) -> bool:
+    """Whether the markup is neither that of a template nor at the start of the text."""
+    rest = _DECLARATIONS.sub("", text)
+    return not _MARKER.search(rest) and not _JSON_REPLY.search(rest)
+
+
+def _written_readings(
+    reading: OracleReading, names: frozenset[str], described: frozenset[str] | None
+) -> list[OracleReading]:
+    """Return the readings of text that is exactly the form of one text dialect: text, or calls.
+
+    If the prompt describes the dialect, a client that reads it must find the calls.
+    """
+    if reading.error or not reading.ended or reading.meaning is not FinishReason.STOP:
+        return []
+    if reading.calls is None or not reading.knows("text") or not reading.knows("reasoning"):
+        return []
+    thought = _THOUGHT.match(reading.text)
+    head = thought[0] if thought else ""
+    written = written_reply(reading.text[len(head) :], names)
+    if written is None or any(
+        _may_contain_calls(it, names, any_json=False)
+        for it in (head, reading.reasoning, written.text if written.calls else "")
+    ):
+        return []
+    is_due = written.dialect in (described or ()) and not reading.calls
+    is_due = is_due and not _THINKING.search(written.text)
+    if _ANNOUNCED in reading.quirks and not (is_due and written.calls):
+        return []
+    as_text = msgspec.structs.replace(reading, text_marks=(), text_markup=not is_due)
+    readings = [_with_written(as_text, head, written, calls) for calls in _merged(reading, written)]
+    if not is_due:
+        return [as_text, *readings]
+    return [
+        *(_decided(it, written.dialect, "calls") for it in readings),
+        _decided(as_text, written.dialect, "text"),
+    ]
+
+
+def _decided(reading: OracleReading, question: str, answer: str) -> OracleReading:
+    decisions = (*reading.decisions, (question, answer))
+    return msgspec.structs.replace(reading, decisions=decisions)
+
+
+def _merged(reading: OracleReading, written: WrittenReply) -> Iterator[tuple[CallReading, ...]]:
+    """Yield the native calls with the written ones: all, and without those that repeat them."""
+    native = reading.calls or ()
+    added = tuple(CallReading("", it.name, it.arguments, 0) for it in written.calls)
+    new = tuple(
+        it
+        for it in added
+        if not any(
+            it.name == call.name and same_object(it.arguments, call.arguments) for call in native
+        )
+    )
+    yield from dict.fromkeys(((*native, *added), (*native, *new)))
+
+
+def _with_written(
+    reading: OracleReading, head: str, written: WrittenReply, calls: tuple[CallReading, ...]
+) -> OracleReading:
+    unsure = written.reasoning and (head or reading.reasoning)
+    parts: dict[Part, bool] = {
+        "text": not written.text_known,
+        "reasoning": bool(unsure or not written.text_known),
+    }
+    reason = "text around written calls"
+    unknown = tuple((part, reason) for part, is_open in parts.items() if is_open)
+    return msgspec.structs.replace(
+        reading,
+        text=head + written.text,
+        reasoning=reading.reasoning or written.reasoning,
+        calls=calls,
+        unknown=(*reading.unknown, *unknown),
+        deviations=tuple(it for it in reading.deviations if it.quirk != _ANNOUNCED),
+        loose_space=True,
     )
 
 
@@ -115,13 +232,22 @@ def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
         )
 
 
-def _may_contain_calls(text: str, names: Iterable[str], *, truncated: bool) -> bool:
-    """Whether there is markup; truncated JSON may lack the part with the key of a call."""
+def _may_contain_calls(text: str, names: Iterable[str], *, any_json: bool) -> bool:
+    """Whether there is markup; with `any_json`, a JSON reply needs no key of a call."""
     if _MARKER.search(text):
         return True
-    if _JSON_REPLY.search(text) and (truncated or _CALL_KEY.search(text)):
+    reply = _JSON_REPLY.search(text)
+    if reply and (any_json or _CALL_KEY.search(text) or _is_broken_object(text, reply.end() - 1)):
         return True
     return any(name in text for name in names) and bool(_name_pattern(names).search(text))
+
+
+def _is_broken_object(text: str, start: int) -> bool:
+    """Whether `text` has an object at `start` that is not complete, or not JSON."""
+    try:
+        return text[start] == "{" and not _DECODE(text, start)
+    except (ValueError, RecursionError):
+        return True
 
 
 def _is_bare_mark(text: str, names: Iterable[str]) -> bool:

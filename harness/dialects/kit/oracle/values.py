@@ -61,12 +61,14 @@ class Arguments(msgspec.Struct, frozen=True):
     Fields:
         value: the object; None if the text is not a usable object.
         empty: there is no text, or only white space.
+        is_json: the text is one JSON value of any type.
         certain: False if the text exceeds a limit of the parser (depth, digits) or contains
             half of a surrogate pair, so that other correct readers may differ.
     """
 
     value: dict[str, Any] | None
     empty: bool = False
+    is_json: bool = False
     certain: bool = True
 
 
@@ -112,7 +114,7 @@ def read_arguments(text: str) -> Arguments:
         return Arguments(None)
     except (ValueError, RecursionError):
         return Arguments(None, certain=False)
-    return Arguments(value if isinstance(value, dict) else None)
+    return Arguments(value if isinstance(value, dict) else None, is_json=True)
 
 
 def same_object(first: str, second: str) -> bool:

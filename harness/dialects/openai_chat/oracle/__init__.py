@@ -57,6 +57,7 @@ class OpenAIChatOracle(Oracle):
         self._asked_for_functions = False
         self._finish_was_early = False
         self._reopened = False
+        self._has_deltas = False
 
     def read(self, interaction: Interaction) -> OracleReading:
         """Return the meaning of the body of `interaction`."""
@@ -218,6 +219,9 @@ class OpenAIChatOracle(Oracle):
         """Take one delta; `finish` is the finish reason that came with it."""
         if "role" in delta and not delta["role"]:
             self.notes.keep("DELTA-ROLE-NULL", offset)
+        elif "role" not in delta and not self._has_deltas:
+            self.notes.keep("DELTA-ROLE-MISSING", offset)
+        self._has_deltas = True
         self._add_text(delta.get("content"), offset)
         self._add_reasoning(delta, offset)
         self._add_refusal(delta.get("refusal"), offset)

@@ -20,16 +20,16 @@ from harness.dialects.kit.oracle.values import (
 )
 from harness.turns.deltas import CallKind
 
-# Type of an item that is a call -> its kind, and its field with what the model gives it.
-_CALLS: Final[dict[object, tuple[CallKind, str]]] = {
-    "function_call": ("function", "arguments"),
-    "custom_tool_call": ("custom", "input"),
-    "apply_patch_call": ("action", "operation"),
-    "computer_call": ("action", "action"),
-    "local_shell_call": ("action", "action"),
-    "mcp_approval_request": ("action", "arguments"),
-    "shell_call": ("action", "action"),
-    "tool_search_call": ("action", "arguments"),
+# Type of an item that is a call -> its kind, and its fields with what the model gives it.
+_CALLS: Final[dict[object, tuple[CallKind, tuple[str, ...]]]] = {
+    "function_call": ("function", ("arguments",)),
+    "custom_tool_call": ("custom", ("input",)),
+    "apply_patch_call": ("action", ("operation",)),
+    "computer_call": ("action", ("action", "actions")),
+    "local_shell_call": ("action", ("action",)),
+    "mcp_approval_request": ("action", ("arguments",)),
+    "shell_call": ("action", ("action",)),
+    "tool_search_call": ("action", ("arguments",)),
 }
 # Type of a part -> the kind of text that it contains, and its member.
 _PARTS: Final = {
@@ -104,10 +104,12 @@ class ItemTable(OpenCalls[int, _Item]):
             self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
             return
         item = self._open(place, value, offset)
-        if item.call is not None and item.call[0] != "action" and value.get(item.call[1]):
+        given = None if item.call is None else self._given(item.call, value, offset)
+        if item.call is not None and given:
             # Only the complete arguments show whether fragments continue or repeat it.
-            self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
-            item.early = text_or_empty(value[item.call[1]])
+            if item.call[0] != "action":
+                self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
+            item.early = text_or_empty(given)
 
     def done(self, event: Json, offset: int) -> None:
         """Take `response.output_item.done`."""
@@ -162,7 +164,7 @@ class ItemTable(OpenCalls[int, _Item]):
         item = self._call_of(kind, event, offset)
         if item is not None and item.call is not None:
             self._name(item, event, offset)
-            self._set_arguments(item, event.get(item.call[1]), offset)
+            self._set_arguments(item, self._given(item.call, event, offset), offset)
 
     def _call_of(self, kind: str, event: Json, offset: int) -> _Item | None:
         item = self._of(event, offset)
@@ -264,17 +266,24 @@ class ItemTable(OpenCalls[int, _Item]):
         elif item.call is not None:
             self._check_ids(item, value, offset, last=last)
             self._name(item, value, offset)
-            given = value.get(item.call[1])
-            if item.call[0] == "action":
-                written = json.dumps(given) if isinstance(given, dict | list) else given
-                item.complete = item.complete or text_or_empty(written)
-            else:
-                self._set_arguments(item, given, offset)
+            self._set_arguments(item, self._given(item.call, value, offset), offset)
             if value.get("status") == "incomplete":
                 usable = read_arguments(item.arguments).value is not None
                 self._notes.open("RESP-INCOMPLETE", offset, calls=usable)
         else:
             self._texts(item, value, offset)
+
+    def _given(self, call: tuple[CallKind, tuple[str, ...]], value: Json, offset: int) -> object:
+        """Return what the model gives a call; the content of an action as JSON text."""
+        kind, fields = call
+        found = [value[field] for field in fields if value.get(field) is not None]
+        if kind != "action" or not found or isinstance(found[0], str):
+            return found[0] if found else None
+        # Two contents are ambiguous, and so is a number whose digits a double may not hold.
+        json.loads(text := json.dumps(found[0]), parse_float=found.append)
+        if len(found) > 1:
+            self._notes.open("RESP-CLIENT-ITEM", offset, calls=True)
+        return text
 
     def _check_ids(self, item: _Item, value: Json, offset: int, *, last: bool) -> None:
         item_id, call_id = text_or_empty(value.get("id")), text_or_empty(value.get("call_id"))
@@ -303,7 +312,7 @@ class ItemTable(OpenCalls[int, _Item]):
             if so_far:
                 self._notes.keep("RESP-DONE-EMPTY", offset)
         elif so_far in ("", arguments):
-            if self._streamed and not so_far:
+            if self._streamed and not so_far and item.kind in ("function_call", "custom_tool_call"):
                 self._notes.keep("RESP-NO-ARGUMENT-DELTAS", offset)
             item.complete = arguments
         elif arguments != "{}" and same_object(arguments, so_far):

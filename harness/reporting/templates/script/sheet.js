@@ -16,6 +16,7 @@ const sheet = (section, route) => {
   fact("Outcome", ...outcomeOf(of));
   fact(of("kind") === "conversation" ? "Agent" : "Normalizer", plain(of("normalizer")));
   fact("Blame", of("blame") || "none");
+  if (of("cause")) fact("Cause", plain(of("cause")));
   fact("Violated rules", of("rule").map(plain).join(", ") || "none");
   fact("Not judged", of("unjudged").map(plain).join(", ") || "nothing");
   fact("Cassette", make("code", {}, plain(of("cassette"))), ` ${of("origin")}`);
@@ -24,7 +25,7 @@ const sheet = (section, route) => {
   fact("Replays", grouped(of("replays")));
   fact("Replay command", make("code", { className: "command" }, command));
   section.append(make("p", { className: "lead" }, plain(of("title"))), facts,
-    make("p", { className: "notice" }, "This file has the bytes of the first cells of each signature only. The replay command shows the bytes of this cell."));
+    make("p", { className: "notice" }, "This file has the bytes of the first cells of each cause only. The replay command shows the bytes of this cell."));
   section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
 };
 const findRow = (data, name) => {

@@ -1,0 +1,111 @@
+"""What the stream contained where a rule is violated: it decides the level of some rules.
+
+A client that hands over what came is not to blame for it in the same way as one that damaged it.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, Final, NoReturn
+
+from harness.dialects.table import DIALECTS
+from harness.judging.evidence import TurnEvidence
+from harness.judging.results import Came
+from harness.turns.arguments import ArgumentClass, parse
+
+# An escape of half a surrogate pair: a high one without a low one after it, or the reverse.
+_LONE_SURROGATE: Final = re.compile(
+    r"(?i)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}"
+)
+
+# The start of a JSON object as data of an event stream, and in another framing.
+_EVENT: Final = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])data:[ \t]*\{")
+_OBJECT: Final = re.compile(rb"\{")
+_FIRST_ERROR: Final = 400
+# The code of a body whose events belong to another API.
+_OTHER_API: Final = "unknown_envelope"
+_EVENT_STREAM: Final = "text/event-stream"
+
+
+def answer_of(evidence: TurnEvidence) -> Came:
+    """Return "no-answer" if the server accepted the request and sent no event of the API."""
+    interaction = evidence.interaction
+    row = DIALECTS.get(interaction.dialect)
+    event = _EVENT if row is None or row.content_type == _EVENT_STREAM else _OBJECT
+    is_event = event.search(interaction.body) and evidence.expectation.failure != _OTHER_API
+    return "no-answer" if interaction.status < _FIRST_ERROR and not is_event else ""
+
+
+def as_sent(*, is_sent: bool) -> Came:
+    """Return whether the stream contains what the client emitted, as rules report it."""
+    return "as-sent" if is_sent else ""
+
+
+def sent_ids_of_calls(evidence: TurnEvidence) -> list[str] | None:
+    """Return the ids of the calls in the stream, each as often as it came; None if ambiguous."""
+    calls = evidence.oracle.calls
+    return None if calls is None else [call.id for call in calls]
+
+
+def contains_marks(sent: Iterable[str] | None, actual: str, marks: Iterable[str]) -> bool:
+    """Return whether the texts in the stream contain the markers of `actual` as often as it.
+
+    They may if the calls of the stream are ambiguous, so that `sent` is None.
+    """
+    if sent is None:
+        return True
+    texts = tuple(sent)
+    return all(any(text.count(mark) >= actual.count(mark) for text in texts) for mark in marks)
+
+
+def unusable_arguments(text: str) -> Came:
+    """Return why some parsers read arguments that are not strict JSON; "" if none does."""
+    if parse(text).kind is ArgumentClass.DUPLICATE_KEYS:
+        return "duplicate-keys"
+    try:
+        value = json.loads(text, strict=False, parse_float=_finite, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return ""
+    return "json-extension" if isinstance(value, dict) and parse(text).error else ""
+
+
+def changed_arguments(sent: str, actual: str) -> Came:
+    """Return why a library may have changed the value of arguments; "" if it may not."""
+    if _LONE_SURROGATE.search(sent):
+        return "lone-surrogate"
+    return "number-form" if may_read_as(sent, actual) else ""
+
+
+def may_read_as(sent: str, actual: str) -> bool:
+    """Return whether a JSON parser that accepts `sent` gives the value of `actual`."""
+    try:
+        value, last, first = _value(actual), _value(sent), _value(sent, take_first=True)
+    except (ValueError, RecursionError):
+        return False
+    return value in (last, first)
+
+
+def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any JSON value, to be compared only
+    """Return a JSON value with numbers as tuples, so that 1.0 is 1 and is not true.
+
+    Of a key that an object has twice, it is the last value or the first.
+    """
+    return json.loads(
+        text,
+        strict=False,
+        parse_int=lambda digits: (int(digits),),
+        parse_float=lambda digits: (float(digits),),
+        object_pairs_hook=lambda pairs: dict(reversed(pairs) if take_first else pairs),
+    )
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError(number)
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)

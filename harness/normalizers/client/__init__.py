@@ -1,0 +1,127 @@
+"""Clients under test in any language: a command that speaks JSON Lines becomes a normalizer.
+
+The harness starts the command and a server on 127.0.0.1. For each replay it writes one `case`: a
+base URL that answers one request with the recorded response, cut as the replay wants it. The
+client sends the request with its own library, and writes the `turn` that it read. `lines` defines
+all messages. Cuts, rules, blame, gate, fuzzing and the report are those of every normalizer.
+"""
+
+import atexit
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+import msgspec
+
+from harness.dialects.table import DIALECTS
+from harness.errors import NormalizerLoadError
+from harness.files.names import did_you_mean
+from harness.normalizers.client.lines import Case, Introduction
+from harness.normalizers.client.process import ClientProcess
+from harness.normalizers.client.server import CaseServer
+from harness.normalizers.client.turn import deltas_of_turn
+from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.turns.deltas import Delta
+from harness.wire.interaction import Interaction
+
+__all__ = ["client_normalizer"]
+
+# Longer than the limit of a replay, which the harness enforces itself in a main thread.
+_CASE_SECONDS = 60.0
+
+
+def client_normalizer(command: str) -> Normalizer:
+    """Return the normalizer that `command` is; it is started now, and stopped with this process.
+
+    Args:
+        command: as in a shell, such as `node client.mjs`; no shell is used.
+
+    Raises:
+        NormalizerLoadError: it cannot be started, or does not introduce itself.
+    """
+    client = _started(command)
+    hello = client.introduction
+    return Normalizer(
+        name=f"client:{command}",
+        normalize=client.normalize,
+        dialects=frozenset(hello.dialects),
+        capabilities=frozenset(hello.capabilities),
+        streams=False,  # a turn comes as a whole, so how promptly text comes is not judged
+        role="peer",
+        kind=hello.kind,
+        summary=" ".join(filter(None, (hello.name, hello.version, hello.language))),
+        hides=frozenset(hello.hides),
+        policies=hello.policies,
+    )
+
+
+@cache
+def _started(command: str) -> "_Client":
+    """Return the one client of `command` in this process."""
+    client = _Client(command)
+    atexit.register(client.close)
+    return client
+
+
+class _Client:
+    """A client's process, and the server that it sends its requests to."""
+
+    def __init__(self, command: str) -> None:
+        self._process = ClientProcess(command)
+        self._server = CaseServer()
+        self._cases = 0
+        self.introduction = self._process.start()
+        try:
+            _check(self.introduction, command)
+        except NormalizerLoadError:
+            self._process.close()
+            raise
+        self._server.__enter__()
+
+    def close(self) -> None:
+        """Stop the process and the server."""
+        self._process.close()
+        self._server.__exit__()
+
+    def normalize(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+        """Yield the deltas of the turn that the client read.
+
+        Raises:
+            ClientError: the client broke the protocol, or reported an undocumented exception.
+        """
+        self._cases += 1
+        with self._server.open(interaction, reads) as base_url:
+            body = _request_body(interaction)
+            model = body.get("model")
+            case = Case(
+                id=self._cases,
+                dialect=interaction.dialect,
+                base_url=base_url,
+                model=model if isinstance(model, str) and model else "replay",
+                request=body,
+            )
+            turn = self._process.turn(case, _CASE_SECONDS)
+        yield from deltas_of_turn(turn)
+
+
+def _request_body(interaction: Interaction) -> dict[str, object]:
+    try:
+        body: object = msgspec.json.decode(interaction.request.body)
+    except msgspec.DecodeError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _check(hello: Introduction, command: str) -> None:
+    """Reject a word that the harness does not define: it would make every cell `unsupported`."""
+    where = f"client {command!r}: hello"
+    for field, found, known in (
+        ("dialects", hello.dialects, DIALECTS),
+        ("capabilities", hello.capabilities, CAPABILITIES),
+    ):
+        for word in found:
+            if word not in known:
+                raise NormalizerLoadError(
+                    f"{field}: unknown value {word!r}",
+                    where=where,
+                    hint=did_you_mean(word, sorted(known), "known"),
+                )

@@ -1,0 +1,152 @@
+"""The messages between the harness and a client: JSON Lines in UTF-8, protocol version 1.
+
+The harness writes `hello` first, then one `case` at a time, and `stop` at the end. The client
+answers `hello` with its own, and each `case` with one `turn`. It writes nothing else to its
+standard output; what it writes to its standard error is shown if it fails.
+"""
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from harness import __version__
+from harness.normalizers.protocol import Hidden
+from harness.turns.deltas import CallKind
+
+PROTOCOL: Final = 1
+
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Sent(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """A message of the harness."""
+
+
+class _Received(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
+):
+    """A message of the client; an unknown member is an error, because it may be misspelt."""
+
+
+class Hello(_Sent, frozen=True, kw_only=True, tag="hello"):
+    """The first message; `harness` is the version of this package."""
+
+    protocol: int = PROTOCOL
+    harness: str = __version__
+
+
+class Introduction(_Received, frozen=True, kw_only=True, tag="hello"):
+    """The client's answer to `hello`.
+
+    Fields:
+        protocol: the version that it speaks.
+        name: of the library under test.
+        version: of the library.
+        language: that it is written in.
+        kind: what it promises: an `sdk` hands over what the provider sent, a `gateway` normalizes.
+        dialects: those that it supports; any other is not sent.
+        capabilities: what its streams may require in addition (`harness list normalizers`).
+        hides: what the library does not expose, so that it is not judged.
+        policies: choices between rules that exclude each other, such as `{"names": "append"}`.
+    """
+
+    protocol: Literal[1]
+    name: str
+    version: str = ""
+    language: str = ""
+    kind: Literal["sdk", "gateway"] = "sdk"
+    dialects: tuple[str, ...] = ("openai-chat",)
+    capabilities: tuple[str, ...] = ()
+    hides: tuple[Hidden, ...] = ()
+    policies: dict[str, str] = {}
+
+
+class Case(_Sent, frozen=True, kw_only=True, tag="case"):
+    """One request to send, with streaming, and without retries.
+
+    Fields:
+        id: repeated in the `turn`.
+        dialect: the API of the response.
+        base_url: where the client's library sends its request; the library appends its path.
+        api_key: any text will do.
+        model: to name in the request.
+        request: the body of the recorded request, in the API's own form; {} if it is not known.
+    """
+
+    id: int
+    dialect: str
+    base_url: str
+    api_key: str = "none"
+    model: str
+    request: dict[str, Any]
+
+
+class Stop(_Sent, frozen=True, kw_only=True, tag="stop"):
+    """The last message: the client ends."""
+
+
+class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A call that the library handed to agent code, or withheld.
+
+    Fields:
+        id: as given; "" if the library gave none.
+        name: as given.
+        arguments: the raw text, which the harness parses strictly; or the value, if the library
+            parsed it.
+        kind: of the call.
+        error: why agent code must not execute the call; "" if it may.
+    """
+
+    id: str = ""
+    name: str = ""
+    arguments: Any = ""
+    kind: CallKind = "function"
+    error: str = ""
+
+
+class ClientUsage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The tokens that the library reports."""
+
+    input_tokens: _Count | None = None
+    output_tokens: _Count | None = None
+
+
+class ClientFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The exception that the library raised.
+
+    Fields:
+        type: its class.
+        documented: whether the library documents it for failures of a turn; any other one is a
+            crash.
+        message: its text.
+        code: the provider's code that it carries; "" if none.
+    """
+
+    type: str
+    documented: bool
+    message: str = ""
+    code: str = ""
+
+
+class ClientTurn(_Received, frozen=True, kw_only=True, tag="turn"):
+    """The turn that the library gave to agent code.
+
+    Fields:
+        id: of the case.
+        finish: the provider's finish reason as the library gives it; None if it gives none.
+        refusal: the model's refusal; "" if there is none.
+        error: the exception; the other fields contain what was received before it.
+    """
+
+    id: int
+    text: str = ""
+    reasoning: str = ""
+    calls: tuple[ClientCall, ...] = ()
+    finish: str | None = None
+    refusal: str = ""
+    usage: ClientUsage | None = None
+    error: ClientFailure | None = None
+
+
+Line: TypeAlias = Hello | Case | Stop
+Reply: TypeAlias = Introduction | ClientTurn

@@ -1,0 +1,66 @@
+"""The turn that a client reports -> deltas, by the rules for adapters of SDKs."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from harness.normalizers import sdk
+from harness.normalizers.client.lines import ClientCall, ClientTurn
+from harness.turns.deltas import (
+    Delta,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
+
+_WORDS: Final = {
+    FinishReason.STOP: ("stop", "end_turn", "stop_sequence", "complete", "completed", "eos"),
+    FinishReason.TOOL_CALLS: ("tool_calls", "tool_use", "tool_call", "function_call"),
+    FinishReason.LENGTH: ("length", "max_tokens", "max_output_tokens", "incomplete"),
+    FinishReason.CONTENT_FILTER: ("content_filter", "refusal", "safety", "content_filtered"),
+}
+_REASONS: Final = {word: reason for reason, words in _WORDS.items() for word in words}
+
+
+class ClientError(Exception):
+    """A client broke the protocol, or reported an exception that its library does not document."""
+
+
+def deltas_of_turn(turn: ClientTurn) -> Iterator[Delta]:
+    """Yield the deltas of a turn.
+
+    Raises:
+        ClientError: the turn reports an exception that the library does not document.
+    """
+    if turn.reasoning:
+        yield ReasoningDelta(turn.reasoning)
+    if turn.text:
+        yield TextDelta(turn.text)
+    if turn.usage is not None:
+        yield UsageDelta(Usage(turn.usage.input_tokens, turn.usage.output_tokens))
+    failure = turn.error
+    if failure is not None and not failure.documented:
+        raise ClientError(f"{failure.type}: {failure.message}")
+    why = (failure.message or failure.type) if failure is not None else ""
+    for index, call in enumerate(turn.calls):
+        yield from _call_deltas(index, call, call.error or why)
+    if failure is not None:
+        yield StreamFailure(failure.code or "error", why)
+    else:
+        yield _finish_delta(turn)
+
+
+def _call_deltas(index: int, call: ClientCall, error: str) -> Iterator[Delta]:
+    if error:
+        raw = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+        return sdk.withheld_call(index, call.id, call.name, raw, error)
+    return sdk.handed_call(index, call.id, call.name, call.arguments, call.kind)
+
+
+def _finish_delta(turn: ClientTurn) -> Delta:
+    word = (turn.finish or "").lower().replace("-", "_")
+    reasons = {turn.finish: _REASONS[word]} if turn.finish and word in _REASONS else {}
+    return sdk.finish_delta(turn.finish, reasons, turn.refusal)

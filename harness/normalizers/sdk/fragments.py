@@ -1,0 +1,102 @@
+"""The fragments of calls -> calls, for libraries that hand over the chunks of a chat completion.
+
+These libraries do not join chunks, so their users do. This is a careful loop of such a user: it
+executes only complete calls of a finished answer. What still goes wrong is caused by the library.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from harness.dialects.kit.parse_request import as_text
+from harness.normalizers import sdk
+from harness.turns.deltas import CUT_SHORT, Delta, FinishReason, StreamFailure
+from harness.turns.verdicts import unusable_reason
+
+_NO_ID = (None, "")
+
+
+class _Call:
+    def __init__(self) -> None:
+        self.id = ""
+        self.name = ""
+        self.arguments = ""
+
+
+class Fragments:
+    """The calls of one turn.
+
+    Args:
+        by_id: an id that differs, or a second entry in one chunk, begins another call, as in
+            Mistral's API. Without it only the index identifies a call, as in OpenAI's API.
+    """
+
+    def __init__(self, *, by_id: bool = False) -> None:
+        self._by_id = by_id
+        # The package mistralai gives an id that did not arrive as this text.
+        self._no_id = (*_NO_ID, "null") if by_id else _NO_ID
+        self._calls: list[_Call] = []
+        self._by_index: dict[object, _Call] = {}
+
+    def add(self, entries: Iterable[Any]) -> None:
+        """Add the member `tool_calls` of one chunk."""
+        in_chunk: set[object] = set()
+        for entry in entries:
+            call = self._by_index.get(entry.index)
+            is_named = entry.id not in self._no_id
+            has_other_id = call is not None and is_named and call.id not in ("", entry.id)
+            is_second = entry.index in in_chunk and not is_named
+            if self._by_id and (has_other_id or is_second):
+                self.begin(entry.index)
+            in_chunk.add(entry.index)
+            function = getattr(entry, "function", None)
+            name = getattr(function, "name", None)
+            arguments = getattr(function, "arguments", None)
+            self.extend(entry.index, entry.id, name, arguments)
+
+    def begin(self, index: object) -> None:
+        """Begin a call, which the next fragments with that index extend."""
+        self._by_index[index] = call = _Call()
+        self._calls.append(call)
+
+    def extend(self, index: object, call_id: object, name: object, arguments: object) -> None:
+        """Add a fragment of a call, and begin the call if there is none with that index."""
+        if index not in self._by_index:
+            self.begin(index)
+        call = self._by_index[index]
+        call.id = call.id or ("" if call_id in self._no_id else as_text(call_id))
+        if name != call.name:  # some servers repeat it
+            call.name += as_text(name)
+        call.arguments += _written(arguments)
+
+    def end(self, finish: object, reasons: Mapping[str, FinishReason]) -> Iterator[Delta]:
+        """Yield the deltas of the calls and the end of a stream that the library did not fail.
+
+        Args:
+            finish: the provider's finish reason, or None.
+            reasons: the meaning of each finish reason.
+        """
+        if finish is None:
+            yield from self.failed(StreamFailure("interrupted", "no chunk has a finish reason"))
+            return
+        cut_short = reasons.get(str(finish)) in CUT_SHORT
+        for index, call in enumerate(self._calls):
+            why = unusable_reason("any", call.arguments, cut_short=cut_short)
+            if why:
+                yield from sdk.withheld_call(index, call.id, call.name, call.arguments, why)
+            else:
+                yield from sdk.handed_call(index, call.id, call.name, call.arguments)
+        yield sdk.finish_delta(finish, reasons)
+
+    def failed(self, failure: StreamFailure) -> Iterator[Delta]:
+        """Yield the deltas of the calls of an answer that failed, and the failure."""
+        why = failure.message or failure.code
+        for index, call in enumerate(self._calls):
+            yield from sdk.withheld_call(index, call.id, call.name, call.arguments, why)
+        yield failure
+
+
+def _written(arguments: object) -> str:
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
+    return json.dumps(arguments)

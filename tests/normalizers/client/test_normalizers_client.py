@@ -1,0 +1,176 @@
+"""A command that speaks JSON Lines is judged as a normalizer; misconduct costs one case."""
+
+import http.client
+import re
+import shlex
+import sys
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+
+from harness.dialects.table import DIALECTS
+from harness.errors import NormalizerLoadError
+from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.replaying import ReplayLimits, replay
+from harness.judging.scenario_file import load_scenario
+from harness.normalizers.client import client_normalizer
+from harness.normalizers.client.lines import Case, ClientTurn, Hello, Reply
+from harness.normalizers.client.process import ClientProcess
+from harness.normalizers.client.server import CaseServer
+from harness.normalizers.discovery import load_normalizer
+from harness.normalizers.protocol import Normalizer
+from harness.runs.client_check import check_client
+from harness.turns.deltas import Finish, FinishReason, TextDelta, call_deltas
+from harness.wire.cassette_file import load_cassette
+from harness.wire.cuts import UNSPLIT, each_byte
+from harness.wire.interaction import Interaction
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = Path(__file__).with_name("client_program.py")
+SCENARIOS = (
+    "calls/arguments-null-first",
+    "calls/delta-null",
+    "dashscope/split-chunks",
+    "errors/in-event",
+    "errors/in-call",
+)
+CALL: Interaction = DIALECTS["openai-chat"].interaction(
+    (
+        *call_deltas(0, "call_a", "get_weather", '{"city": "Oslo"}'),
+        Finish(FinishReason.TOOL_CALLS, "tool_calls"),
+    )
+)
+
+
+def command(mode: str) -> str:
+    return shlex.join([sys.executable, str(PROGRAM), mode])
+
+
+def client(mode: str = "right") -> Normalizer:
+    return client_normalizer(command(mode))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_client_conforms_exactly_if_the_reader_in_it_does(name: str) -> None:
+    scenario = load_scenario(ROOT / f"scenarios/{name}.yaml", ROOT / "scenarios")
+    folder = ROOT / "cassettes"
+    cassette = load_cassette(folder / f"{scenario.cassette}.yaml", folder)
+    subject = LoadedSubject(cassette, scenario)
+    expected, _ = judge_subject(subject, load_normalizer("reference"), cuts="quick")
+    found, _ = judge_subject(subject, client(), cuts="quick")
+    assert (found.outcome, found.replays) == (expected.outcome, expected.replays)
+
+
+def test_the_name_in_a_cell_finds_the_client_again() -> None:
+    found = load_normalizer(f"client:{command('right')}")
+    assert found.name == f"client:{command('right')}"
+    assert found.summary == "test-client 1.0"
+    assert not found.streams
+
+
+@pytest.mark.parametrize(
+    ("mode", "error"),
+    [
+        ("exits", "the process closed its output"),
+        ("complains", "its standard error ends with: no such module: x"),
+        ("prints", "in the line 'debug: got a case'"),
+        ("floods", "in the line 'xxx"),
+        ("not-utf-8", "in the line"),
+        ("wrong-id", "found that of"),
+        ("misspelt", "`tool_calls`"),
+        ("crashes", "KeyError: 'x'"),
+    ],
+)
+def test_misconduct_costs_each_case_and_nothing_else(mode: str, error: str) -> None:
+    for _ in range(2):  # the process is started again for the second case
+        assert error in replay(client(mode), CALL, UNSPLIT).error
+
+
+def test_a_line_too_many_costs_the_next_case() -> None:
+    first, second, third = (replay(client("twice"), CALL, UNSPLIT) for _ in range(3))
+    assert not first.error
+    assert "answers no message" in second.error or not third.error
+
+
+def test_a_client_that_hangs_is_killed_at_the_limit_of_the_replay() -> None:
+    hung = replay(client("hangs"), CALL, UNSPLIT, ReplayLimits(seconds=0.3))
+    assert hung.hung
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ("no-such-command-here", "No such file"),
+        ("'", "No closing quotation"),
+        ("", "expected a command"),
+        (shlex.join([sys.executable, "-c", "pass"]), "closed its"),
+        (shlex.join([sys.executable, "-c", "print('hi')"]), "in the line 'hi'"),
+        (command("typo"), "dialects: unknown value 'anthropc'"),
+    ],
+)
+def test_a_command_that_is_not_a_client_is_an_error(given: str, error: str) -> None:
+    with pytest.raises(NormalizerLoadError, match=re.escape(error)):
+        client_normalizer(given)
+
+
+def _get(url: str) -> tuple[int, bytes]:
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    with closing(connection):
+        connection.request("POST", parts.path, b"{}")
+        response = connection.getresponse()
+        return response.status, response.read()
+
+
+def test_a_case_answers_one_request_and_only_while_it_is_open() -> None:
+    answer = DIALECTS["openai-chat"].interaction((TextDelta("Hi."),))
+    with CaseServer() as server:
+        with (
+            server.open(answer, [b"data: ", b"1\n\n"]) as first,
+            server.open(answer, [b"2"]) as other,
+        ):
+            assert _get(f"{first}/v1/chat/completions") == (200, b"data: 1\n\n")
+            assert _get(f"{first}/v1/chat/completions")[0] == http.client.GONE
+            assert _get(other) == (200, b"2")
+        assert _get(first)[0] == http.client.GONE
+        assert _get(f"{server.base_url}/else")[0] == http.client.GONE
+
+
+def test_every_check_passes_for_a_client_that_reads_right() -> None:
+    checks = tuple(check_client(command("right")))
+    assert len(checks) == 11
+    assert [check for check in checks if not check.ok] == []
+
+
+def test_a_check_names_what_a_client_misses() -> None:
+    assert any(
+        "NO-CRASH" in line for check in check_client(command("crashes")) for line in check.detail
+    )
+
+
+def test_the_process_ends_when_it_is_closed() -> None:
+    process = ClientProcess(command("right"))
+    process.start()
+    child = process._process
+    assert child is not None
+    process.close()
+    assert child.returncode == 0
+
+
+def test_messages_survive_their_json() -> None:
+    turn = ClientTurn(id=1, text="雪", finish="stop")
+    assert msgspec.json.decode(msgspec.json.encode(turn), type=Reply) == turn
+    assert msgspec.json.decode(msgspec.json.encode(Hello()))["protocol"] == 1
+    assert "request" in msgspec.json.decode(
+        msgspec.json.encode(Case(id=1, dialect="x", base_url="u", model="m", request={}))
+    )
+
+
+def test_cuts_reach_the_client_over_the_network() -> None:
+    whole = replay(client(), CALL, UNSPLIT)
+    split = replay(client(), CALL, each_byte(CALL.body))
+    assert split.turn == whole.turn
+    assert split.turn.tool_calls[0].name == "get_weather"

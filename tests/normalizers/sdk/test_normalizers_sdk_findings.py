@@ -1,0 +1,132 @@
+"""What the libraries are accused of, and what they are not: each was checked against their source.
+
+A change here means that an adapter, an expected result or a library changed. Look at the bytes
+(`harness replay SCENARIO/ADAPTER`) and at the source of the library before you change the list.
+"""
+
+from functools import cache
+
+import pytest
+
+from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.results import Result
+from harness.normalizers.discovery import load_normalizer
+from tests.judging.judging_samples import shipped_subjects
+
+CHAT, RESPONSES, ANTHROPIC = "openai-sdk", "openai-sdk-responses", "anthropic-sdk"
+LANGCHAIN = "langchain-openai"
+PACKAGES = {
+    CHAT: "openai",
+    RESPONSES: "openai",
+    ANTHROPIC: "anthropic",
+    LANGCHAIN: "langchain_openai",
+}
+
+# Findings that a user of the library meets; the reason is in the source of the library.
+TRUE = [
+    # LangChain's agents execute calls that a limit, a closed connection or a refusal cut.
+    (LANGCHAIN, "finish/length-with-siblings", "BROKEN-CALL-NOT-RUN"),
+    (LANGCHAIN, "arguments/truncated-in-string-length", "BROKEN-CALL-NOT-RUN"),
+    (LANGCHAIN, "finish/end-in-call", "TRUNCATED-CALL-NOT-RUN"),
+    (LANGCHAIN, "errors/refusal-in-call", "TRUNCATED-CALL-NOT-RUN"),
+    # It adds a fragment without an id to the first call with that index.
+    (LANGCHAIN, "calls/index-all-zero", "CALL-ARGUMENTS-EXACT"),
+    # It joins the finish reasons of all chunks.
+    (LANGCHAIN, "finish/stop-too-early-text", "FINISH-REASON"),
+    (LANGCHAIN, "finish/twice", "FINISH-REASON"),
+    # The openai package dispatches an event without data, and keeps the byte order mark.
+    (CHAT, "framing/comment-after-id", "NO-CRASH"),
+    (CHAT, "framing/retry-and-unknown-fields", "NO-CRASH"),
+    (CHAT, "framing/byte-order-mark", "TEXT-EXACT"),
+    (CHAT, "calls/message-only", "NO-CRASH"),
+    (CHAT, "calls/delta-null", "NO-CRASH"),
+    (CHAT, "calls/custom-tool", "NO-CRASH"),
+    (CHAT, "calls/index-all-zero", "CALLS-KEPT"),
+    (CHAT, "calls/name-repeated", "CALL-NAME-EXACT"),
+    # It takes an empty list for the output, although items came before.
+    (RESPONSES, "openai-responses/output-empty", "CALLS-KEPT"),
+    # The anthropic package skips events without a name, and parses an input while it is incomplete.
+    (ANTHROPIC, "anthropic/error-without-event-line", "FAILURE-REPORTED"),
+    (ANTHROPIC, "anthropic/input-cut-finish-ok", "BROKEN-CALL-NOT-RUN"),
+    (ANTHROPIC, "anthropic/no-event-lines", "NO-CRASH"),
+    (ANTHROPIC, "anthropic/index-zero", "CALL-ARGUMENTS-EXACT"),
+]
+
+# What earlier adapters and expected results made of these was unfair.
+CONFORMING = [
+    (CHAT, "finish/length-with-siblings"),  # the exception has the completion
+    (CHAT, "finish/length-empty-arguments"),
+    (CHAT, "finish/missing-call"),  # a missing reason is not a failure
+    (CHAT, "finish/missing-text"),
+    (CHAT, "finish/end-in-text"),
+    (CHAT, "finish/stop-with-calls"),
+    (CHAT, "finish/tool-calls-then-stop"),
+    (CHAT, "framing/no-final-blank"),  # the event is not complete
+    (CHAT, "calls/id-missing"),
+    (CHAT, "errors/html"),  # not an answer: an exception of any type
+    (CHAT, "errors/only-done"),
+    (CHAT, "errors/json-for-stream"),
+    (LANGCHAIN, "calls/legacy-function-call"),
+    (LANGCHAIN, "errors/refusal"),  # with `response_format`, as in the request
+    (LANGCHAIN, "errors/empty-body"),
+    (LANGCHAIN, "finish/stop-with-calls"),  # the agent loop looks at calls alone
+    (LANGCHAIN, "finish/missing-text"),
+    (LANGCHAIN, "finish/end-in-text"),  # the message has no finish reason
+    (LANGCHAIN, "calls/id-missing"),  # the type of a call has an optional id
+    (CHAT, "finish/end-after-whole-call"),  # the package has no loop that executes the call
+    (LANGCHAIN, "dashscope/nameless-beside-good"),  # the tool node answers with an error
+    (LANGCHAIN, "arguments/duplicate-keys"),
+    (LANGCHAIN, "arguments/lone-surrogate"),
+    (RESPONSES, "openai-responses/text-item-only"),  # the last event has the text
+    (RESPONSES, "openai-responses/call-id-changes"),  # and the authoritative items
+    (RESPONSES, "openai-responses/done-differs"),
+    (RESPONSES, "openai-responses/custom-tool"),
+    (RESPONSES, "openai-responses/x-search"),
+    (RESPONSES, "openai-responses/json-for-stream"),
+    (ANTHROPIC, "anthropic/max-tokens-in-input"),  # the tool runner executes no such call
+    (ANTHROPIC, "anthropic/max-tokens-in-parameter"),
+    (ANTHROPIC, "anthropic/cut-in-call"),
+    (ANTHROPIC, "anthropic/end-turn-with-call"),
+    (ANTHROPIC, "anthropic/another-api"),
+]
+
+UNSUPPORTED = [
+    (CHAT, "arguments/cumulative"),  # contradicts the policy `arguments: append`
+    (LANGCHAIN, "arguments/placeholder-first"),
+    (LANGCHAIN, "calls/custom-tool"),  # it uses the Responses API for custom tools
+    (CHAT, "dashscope/additional-kwargs"),
+    (LANGCHAIN, "dashscope/additional-kwargs"),
+    (RESPONSES, "openai-responses/realtime-call"),
+    (ANTHROPIC, "anthropic/bedrock-call"),
+]
+
+
+@cache
+def _subjects() -> dict[str, LoadedSubject]:
+    return {subject.id: subject for subject in shipped_subjects()}
+
+
+def _judged(name: str, scenario: str) -> Result:
+    pytest.importorskip("httpx2", reason="no extra of an adapter is installed")
+    pytest.importorskip(PACKAGES[name], reason=f"the extra of {name} is not installed")
+    adapter = load_normalizer(name)
+    return judge_subject(_subjects()[scenario], adapter, cuts="whole")[0]
+
+
+@pytest.mark.parametrize(("name", "scenario", "rule"), TRUE)
+def test_true_findings_remain(name: str, scenario: str, rule: str) -> None:
+    found = {finding.rule for finding in _judged(name, scenario).findings if finding.level != "MAY"}
+    assert rule in found
+
+
+# The openai package warns about tools of which it has no model.
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@pytest.mark.parametrize(("name", "scenario"), CONFORMING)
+def test_no_library_fails_for_what_it_may_do(name: str, scenario: str) -> None:
+    result = _judged(name, scenario)
+    assert result.outcome.conforms, result.findings
+
+
+@pytest.mark.parametrize(("name", "scenario"), UNSUPPORTED)
+def test_what_an_adapter_does_not_drive_is_not_judged(name: str, scenario: str) -> None:
+    assert not _judged(name, scenario).outcome.judged
