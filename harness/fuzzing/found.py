@@ -15,10 +15,12 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
+from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators.mutator import REALISMS, Mutation, Realism
 from harness.fuzzing.mutators.table import quirks_of
 from harness.judging.expectation import Expectation
 from harness.judging.results import Blame, Finding, Level, Outcome
+from harness.judging.scenario import area_of
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
@@ -237,15 +239,31 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
         return needs_of(self.finding, (step.name for step in self.steps), self.quirks)
 
     @property
+    def _quirks_of_steps(self) -> tuple[str, ...]:
+        """Return the quirks of the steps; of several that a step can make, those it made."""
+        made = quirks_of(step.name for step in self.steps)
+        if len(made) <= 1:
+            return made
+        shown = oracle_reading(self.interaction).quirks
+        return tuple(quirk for quirk in made if quirk in shown)
+
+    @property
     def quirks(self) -> tuple[str, ...]:
-        """Return the quirks of the seed and of the steps."""
-        return (*self.parent.quirks, *quirks_of(step.name for step in self.steps))
+        """Return the quirks of the steps, then those of the seed."""
+        return (*self._quirks_of_steps, *self.parent.quirks)
 
     @property
     def cause(self) -> str:
-        """Return one text for each bug, in the form of `harness.judging.cause`."""
-        family = next(iter(self.quirks), self.parent.id.partition("/")[0])
-        return self.finding.raised or f"{self.finding.rule} · {family}"
+        """Return one text for each bug, in the form of `harness.judging.cause`.
+
+        The family is that of the steps; without steps, that of the seed.
+        """
+        families = (
+            (*self._quirks_of_steps, *(step.name for step in self.steps))
+            if self.steps
+            else (*self.parent.quirks, area_of(self.parent.id))
+        )
+        return self.finding.raised or " · ".join(filter(None, (self.finding.rule, families[0])))
 
     @property
     def location(self) -> FailureLocation:

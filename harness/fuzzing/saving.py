@@ -50,7 +50,7 @@ def _head(finding: FuzzFinding, cassette: str) -> Iterator[str]:
     members = {
         "title": f"Fuzzing: {finding.normalizer} breaks {finding.finding.rule}{after}{label}",
         "cassette": cassette,
-        "quirks": sorted(set(finding.quirks)),
+        "quirks": list(dict.fromkeys(finding.quirks)),
         "rules": [finding.finding.rule],
         "capabilities": finding.parent.capabilities,
         "text_dialect": finding.parent.text_dialect,

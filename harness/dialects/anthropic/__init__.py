@@ -18,6 +18,7 @@ DIALECT = Dialect(
     request_headers=(("anthropic-version", "2023-06-01"),),
     done="added",
     unknown_events=({"type": "ping"}, {"type": "x_progress", "percent": 50}),
+    option_needs={"framing": "other-encodings"},
     id_pattern="[a-zA-Z0-9_-]{1,64}",  # source: API reference, `tool_use.id`
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(

@@ -18,6 +18,7 @@ DIALECT = Dialect(
     messages=parse_request.MESSAGES,
     build_request=build_request.build_request,
     meaningful_options=frozenset(("metadata",)),
+    option_needs={"framing": "other-encodings"},
     id_pattern="[a-zA-Z0-9_-]{1,64}",  # source: API reference, `toolUseId`
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(

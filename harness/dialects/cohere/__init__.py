@@ -17,6 +17,7 @@ DIALECT = Dialect(
     done="sent",
     unknown_events=({"type": "x-progress", "percent": 50}, {"type": "debug", "prompt": "x"}),
     meaningful_options=frozenset(("version",)),
+    option_needs={"framing": "other-encodings"},
     can_require_tool=False,
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(

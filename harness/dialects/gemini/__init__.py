@@ -16,6 +16,10 @@ DIALECT = Dialect(
     messages=parse_request.MESSAGES,
     build_request=build_request.build_request,
     meaningful_options=frozenset(("call_id", "finish")),
+    option_needs={
+        **dict.fromkeys(("framing", "names", "wrapped"), "other-encodings"),
+        "arguments": "partial-arguments",
+    },
     arguments="object",
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(

@@ -16,6 +16,7 @@ DIALECT = Dialect(
     done="added",
     unknown_events=({"event_type": "x.progress", "percent": 50},),
     meaningful_options=frozenset(("status",)),
+    option_needs={"framing": "other-encodings"},
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(
         paths=(r"/interactions$",),

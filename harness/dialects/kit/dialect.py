@@ -1,6 +1,7 @@
 """The row of a dialect: what shared code needs to know of one API."""
 
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -43,6 +44,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         done: whether the API sends `[DONE]`, gateways add it, or neither does.
         unknown_events: events that the API does not define, which clients must ignore.
         meaningful_options: writer options that change the turn, and not only how it is written.
+        option_needs: writer option -> the capability of clients that read its other values,
+            because an API or a proxy sends them only to who asks for them.
         arguments: the form of a call's arguments; "none" if the API has no calls.
         has_call_ids: calls have ids.
         can_require_tool: a request may name the tool that the model must call.
@@ -69,6 +72,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     done: Literal["sent", "added", "never"] = "never"
     unknown_events: tuple[Json, ...] = ()
     meaningful_options: frozenset[str] = frozenset()
+    option_needs: Mapping[str, str] = MappingProxyType({})
     arguments: Literal["text", "object", "none"] = "text"
     has_call_ids: bool = True
     can_require_tool: bool = True

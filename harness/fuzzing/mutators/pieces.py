@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import asdict, replace
 
+from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import preserving
+from harness.fuzzing.mutators.mutator import Mutator, preserving
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.turns import option_values
 from harness.normalizers.respond import offered_tools
@@ -80,19 +81,29 @@ def _joins(before: Piece, delta: Piece) -> bool:
     return type(before) is type(delta) and index == other
 
 
-@preserving("respelled", "written by the dialect's own writer with one option changed")
-def _rewritten_with_option(
-    draw: DrawFn, interaction: Interaction
-) -> tuple[Interaction, str] | None:
-    deltas = deltas_of(interaction)
-    if deltas is None or any(isinstance(delta, ToolCallRejected) for delta in deltas):
-        return None
-    row = DIALECTS[interaction.dialect]
-    meaningful = row.meaningful_options
-    options = [each for each in option_values(interaction.dialect) if each[0] not in meaningful]
-    name, value = draw(st.sampled_from(options))
-    options_used = row.writer_options(**{name: value})
-    return rewritten(interaction, deltas, f"{name} is {value!r}", options_used)
+def _respelled(name: str, summary: str, capability: str = "") -> Mutator:
+    """Return the mutator of the writer options that need `capability`; "" for none."""
+    options = {row.name: _options(row, capability) for row in DIALECTS.values()}
+
+    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+        deltas = deltas_of(interaction)
+        if deltas is None or any(isinstance(delta, ToolCallRejected) for delta in deltas):
+            return None
+        option, value = draw(st.sampled_from(options[interaction.dialect]))
+        used = DIALECTS[interaction.dialect].writer_options(**{option: value})
+        return rewritten(interaction, deltas, f"{option} is {value!r}", used)
+
+    fit = (dialect for dialect, found in options.items() if found)
+    needs = (capability,) if capability else ()
+    return preserving(name, summary, dialects=fit, needs=needs)(mutate)
+
+
+def _options(row: Dialect, capability: str) -> tuple[tuple[str, object], ...]:
+    return tuple(
+        (option, value)
+        for option, value in option_values(row.name)
+        if option not in row.meaningful_options and row.option_needs.get(option, "") == capability
+    )
 
 
 @preserving("tools-taught", "tools are described in the prompt as well")
@@ -104,4 +115,20 @@ def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interacti
     return replace(interaction, tools=tools), f"{names}, in addition to the fields of the request"
 
 
-MUTATORS: Final = (_split, _merged, _singly, _rewritten_with_option, _tools_in_prompt)
+MUTATORS: Final = (
+    _split,
+    _merged,
+    _singly,
+    _respelled("respelled", "written by the dialect's own writer with one option changed"),
+    _respelled(
+        "other-encoding",
+        "the same with an option for an encoding that a client must request",
+        "other-encodings",
+    ),
+    _respelled(
+        "partial-arguments",
+        "the same with arguments as values with JSON paths",
+        "partial-arguments",
+    ),
+    _tools_in_prompt,
+)
