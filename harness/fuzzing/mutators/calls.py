@@ -41,7 +41,7 @@ _MALFORMED: Final = (
     "ARGS-NON-OBJECT", "ARGS-NAN", "ARGS-DUPLICATE-KEYS", "ARGS-COMMENTS", "ARGS-SMART-QUOTES",
     "ARGS-UNESCAPED-QUOTE",
 )  # fmt: skip
-_EMPTY: Final = ("", " ", "{}", "null")
+_EMPTY: Final = ("", "{}", "null")
 
 
 def calls_of(deltas: Deltas) -> list[Call]:

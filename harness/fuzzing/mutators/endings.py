@@ -35,6 +35,7 @@ _ENDS: Final[tuple[Ended, ...]] = ("complete", "truncated")
 def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interaction, str]:
     """Return `interaction` with the first `at` bytes of its body."""
     body = interaction.body
+    at += body[at - 1 : at + 1] == b"\r\n"  # the halves of a line end are no news to anyone
     cut = replace(with_body(interaction, body[:at]), ended=ended)
     breaks = ", where the connection breaks" if cut.broken else ""
     return cut, f"after byte {at} of {len(body)}{breaks}"
@@ -184,8 +185,9 @@ def _failed(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 )
 @rewriting
 def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """Send another reason: one of the dialect, or an unknown one."""
-    reasons = [*(Finish(reason) for reason in FinishReason), Finish(FinishReason.OTHER, "x_new")]
+    """Send another reason: one that every dialect has, or an unknown one."""
+    known = (reason for reason in FinishReason if reason is not FinishReason.OTHER)
+    reasons = [*map(Finish, known), Finish(FinishReason.OTHER, "x_new")]
     finish = draw(st.sampled_from(reasons))
     changed = tuple(finish if isinstance(delta, Finish) else delta for delta in deltas)
     return changed, finish.raw or finish.reason.value

@@ -73,12 +73,26 @@ def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
     """
     dialect = DIALECTS.get(interaction.dialect)
     read = () if dialect is None else dialect.read(iter_frames([interaction.body]), ())
-    return joined(map(_without_rejection, read))
+    return _ended_in_time(joined(read))
 
 
-def _without_rejection(delta: Delta) -> Delta:
-    """Return the delta with which a writer ends a call, whether or not it was rejected."""
-    return ToolCallEnd(delta.index) if isinstance(delta, ToolCallRejected) else delta
+def _ended_in_time(deltas: Sequence[Delta]) -> tuple[Delta, ...]:
+    """Return the deltas with the end of each call directly after its last piece.
+
+    A call that was rejected has the end that it was sent with, and not the one of its rejection,
+    which may come at the end of the turn.
+    """
+    kept = [each for each in deltas if not isinstance(each, ToolCallEnd | ToolCallRejected)]
+    ended = {each.index for each in deltas if isinstance(each, ToolCallEnd | ToolCallRejected)}
+    last = {
+        each.index: at
+        for at, each in enumerate(kept)
+        if isinstance(each, ToolCallStart | ArgumentsDelta) and each.index in ended
+    }
+    ends = {at: ToolCallEnd(index) for index, at in last.items()}
+    return tuple(
+        it for at, each in enumerate(kept) for it in (each, ends.get(at)) if it is not None
+    )
 
 
 def _shorter_deltas(deltas: Sequence[Delta]) -> Iterator[tuple[Delta, ...]]:

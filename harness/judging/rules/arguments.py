@@ -15,7 +15,7 @@ from harness.judging.rules.what_came import (
     unusable_arguments,
 )
 from harness.turns.arguments import parse, same_value
-from harness.turns.deltas import SNIPPET_CHARACTERS, ToolCall
+from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ToolCall
 from harness.turns.exact_json import join_surrogates
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -131,10 +131,13 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is None:
         return
     expected = f"no call from a turn that failed ({evidence.expectation.failure})"
-    sent = {(each.name, each.arguments) for each in evidence.oracle.calls or ()}
+    calls = evidence.oracle.calls or ()
     for index, call in enumerate(evidence.turn.tool_calls):
+        sent = (each.arguments for each in calls if each.name == call.name)
         # A client that hands calls over while they stream cannot take one back.
-        is_sent = evidence.turn.failure is not None and (call.name, call.arguments) in sent
+        is_sent = evidence.turn.failure is not None and any(
+            each == call.arguments or may_read_as(each, call.arguments) for each in sent
+        )
         actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=is_sent)
         yield Violation(f"calls[{index}]", expected, actual, came=came)
 
@@ -167,7 +170,13 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
     missing = _missing_names(evidence)
     for error in evidence.pairing.unexpected:
         if error.name in missing:
-            yield Violation("parse_errors", f"{error.name} executed", f"rejected: {error.error}")
+            actual, came = f"rejected: {error.error}", _finish_of(evidence)
+            yield Violation("parse_errors", f"{error.name} executed", actual, came=came)
+
+
+def _finish_of(evidence: TurnEvidence) -> Came:
+    """Return "unknown-value" if the finish value does not ask for calls, nor end an answer."""
+    return "unknown-value" if evidence.expectation.finish is FinishReason.OTHER else ""
 
 
 @turn_rule(

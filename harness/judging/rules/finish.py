@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
+from harness.judging.expected import NO_ANSWER
 from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.what_came import as_sent
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
 
-_INTERRUPTED = "interrupted"
 _NO_FAILURE = "a turn that did not fail"
 
 
@@ -73,8 +73,15 @@ def _once(evidence: TurnEvidence) -> Iterator[Violation]:
 def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     expected = evidence.expectation.failure
     if expected and evidence.turn.failure is None:
-        came = as_sent(is_sent=expected == _INTERRUPTED and _lacks_finish(evidence))
+        came = as_sent(is_sent=_is_cut(evidence) and _lacks_finish(evidence))
         yield Violation("failure", expected, _NO_FAILURE, came=came)
+
+
+def _is_cut(evidence: TurnEvidence) -> bool:
+    """Whether the body is an answer that ends too early, and no error was sent."""
+    oracle = evidence.oracle
+    is_answer = NO_ANSWER.isdisjoint(oracle.quirks)
+    return is_answer and not oracle.ended and oracle.error is None
 
 
 def _lacks_finish(evidence: TurnEvidence) -> bool:

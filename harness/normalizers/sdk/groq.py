@@ -73,7 +73,7 @@ class _Turn:
         self._refusal += getattr(delta, "refusal", None) or ""
         self.calls.add(delta.tool_calls or ())
         older = delta.function_call
-        if older is not None:
+        if older is not None and (older.name or older.arguments):  # some servers add an empty one
             # It has no id in this API, because agent code needs none.
             self.calls.extend("function_call", "function_call", older.name, older.arguments)
 

@@ -45,6 +45,7 @@ class AnthropicOracle(Oracle):
         self.error_quirk = "ANT-ERROR-EVENT"
         self._start_reason = ""
         self._started = False
+        self._is_whole = False  # the start has the content, and nothing follows it
         self._takes: dict[str, TakeEvent] = {
             "content_block_delta": self._block_delta,
             "content_block_start": self._block_start,
@@ -114,6 +115,7 @@ class AnthropicOracle(Oracle):
             self.notes.keep("ANT-WHOLE-IN-START", event.offset)
             text = member_text(event.data, "message", "content")
             self._content(message["content"], text, event.offset)
+            self._is_whole = True
         reason = message.get("stop_reason")
         self._start_reason = reason if isinstance(reason, str) else ""
 
@@ -128,6 +130,7 @@ class AnthropicOracle(Oracle):
             self._blocks.stop(place, offset)
 
     def _block_start(self, value: Json, event: Event) -> None:
+        self._is_whole = False
         content = value.get("content_block")
         input_text = ""
         if isinstance(content, dict) and content.get("input"):
@@ -188,6 +191,8 @@ class AnthropicOracle(Oracle):
 
     def conclude(self) -> None:
         """Note what only the complete body shows."""
+        if not self.finishes and self.error is None and self._start_reason and self._is_whole:
+            self._finish(self._start_reason, 0)
         self._blocks.conclude(ended=bool(self.finishes) and self.error is None)
         calls = self._blocks.uses()
         if not self.values and not self.notes.deviations():

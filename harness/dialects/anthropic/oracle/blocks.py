@@ -95,6 +95,8 @@ class BlockTable:
 
     def _call(self, block: Block, content: Json, input_text: str, offset: int) -> None:
         block.id = self._text_of(content.get("id"), offset)
+        if block.id and any(each.id == block.id for each in self.uses() if each is not block):
+            self._notes.keep("DELTA-ID-SHARED-BY-SIBLINGS", offset)
         block.name = self._text_of(content.get("name"), offset)
         value = content.get("input")
         if isinstance(value, dict):

@@ -338,9 +338,9 @@ class OpenAIChatOracle(Oracle):
 
     def _check_promise(self, finishes: list[str]) -> None:
         """Note a finish word that promises calls, without any; a word of another API may not."""
-        if not _PROMISES_CALLS.isdisjoint(finishes):
+        if _PROMISES_CALLS.issuperset(finishes[-1:]) and finishes:
             self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
-        elif any(finish.casefold() in _MAY_PROMISE_CALLS for finish in finishes):
+        elif not _MAY_PROMISE_CALLS.isdisjoint(finish.casefold() for finish in finishes):
             self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
 
 
