@@ -112,6 +112,7 @@ def test_a_message_by_the_contract() -> None:
         ("ANT-FULL-INPUT-IN-START", (called(input={"city": "Oslo"}), stop())),
         ("ANT-SIGNATURE-MISPLACED", (called(), delta(0, "signature_delta"), partial(OSLO))),
         ("ANT-UNKNOWN-EVENT", (called(), delta(0, "something_new"), partial(OSLO))),
+        ("DELTA-ID-SHARED-BY-SIBLINGS", (called(), stop(), called(1), partial(OSLO, 1), stop(1))),
         ("ANT-SERVER-TOOLS", (start(1, {"type": "mcp_tool_use"}), called(), partial(OSLO))),
         ("ANT-BLOCK-INDEX", (called(), stop(), called(0, "t2"), partial(OSLO), stop())),
         ("ANT-BLOCK-STOP-EARLY", (called(), stop(), partial(OSLO))),
@@ -216,6 +217,10 @@ def test_ends() -> None:
     assert not read_body(sse(STARTED, said("x"))).ended
     assert not read_body(sse(STARTED, said("x"), STOPPED)).knows("end")
     assert "ANT-MESSAGE-STOP-MISSING" in read_body(sse(STARTED, ended("end_turn"))).quirks
+    whole = {"content": [{"type": "text", "text": "x"}], "stop_reason": "end_turn"}
+    assert read_body(sse({"type": "message_start", "message": whole})).ended
+    more = (start(1, {"type": "text", "text": ""}), said("y", 1))
+    assert not read_body(sse({"type": "message_start", "message": whole}, *more)).ended
     assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in read_body(message(said("x"))).quirks
     assert not read_body(message(said("x")) + message(said("y"))).knows("end")
     assert read_body(message(said("x")) + b"data: [DONE]\n\n").knows("end")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS, oracle_reading
+from harness.fuzzing.mutators.endings import cut_after
 from harness.fuzzing.mutators.mutator import REALISMS, MutatedInput, Mutation, Mutator
 from harness.fuzzing.mutators.rewriting import rewritten
 from harness.fuzzing.mutators.table import (
@@ -36,7 +37,7 @@ from harness.turns.arguments import meaning
 from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, TextDelta, ToolCall
 from harness.turns.turn import Turn
 from harness.wire.aws import encode_exception
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Ended, Interaction, Request
 from scripts.mutator_reference import with_tables
 from tests.fuzzing.fuzzing_samples import clean, turn_of
 from tests.judging.judging_samples import shipped_subjects
@@ -194,6 +195,31 @@ def test_fitting_excludes_other_dialects_and_undeclared_capabilities() -> None:
     chat = {mutator.name for mutator in fitting("openai-chat", capabilities=())}
     assert "index-missing" not in chat
     assert "index-missing" in {mutator.name for mutator in fitting("openai-chat")}
+
+
+def test_an_encoding_that_is_sent_on_request_needs_a_capability() -> None:
+    reads_one = {"gemini", "cohere", "anthropic", "bedrock-converse", "google-interactions"}
+    for dialect in DIALECTS:
+        plain = {mutator.name for mutator in fitting(dialect, capabilities=())}
+        every = {mutator.name for mutator in fitting(dialect)}
+        assert "respelled" in plain
+        assert "other-encoding" not in plain
+        assert ("other-encoding" in every) == (dialect in reads_one)
+        assert ("partial-arguments" in every - plain) == (dialect == "gemini")
+
+
+def test_options_that_need_a_capability_are_options_of_the_writer() -> None:
+    for row in DIALECTS.values():
+        assert set(row.option_needs) <= set(row.writer_options.__struct_fields__)
+        assert set(row.option_needs.values()) <= set(CAPABILITIES)
+
+
+@pytest.mark.parametrize("ended", ["complete", "truncated"])
+def test_a_body_is_not_cut_within_a_line_end(ended: Ended) -> None:
+    (gemini, *_) = clean()["gemini"]
+    at = gemini.body.index(b"\r\n")
+    assert cut_after(gemini, at + 1, ended)[0].body.endswith(b"\r\n")
+    assert cut_after(gemini, at, ended)[0].body == gemini.body[:at]
 
 
 def test_only_some_mutators_may_add_calls() -> None:

@@ -18,14 +18,21 @@ from harness.fuzzing.search import Shrinking
 from harness.fuzzing.turns.evaluate import Trial, evaluate
 from harness.fuzzing.turns.reductions import parse_deltas, reductions, rewritings
 from harness.fuzzing.turns.search import TurnSource
-from harness.fuzzing.turns.seeds import Seed, seeds
+from harness.fuzzing.turns.seeds import Seed, seeds, varied_seeds
 from harness.judging.expected import ANY_CODE
 from harness.judging.replaying import deadlines
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.runs.selection import select_subjects
-from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    ToolCallEnd,
+    ToolCallStart,
+)
 from harness.wire.interaction import Interaction
 from harness.wire.sse import encode
 from tests.fuzzing.fuzzing_samples import clean
@@ -68,6 +75,20 @@ def test_smaller_calls_keep_a_name_and_arguments(data: st.DataObject) -> None:
         for name, less in _calls(after):
             assert name
             assert (less in ("", "{}")) == (text in ("", "{}"))
+
+
+def test_a_rejected_call_ends_before_the_next_one_begins() -> None:
+    pieces = [
+        each
+        for index, text in enumerate(('["not an object"]', "{}"))
+        for each in (ToolCallStart(index, f"c{index}", "f"), ArgumentsDelta(index, text))
+    ]
+    deltas = (*pieces, ToolCallEnd(0), ToolCallEnd(1), Finish(FinishReason.LENGTH))
+    interaction = DIALECTS["anthropic"].interaction(deltas)
+    kinds = ToolCallStart | ArgumentsDelta | ToolCallEnd
+    indexes = [each.index for each in parse_deltas(interaction) if isinstance(each, kinds)]
+    assert indexes == sorted(indexes)
+    assert len(set(indexes)) > 1
 
 
 def _calls(interaction: Interaction) -> list[tuple[str, str]]:
@@ -144,6 +165,13 @@ def _sse_seeds(area: str) -> list[Seed]:
     subjects = select_subjects([shipped.bundled_folder("scenarios") / area])
     found = seeds(subjects, _LETTER)
     return [it for it in found if it.interaction.body[:5] in (b"data:", b"event", b": ope")]
+
+
+def test_documents_are_not_mutated() -> None:
+    found = seeds(select_subjects(()), reference)
+    documents = {each.parent.id for each in found if "document" in each.parent.id}
+    assert documents >= {"anthropic/document", "gemini/document"}
+    assert not documents & {each.parent.id for each in varied_seeds(found)}
 
 
 @pytest.mark.parametrize("area", ["framing", "openai-completions", "tgi"])

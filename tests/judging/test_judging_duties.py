@@ -24,10 +24,12 @@ from harness.turns.deltas import (
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
+    ToolCallRejected,
     ToolCallStart,
 )
 from scripts.rules_reference import with_rules
@@ -92,6 +94,12 @@ _STOP = chunk(None, "stop") + DONE
 _THOUGHT = chunk({"reasoning_content": "so so", "content": "so so"}) + _STOP
 _ONLY_THOUGHT = chunk({"reasoning_content": "so so"}) + chunk({"content": "yes"}) + _STOP
 _LEAKED = (ReasoningDelta("so so"), TextDelta("so so"), Finish(FinishReason.STOP, "stop"))
+_WITHHELD = (
+    ToolCallStart(0, "a", "writing"),
+    ToolCallRejected(0, ParseError("tool_use", "the loop does not run it", "{}", "a", "writing")),
+    Finish(FinishReason.OTHER, "x_new"),
+)
+_BROKEN_OFF = (*_call("a", arguments='{"a":1}'), StreamFailure("interrupted"))
 _SHARED = (*_call("a"), *_call("a", "other", 1), _FINISH)
 
 
@@ -107,6 +115,10 @@ _SHARED = (*_call("a"), *_call("a", "other", 1), _FINISH)
         ("FINISH-REASON", _ONE + _STOP, (*_call("a"), Finish(FinishReason.STOP, "stop")), "MAY"),
         ("FINISH-REASON", _ONE + _END, (*_call("a"), Finish(FinishReason.STOP, "stop")), "MUST"),
         ("REASONING-NOT-IN-TEXT", _ONLY_THOUGHT, _LEAKED, "MUST"),
+        ("GOOD-CALL-NOT-REJECTED", _ONE + chunk(None, "x_new") + DONE, _WITHHELD, "MAY"),
+        ("GOOD-CALL-NOT-REJECTED", _ONE + _END, _WITHHELD, "MUST"),
+        ("TRUNCATED-CALL-NOT-RUN", call('{"a": 1}', id="a", name="writing"), _BROKEN_OFF, "SHOULD"),
+        ("TRUNCATED-CALL-NOT-RUN", call('{"a": 2}', id="a", name="writing"), _BROKEN_OFF, "MUST"),
     ],
 )
 def test_an_sdk_may_hand_over_what_came_and_must_not_damage_it(
@@ -148,6 +160,7 @@ def test_undocumented_forms_are_quirks_of_the_catalogue() -> None:
     ("body", "raw", "of_sdk"),
     [
         (chunk({"content": "yes"}), "", "MAY"),
+        (chunk({"content": "yes"}) + b"d", "", "MAY"),  # in the middle of an event
         (chunk({"content": "yes"}), "stop", "MUST"),
         (b'data: {"error": {"message": "no", "code": "busy"}}\n\n', "", "MUST"),
     ],
@@ -159,6 +172,13 @@ def test_an_sdk_hands_over_that_an_answer_has_no_finish_value(
     assert _findings(body, deltas, "sdk")["FAILURE-REPORTED"].level == of_sdk
     of_gateway = "SHOULD" if of_sdk == "MAY" else "MUST"
     assert _findings(body, deltas, "gateway")["FAILURE-REPORTED"].level == of_gateway
+
+
+@pytest.mark.parametrize("kind", ["sdk", "gateway"])
+def test_a_client_may_fail_if_the_end_has_no_finish_value(kind: ClientKind) -> None:
+    withheld = (*_WITHHELD[:2], StreamFailure("interrupted"))
+    assert not _findings(_ONE + DONE, withheld, kind)
+    assert not _findings(_ONE + DONE, (*_call("a"), Finish(FinishReason.TOOL_CALLS, "")), kind)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from harness.judging.rules.what_came import (
     unusable_arguments,
 )
 from harness.turns.arguments import parse, same_value
-from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ToolCall
+from harness.turns.deltas import SNIPPET_CHARACTERS, ToolCall
 from harness.turns.exact_json import join_surrogates
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -175,8 +175,8 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _finish_of(evidence: TurnEvidence) -> Came:
-    """Return "unknown-value" if the finish value does not ask for calls, nor end an answer."""
-    return "unknown-value" if evidence.expectation.finish is FinishReason.OTHER else ""
+    """Return "unknown-value" if the API does not document the finish value."""
+    return "unknown-value" if "FINISH-UNKNOWN" in evidence.oracle.quirks else ""
 
 
 @turn_rule(
