@@ -258,11 +258,9 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
         The family is that of the steps; without steps, that of the seed.
         """
-        families = (
-            (*self._quirks_of_steps, *(step.name for step in self.steps))
-            if self.steps
-            else (*self.parent.quirks, area_of(self.parent.id))
-        )
+        families = (*self.parent.quirks, area_of(self.parent.id))
+        if self.steps:
+            families = (*self._quirks_of_steps, *(step.name for step in self.steps))
         return self.finding.raised or " · ".join(filter(None, (self.finding.rule, families[0])))
 
     @property

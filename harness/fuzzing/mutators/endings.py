@@ -35,7 +35,7 @@ _ENDS: Final[tuple[Ended, ...]] = ("complete", "truncated")
 def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interaction, str]:
     """Return `interaction` with the first `at` bytes of its body."""
     body = interaction.body
-    at += body[at - 1 : at + 1] == b"\r\n"  # the halves of a line end are no news to anyone
+    at += body[at - 1 : at + 1] == b"\r\n"  # half a line end shows nothing about a client
     cut = replace(with_body(interaction, body[:at]), ended=ended)
     breaks = ", where the connection breaks" if cut.broken else ""
     return cut, f"after byte {at} of {len(body)}{breaks}"
