@@ -24,6 +24,9 @@ _NEVER_MS = 10**_RETRY_DIGITS
 _HEAD_BYTES = 200
 _HEADS_KEPT = 256
 _EVENT_NAMES: dict[bytes, str] = {}
+# How JSON, HTML, compressed bodies and messages of AWS begin.
+_NOT_EVENTS = (b"[", b"<", b"\x1f", b"{", b"\0")
+_EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 class SSEDecoder(BoundedDecoder):
@@ -253,3 +256,11 @@ def encode(data: bytes, *, event: str = "", line_end: bytes = b"\n", space: bool
         gap = b" " if space or line.startswith(b" ") else b""
         lines.append(b"data:" + gap + line)
     return line_end.join(lines) + line_end * 2
+
+
+def ends_in_event(body: bytes) -> bool:
+    """Return whether the last event of an event stream lacks its blank line.
+
+    The specification of server-sent events discards it, so that its content is not known.
+    """
+    return bool(body) and not body.startswith(_NOT_EVENTS) and not body.endswith(_EVENT_ENDS)

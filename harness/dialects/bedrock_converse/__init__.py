@@ -18,7 +18,8 @@ DIALECT = Dialect(
     messages=parse_request.MESSAGES,
     build_request=build_request.build_request,
     meaningful_options=frozenset(("metadata",)),
-    option_needs={"framing": "other-encodings"},
+    # The AWS SDKs define the start of a block as a union, which is not empty.
+    option_needs=dict.fromkeys(("framing", "block_starts"), "other-encodings"),
     id_pattern="[a-zA-Z0-9_-]{1,64}",  # source: API reference, `toolUseId`
     request_forms=build_request.REQUEST_FORMS,
     detection=Detection(

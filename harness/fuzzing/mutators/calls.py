@@ -184,21 +184,34 @@ def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
 
 @changing(
     "call-repeated",
-    "the same call twice",
+    "the same call twice, with two ids",
     "LOOP-IDENTICAL",
-    "DELTA-ID-SHARED-BY-SIBLINGS",
     new_calls=True,
 )
 @recalling
 def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
-    """Repeat one call; the second is a separate call, whatever its id."""
+    return _again(draw, calls, "_2")
+
+
+@changing(
+    "call-and-id-repeated",
+    "the same call twice, with one id",
+    "DELTA-ID-SHARED-BY-SIBLINGS",
+    dialects=("openai-chat",),
+    new_calls=True,
+)
+@recalling
+def _repeated_with_id(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
+    return _again(draw, calls, "")
+
+
+def _again(draw: DrawFn, calls: list[Call], tail: str) -> tuple[list[Call], str]:
+    """Repeat one call, as a separate call whose id ends with `tail` in addition."""
     at = draw(st.integers(0, len(calls) - 1))
     start, *rest = calls[at]
     if not isinstance(start, ToolCallStart):
         return calls, ""
-    tail = draw(st.sampled_from(("_2", "")))
-    again = (replace(start, id=start.id + tail), *rest)
-    return [*calls, again], f"call {at} again, with {'its own' if tail else 'the same'} id"
+    return [*calls, (replace(start, id=start.id + tail), *rest)], f"call {at} again"
 
 
 @changing("calls-reversed", "the calls in another order")
@@ -233,6 +246,7 @@ MUTATORS: Final = (
     _nameless,
     _other_name,
     _repeated,
+    _repeated_with_id,
     _dropped,
     _reversed,
     _broken_beside,

@@ -29,7 +29,6 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _EVENT_END = re.compile(rb"(?<=\n\n)|(?<=\r\n\r\n)|(?<=\r\r)")
 _LINE_END = re.compile(rb"(?<=\n)")
 _NO_FRAMES: Final = (b"[", b"<", b"\x1f")
-_NOT_SSE: Final = (*_NO_FRAMES, b"{", b"\0")
 _BODIES_KEPT = 64
 # Larger ones take long to mutate and reveal no more.
 MAX_BODY_BYTES: Final = 256 * 1024
@@ -118,15 +117,6 @@ def sent(body: bytes) -> Sent | None:
     whole = [(frame.data, frame.event) for frame in iter_frames([body])]
     separate = [(frame.data, frame.event) for frame in found.frames if frame.data is not None]
     return found if whole == separate else None
-
-
-def ends_unfinished(body: bytes) -> bool:
-    """Return whether the last event of an event stream lacks its blank line.
-
-    The specification of server-sent events discards it, so that its content is not known.
-    """
-    is_sse = not body.startswith(_NOT_SSE)
-    return is_sse and bool(body) and _EVENT_END.split(body)[-1] != b""
 
 
 def _text(body: bytes) -> Sent | None:

@@ -10,7 +10,6 @@ import msgspec
 
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators.mutator import REALISMS, MutatedInput, Realism
-from harness.fuzzing.mutators.sent import ends_unfinished
 from harness.fuzzing.mutators.table import may_call_more, only_failure, quirks_of, realism_of
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.examine import examine
@@ -21,6 +20,7 @@ from harness.judging.results import Finding
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import FinishReason
 from harness.wire.cuts import Chunking
+from harness.wire.sse import ends_in_event
 
 # Inputs are small: a normalizer that needs longer hangs.
 LIMITS = ReplayLimits(seconds=2.0)
@@ -114,8 +114,12 @@ def _expected_from_bytes(
     """Return an expected result without what the oracle cannot know, such as text calls."""
     if only_failure(trial.mutated.steps):
         return Expectation("oracle", failure=ANY_CODE, judged=frozenset(("failure",)))
-    seed = trial.seed
-    if expectation.failure is not None and ends_unfinished(trial.mutated.interaction.body):
+    seed, body = trial.seed, trial.mutated.interaction.body
+    if trial.mutated.interaction.broken and (ends_in_event(body) or _ends_in_line(body)):
+        # The error of the network may come before the rest is read.
+        judged = expectation.judged - {"text", "reasoning"}
+        expectation = msgspec.structs.replace(expectation, judged=judged)
+    if expectation.failure is not None and ends_in_event(body):
         expectation = msgspec.structs.replace(expectation, failure=ANY_CODE, failure_says="")
     if seed.parent.text_dialect:
         known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
@@ -124,6 +128,10 @@ def _expected_from_bytes(
     if "calls" in expectation.judged or _may_call_more(trial, normalizer) or not _is_complete(seed):
         return expectation
     return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)
+
+
+def _ends_in_line(body: bytes) -> bool:
+    return body.startswith(b"{") and not body.endswith(b"\n")
 
 
 def _may_call_more(trial: Trial, normalizer: Normalizer) -> bool:

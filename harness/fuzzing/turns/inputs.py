@@ -29,12 +29,14 @@ from harness.fuzzing.turns.seeds import Seed
 from harness.judging.expected import expectation_from
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import Delta
+from harness.turns.turn import Tool
 
 GENERATED: Final = "written"  # an id of findings that are stored
 
 # What one draw gives: many trials at once, because a draw costs as much as several of them.
 TrialGroup: TypeAlias = tuple[Trial, ...]
 
+_TOOLS: Final = tuple(map(Tool, ("get_weather", "get_time", "search_files")))
 _ANY: Final = True  # the schema that allows all
 # Larger than the integers that a double holds exactly.
 _LONG = st.integers(2**53 + 1, 2**63).map(lambda number: f'{{"id": {number}}}')
@@ -120,9 +122,14 @@ def generated_seed(dialect: str, deltas: list[Delta]) -> Seed:
 
 @st.composite
 def _deltas(draw: DrawFn) -> list[Delta]:
-    """Draw a turn; half of those with calls have other arguments, and some of them broken ones."""
-    script = draw(turn_scripts())
-    if draw(st.booleans()):
-        return script.deltas()
-    calls = tuple((call_id, name, (draw(_ARGUMENTS),)) for call_id, name, _ in script.calls)
+    """Draw a turn; half of those with calls have other arguments, and some of them broken ones.
+
+    Ids and names are those that a server sends: it checks the names in a request.
+    """
+    script = draw(turn_scripts(tools=_TOOLS))
+    is_other = draw(st.booleans())
+    calls = tuple(
+        (f"call_{number}", name, (draw(_ARGUMENTS),) if is_other else pieces)
+        for number, (_, name, pieces) in enumerate(script.calls, 1)
+    )
     return msgspec.structs.replace(script, calls=calls).deltas()

@@ -8,6 +8,7 @@ from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.what_came import as_sent
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
+from harness.wire.sse import ends_in_event
 
 _NO_FAILURE = "a turn that did not fail"
 
@@ -81,7 +82,8 @@ def _is_cut(evidence: TurnEvidence) -> bool:
     """Whether the body is an answer that ends too early, and no error was sent."""
     oracle = evidence.oracle
     is_answer = NO_ANSWER.isdisjoint(oracle.quirks)
-    return is_answer and not oracle.ended and oracle.error is None
+    has_error = oracle.error is not None and not ends_in_event(evidence.interaction.body)
+    return is_answer and not oracle.ended and not has_error
 
 
 def _lacks_finish(evidence: TurnEvidence) -> bool:

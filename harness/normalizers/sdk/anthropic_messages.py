@@ -41,16 +41,18 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     anthropic: Any = importlib.import_module("anthropic")
     http = sdk.replay_client("httpx2", interaction, reads)
     stream: Any = None
+    said = ""
     with anthropic.Anthropic(**sdk.client_options(http)) as asked:
         try:
             with asked.messages.stream(model="replay", max_tokens=1, messages=[]) as stream:
                 for event in stream:
                     yield from _event_deltas(event)
+                    said += event.text if event.type == "text" else ""
                 message = stream.get_final_message()
         except anthropic.APIError as problem:
             yield from _failure_deltas(_failure(problem), stream)
         else:
-            yield from _final_deltas(message)
+            yield from _final_deltas(message, said)
 
 
 def _event_deltas(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of a package that may not be installed
@@ -60,7 +62,10 @@ def _event_deltas(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of 
         yield ReasoningDelta(event.thinking)
 
 
-def _final_deltas(message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(message: Any, said: str) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    text = "".join(block.text for block in message.content if block.type == "text")
+    if text.startswith(said) and text != said:  # what the start of a message contains has no event
+        yield TextDelta(text[len(said) :])
     if message.usage is not None:
         yield UsageDelta(Usage(message.usage.input_tokens, message.usage.output_tokens))
     reason = message.stop_reason

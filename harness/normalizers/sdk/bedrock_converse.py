@@ -146,7 +146,7 @@ class _Turn:
     def end(self) -> Iterator[Delta]:
         """Yield the end of the turn, in the provider's words."""
         if self._usage:
-            yield UsageDelta(Usage(self._usage["inputTokens"], self._usage["outputTokens"]))
+            yield UsageDelta(Usage(self._usage.get("inputTokens"), self._usage.get("outputTokens")))
         if self._finish in _FAILED:
             yield from self.calls.failed(StreamFailure(self._finish))
         else:

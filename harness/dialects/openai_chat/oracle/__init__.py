@@ -338,9 +338,9 @@ class OpenAIChatOracle(Oracle):
 
     def _check_promise(self, finishes: list[str]) -> None:
         """Note a finish word that promises calls, without any; a word of another API may not."""
-        if _PROMISES_CALLS.issuperset(finishes[-1:]) and finishes:
+        if finishes and finishes[-1] in _PROMISES_CALLS:
             self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
-        elif not _MAY_PROMISE_CALLS.isdisjoint(finish.casefold() for finish in finishes):
+        elif finishes and finishes[-1].casefold() in _MAY_PROMISE_CALLS:
             self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
 
 
