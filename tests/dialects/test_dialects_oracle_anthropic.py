@@ -218,7 +218,8 @@ def test_ends() -> None:
     assert not read_body(sse(STARTED, said("x"), STOPPED)).knows("end")
     assert "ANT-MESSAGE-STOP-MISSING" in read_body(sse(STARTED, ended("end_turn"))).quirks
     whole = {"content": [{"type": "text", "text": "x"}], "stop_reason": "end_turn"}
-    assert read_body(sse({"type": "message_start", "message": whole})).ended
+    reading = read_body(sse({"type": "message_start", "message": whole}))
+    assert [reading.ended, *(it.ended for it in reading.alternatives)] == [False, True]
     more = (start(1, {"type": "text", "text": ""}), said("y", 1))
     assert not read_body(sse({"type": "message_start", "message": whole}, *more)).ended
     assert "FINISH-TOOLCALLS-WITHOUT-CALLS" in read_body(message(said("x"))).quirks

@@ -192,7 +192,10 @@ class AnthropicOracle(Oracle):
     def conclude(self) -> None:
         """Note what only the complete body shows."""
         if not self.finishes and self.error is None and self._start_reason and self._is_whole:
-            self._finish(self._start_reason, 0)
+            # The start has the content and the stop reason, and the end of the message is missing.
+            ends = self.notes.choose("ANT-WHOLE-IN-START", 0, "interrupted", "finished")
+            if ends == "finished":
+                self._finish(self._start_reason, 0)
         self._blocks.conclude(ended=bool(self.finishes) and self.error is None)
         calls = self._blocks.uses()
         if not self.values and not self.notes.deviations():
