@@ -24,7 +24,7 @@ from harness.turns.deltas import (
 )
 from harness.wire.interaction import Interaction
 
-_FINISH: Final = {
+FINISH: Final = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
     "tool_use": FinishReason.TOOL_CALLS,
@@ -50,7 +50,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
                     said += event.text if event.type == "text" else ""
                 message = stream.get_final_message()
         except anthropic.APIError as problem:
-            yield from _failure_deltas(_failure(problem), stream)
+            yield from _failure_deltas(failure_of(problem), stream)
         else:
             yield from _final_deltas(message, said)
 
@@ -74,7 +74,7 @@ def _final_deltas(message: Any, said: str) -> Iterator[Delta]:  # noqa: ANN401 -
             yield from sdk.handed_call(index, call.id, call.name, call.input)
         else:
             yield from _withheld(index, call, f"the tool runner does not execute it: {reason}")
-    yield sdk.finish_delta(reason, _FINISH)
+    yield sdk.finish_delta(reason, FINISH)
 
 
 def _calls(message: Any) -> Iterator[Any]:  # noqa: ANN401 - as above
@@ -96,7 +96,7 @@ def _failure_deltas(failure: StreamFailure, stream: Any) -> Iterator[Delta]:  # 
     yield failure
 
 
-def _failure(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of the package
+def failure_of(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of the package
     """Return the failure with the code in the body, which the package keeps there."""
     body = problem.body if isinstance(problem.body, dict) else {}
     error = body.get("error")

@@ -23,7 +23,7 @@ from harness.turns.deltas import (
 )
 from harness.wire.interaction import Interaction
 
-_FINISH: Final = {
+FINISH: Final = {
     "stop": FinishReason.STOP,
     "tool_calls": FinishReason.TOOL_CALLS,
     "length": FinishReason.LENGTH,
@@ -77,7 +77,7 @@ class _Turn:
         if self._finish == "error":
             yield from self.calls.failed(StreamFailure("error", "the finish reason is error"))
         else:
-            yield from self.calls.end(self._finish, _FINISH)
+            yield from self.calls.end(self._finish, FINISH)
 
 
 def _content(content: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above

@@ -23,7 +23,7 @@ from harness.turns.deltas import (
 )
 from harness.wire.interaction import Interaction
 
-_FINISH: Final = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
+FINISH: Final = {"stop": FinishReason.STOP, "length": FinishReason.LENGTH}
 _MESSAGES: Final = ({"role": "user", "content": "replay"},)
 
 
@@ -41,7 +41,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
         for part in parts:
             yield from turn.take(part)
     except ollama.ResponseError as problem:
-        yield from turn.failed(StreamFailure(_code(problem), problem.error))
+        yield from turn.failed(StreamFailure(code_of(problem), problem.error))
     else:
         yield from turn.end()
 
@@ -53,7 +53,7 @@ def _client() -> tuple[Any, sdk.Answers]:
     return library.Client(host=sdk.BASE_URL, transport=transport), answers
 
 
-def _code(problem: Any) -> str:  # noqa: ANN401 - an exception of a package that may not be installed
+def code_of(problem: Any) -> str:  # noqa: ANN401 - an exception of a package that may not be installed
     """Return the code of the failure; the status of an error inside a stream is -1."""
     return f"http_{problem.status_code}" if problem.status_code > 0 else "error"
 
@@ -98,7 +98,7 @@ class _Turn:
                 index, _id(call), call.function.name, call.function.arguments
             )
         raw = last.done_reason or ""  # servers of 2024 had none
-        yield Finish(_FINISH.get(raw or "stop", FinishReason.OTHER), raw)
+        yield Finish(FINISH.get(raw or "stop", FinishReason.OTHER), raw)
 
 
 def _id(call: Any) -> str:  # noqa: ANN401 - as above

@@ -31,6 +31,8 @@ COHERE, CONVERSE = clean_turns("COMPLETE", "TOOL_CALL"), clean_turns("end_turn",
 ADAPTERS: dict[str, tuple[str, str, Callable[..., Iterable[bytes]], Turns]] = {
     "openai-sdk": ("openai", "openai-chat", write_chat, CHAT),
     "langchain-openai": ("langchain_openai", "openai-chat", write_chat, CHAT),
+    "langchain-anthropic": ("langchain_anthropic", "anthropic", write_anthropic, ANTHROPIC),
+    "langchain-mistralai": ("langchain_mistralai", "mistral", write_mistral, CHAT),
     "openai-sdk-responses": ("openai", "openai-responses", write_responses, RESPONSES),
     "anthropic-sdk": ("anthropic", "anthropic", write_anthropic, ANTHROPIC),
     "groq": ("groq", "openai-chat", write_chat, CHAT),
@@ -42,6 +44,8 @@ ADAPTERS: dict[str, tuple[str, str, Callable[..., Iterable[bytes]], Turns]] = {
 # Adapter -> why this test does not require that it conforms.
 LEFT_OUT = {
     "google-genai": "agent code gets the calls of each chunk before the end of the stream",
+    "langchain-google-genai": "no writer for Gemini is used here",
+    "langchain-ollama": "as ollama, on which it stands",
     "litellm": "each failure of the network comes out as status 500 (FAILURE-CODE-KEPT)",
     "ollama": "the package ends a line at U+0085, which JSON may contain, in any stream",
 }

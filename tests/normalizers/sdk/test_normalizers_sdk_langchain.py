@@ -41,9 +41,9 @@ def test_arguments_that_the_package_cannot_parse_are_reported() -> None:
     assert [(error.id, error.name) for error in turn.parse_errors] == [("call_a", "get_weather")]
 
 
-def test_a_stream_that_just_ends_is_an_answer_for_the_agent_loop() -> None:
+def test_a_stream_that_just_ends_is_an_answer_without_a_reason() -> None:
     turn = replayed(SDK, an_answer("openai-chat", (chunk({"content": "So."}),))).turn
-    assert (turn.failure, turn.finish) == (None, Finish(FinishReason.STOP, ""))
+    assert (turn.failure, turn.finish) == (None, Finish(FinishReason.OTHER, ""))
 
 
 @pytest.mark.parametrize("word", ["stop", "tool_calls"])
