@@ -24,8 +24,9 @@ from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.detect import Detector
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.kit.oracle.dispatch import admissible_readings
+from harness.dialects.kit.oracle.events import BOM
 from harness.dialects.kit.oracle.markup import markup_readings, with_marked_reasoning
-from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.reading import Deviation, OracleReading
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
@@ -95,6 +96,11 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
     if names or described or not request.tools_known:
         readings = [one for each in readings for one in markup_readings(each, names, described)]
     readings = [one for each in readings for one in with_marked_reasoning(each)]
+    if interaction.body.startswith(BOM):
+        mark = Deviation("SSE-BOM", 0, ambiguous=False)
+        readings = [
+            msgspec.structs.replace(it, deviations=(mark, *it.deviations)) for it in readings
+        ]
     if interaction.status >= _FIRST_ERROR_STATUS:
         error = (f"http_{interaction.status}", "")
         readings = [msgspec.structs.replace(it, error=it.error or error) for it in readings]

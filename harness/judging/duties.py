@@ -23,10 +23,12 @@ KINDS: Final[dict[About, tuple[ClientKind, ...]]] = {
 _Sources = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 
 
-_LOUD: Final = (
-    "The stream has a form that the API does not document. The client says so, and hands over no "
-    "wrong call."
-)
+# What lowers the level of every rule from MUST to SHOULD, and why.
+_LOWERED: Final[dict[Came, str]] = {
+    "undocumented": "The stream has a form that the API does not document. The client says so, and "
+    "hands over no wrong call.",
+    "unsent": "The specification has this form, and no server is known to send it.",
+}
 
 
 class Ruling(File, frozen=True):
@@ -82,9 +84,9 @@ class Duty(File, frozen=True):
         """Return how the rule applies to a client of `kind` if the stream contained `came`."""
         fitting = (each for each in self.exceptions if each.fits(kind, came))
         found = next(fitting, self.rulings[0])
-        if came != "undocumented" or found.level != "MUST":
+        if came not in _LOWERED or found.level != "MUST":
             return found
-        return msgspec.structs.replace(found, level="SHOULD", came=came, because=_LOUD)
+        return msgspec.structs.replace(found, level="SHOULD", came=came, because=_LOWERED[came])
 
 
 @cache
@@ -99,12 +101,24 @@ def load_duties() -> dict[str, Duty]:
     return convert(data, dict[str, Duty], file.name)
 
 
+class QuirksOfForm(File, frozen=True):
+    """Quirks that lower the level of every rule.
+
+    Fields:
+        undocumented: servers have them, and break the documented form of their API.
+        unsent: a specification permits them, and no server is known to have them.
+    """
+
+    undocumented: frozenset[Text]
+    unsent: frozenset[Text]
+
+
 @cache
-def undocumented_quirks() -> frozenset[str]:
-    """Return the quirks of servers that break the documented form of their API."""
+def quirks_of_form() -> QuirksOfForm:
+    """Return the quirks of `rules/undocumented.toml`."""
     file = resources.files("harness.judging.rules").joinpath("undocumented.toml")
     data = msgspec.toml.decode(file.read_text(encoding="utf-8"))
-    return frozenset(convert(data, dict[Literal["quirks"], tuple[Text, ...]], file.name)["quirks"])
+    return convert(data, QuirksOfForm, file.name)
 
 
 def level_of(rule: str, kind: ClientKind, came: Came = "") -> Level:

@@ -11,9 +11,9 @@ from functools import cached_property
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.judging.duties import undocumented_quirks
+from harness.judging.duties import quirks_of_form
 from harness.judging.expectation import Expectation, ExpectedCall, Field
-from harness.judging.results import Replay
+from harness.judging.results import Came, Replay
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
@@ -77,15 +77,18 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         return "ids" not in self.normalizer.hides
 
     @property
-    def refuses_undocumented(self) -> bool:
+    def form(self) -> Came:
         """Whether the stream breaks the form of its API, and the client said that it did.
 
         A client says so if it reports a failure or a rejection. An SDK may raise any exception.
         """
-        if undocumented_quirks().isdisjoint(self.oracle.quirks):
-            return False
+        quirks = quirks_of_form()
+        if not quirks.unsent.isdisjoint(self.oracle.quirks):
+            return "unsent"
         raised = self.kind == "sdk" and bool(self.replay.error)
-        return raised or self.turn.failure is not None or bool(self.turn.parse_errors)
+        is_said = raised or self.turn.failure is not None or bool(self.turn.parse_errors)
+        is_undocumented = not quirks.undocumented.isdisjoint(self.oracle.quirks)
+        return "undocumented" if is_undocumented and is_said else ""
 
     @property
     def prefix(self) -> str:

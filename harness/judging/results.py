@@ -22,6 +22,7 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - unknown-value: a finish value that the API does not document.
 # - undocumented: a form that the API or the framing does not have, and the client said so: it
 #   reported a failure or a rejection, or as an SDK raised an exception.
+# - unsent: a form that the specification has, and that no server is known to send.
 # - failure: a turn that must fail, or may.
 # - no-answer: a success status, and a body without any event of the API.
 # - number-form: the same number in another notation, such as 1 for 1.0.
@@ -34,6 +35,7 @@ Came = Literal[
     "no-answer",
     "undocumented",
     "unknown-value",
+    "unsent",
     "failure",
     "number-form",
 ]

@@ -37,8 +37,8 @@ class Evidence(Protocol):
         """What the client under test promises."""
 
     @property
-    def refuses_undocumented(self) -> bool:
-        """Whether the stream breaks the form of its API, and the client said that it did."""
+    def form(self) -> Came:
+        """Whether the form of the stream lowers the level of each rule."""
 
 
 E = TypeVar("E", bound=Evidence)
@@ -154,8 +154,8 @@ def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:
 
 def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
     outcome, came = violation.outcome or rule.outcome, violation.came
-    if not came and outcome is not Outcome.SILENT_WRONG and evidence.refuses_undocumented:
-        came = "undocumented"
+    if not came and outcome is not Outcome.SILENT_WRONG:
+        came = evidence.form
     return Finding(
         rule=rule.id,
         level=level_of(rule.id, evidence.kind, came),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import UnreadableError
 from harness.files.typed import convert
 from harness.judging.catalogue import load_catalogue
-from harness.judging.duties import KINDS, Duty, load_duties, rulings_of, undocumented_quirks
+from harness.judging.duties import KINDS, Duty, load_duties, quirks_of_form, rulings_of
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Came, Finding, Level, Outcome
 from harness.judging.rules import RULES, TURN_RULES
@@ -153,7 +153,16 @@ def test_a_client_may_refuse_a_form_that_the_api_does_not_document(
 
 def test_undocumented_forms_are_quirks_of_the_catalogue() -> None:
     catalogue = load_catalogue(Path(__file__).parents[2] / "catalogue" / "quirks")
-    assert undocumented_quirks() <= set(catalogue)
+    quirks = quirks_of_form()
+    assert quirks.undocumented | quirks.unsent <= set(catalogue)
+    assert quirks.undocumented.isdisjoint(quirks.unsent)
+
+
+def test_what_no_server_sends_fails_no_client() -> None:
+    body = b"\xef\xbb\xbf" + chunk({"content": "yes"}) + _STOP
+    lost = (Finish(FinishReason.STOP, "stop"),)
+    assert _findings(body, lost, "sdk")["TEXT-EXACT"].level == "SHOULD"
+    assert _findings(body[3:], lost, "sdk")["TEXT-EXACT"].level == "MUST"
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from harness.judging.conversations.session import (
     SessionRecord,
     json_or_repr,
 )
+from harness.judging.results import Came
 from harness.judging.rule import RuleMaker
 from harness.project import ClientKind
 from harness.providers import Capabilities
@@ -73,7 +74,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     # The paths of findings start at the conversation.
     prefix: ClassVar[str] = ""
     kind: ClassVar[ClientKind] = "agent"
-    refuses_undocumented: ClassVar[bool] = False
+    form: ClassVar[Came] = ""
 
     @property
     def stopped(self) -> bool:

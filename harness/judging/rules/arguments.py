@@ -11,6 +11,7 @@ from harness.judging.rules.markup import markers_in_arguments, markers_in_name
 from harness.judging.rules.what_came import (
     as_sent,
     changed_arguments,
+    lacks_finish,
     may_read_as,
     unusable_arguments,
 )
@@ -132,10 +133,11 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
         return
     expected = f"no call from a turn that failed ({evidence.expectation.failure})"
     calls = evidence.oracle.calls or ()
+    is_told = evidence.turn.failure is not None or lacks_finish(evidence)
     for index, call in enumerate(evidence.turn.tool_calls):
         sent = (each.arguments for each in calls if each.name == call.name)
         # A client that hands calls over while they stream cannot take one back.
-        is_sent = evidence.turn.failure is not None and any(
+        is_sent = is_told and any(
             each == call.arguments or may_read_as(each, call.arguments) for each in sent
         )
         actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=is_sent)

@@ -11,6 +11,7 @@ from harness.judging.rules.what_came import as_sent, sent_ids_of_calls
 from harness.turns.arguments import meaning
 
 _ID_CHANGES = "DELTA-ID-CHANGES"
+_REPEATED = "GEM-SIGNATURE-OVERWRITTEN"
 
 
 @turn_rule(
@@ -119,7 +120,22 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     for index in evidence.pairing.surplus:
         call = evidence.turn.tool_calls[index]
         if call.name and call.name not in rejections and "" not in rejections:
-            yield Violation(f"calls[{index}]", "no call", f"{call.name} {call.arguments}")
+            came = as_sent(
+                is_sent=_REPEATED in evidence.oracle.quirks and _is_again(evidence, index)
+            )
+            actual = f"{call.name} {call.arguments}"
+            yield Violation(f"calls[{index}]", "no call", actual, came=came)
+
+
+def _is_again(evidence: TurnEvidence, index: int) -> bool:
+    """Whether an earlier call has the same id, name and arguments."""
+    calls = evidence.turn.tool_calls
+    call = calls[index]
+    return bool(call.id) and any(
+        (each.id, each.name) == (call.id, call.name)
+        and meaning(each.arguments) == meaning(call.arguments)
+        for each in calls[:index]
+    )
 
 
 def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:

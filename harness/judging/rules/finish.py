@@ -6,7 +6,7 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
 from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
-from harness.judging.rules.what_came import as_sent
+from harness.judging.rules.what_came import as_sent, lacks_finish
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.sse import ends_in_event
 
@@ -74,7 +74,7 @@ def _once(evidence: TurnEvidence) -> Iterator[Violation]:
 def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     expected = evidence.expectation.failure
     if expected and evidence.turn.failure is None:
-        came = as_sent(is_sent=_is_cut(evidence) and _lacks_finish(evidence))
+        came = as_sent(is_sent=_is_cut(evidence) and lacks_finish(evidence))
         yield Violation("failure", expected, _NO_FAILURE, came=came)
 
 
@@ -84,13 +84,6 @@ def _is_cut(evidence: TurnEvidence) -> bool:
     is_answer = NO_ANSWER.isdisjoint(oracle.quirks)
     has_error = oracle.error is not None and not ends_in_event(evidence.interaction.body)
     return is_answer and not oracle.ended and not has_error
-
-
-def _lacks_finish(evidence: TurnEvidence) -> bool:
-    """Whether neither the stream nor the turn has a finish value, so that a caller sees it."""
-    finish = evidence.turn.finish
-    is_open = finish is not None and finish.reason is FinishReason.OTHER and not finish.raw
-    return is_open and not evidence.oracle.finishes
 
 
 @turn_rule(

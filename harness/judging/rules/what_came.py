@@ -13,6 +13,7 @@ from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence
 from harness.judging.results import Came
 from harness.turns.arguments import ArgumentClass, parse
+from harness.turns.deltas import FinishReason
 
 # An escape of half a surrogate pair: a high one without a low one after it, or the reverse.
 _LONE_SURROGATE: Final = re.compile(
@@ -40,6 +41,17 @@ def answer_of(evidence: TurnEvidence) -> Came:
 def as_sent(*, is_sent: bool) -> Came:
     """Return whether the stream contains what the client emitted, as rules report it."""
     return "as-sent" if is_sent else ""
+
+
+def lacks_finish(evidence: TurnEvidence) -> bool:
+    """Return whether neither the stream nor the turn has a finish value, so that a caller sees it.
+
+    A client may document that it takes such an end for a stop: the policy `absent-finish: stop`.
+    """
+    finish = evidence.turn.finish
+    is_documented = evidence.normalizer.policies.get("absent-finish") == "stop"
+    is_open = finish is not None and (is_documented or finish.reason is FinishReason.OTHER)
+    return finish is not None and is_open and not finish.raw and not evidence.oracle.finishes
 
 
 def sent_ids_of_calls(evidence: TurnEvidence) -> list[str] | None:

@@ -19,7 +19,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     model, answers = _model()
     answers.use(interaction, reads)
     integration = Integration((anthropic.APIError,), _end, failure_of)
-    yield from deltas_of(model.stream([("user", "replay")]), integration)
+    yield from deltas_of(model.stream([("user", "replay")]), integration, interaction)
 
 
 @cache

@@ -3,15 +3,18 @@
 Text and reasoning are taken from the chunks, calls from `tool_calls` and `invalid_tool_calls` of
 their sum, usage from its metadata. LangChain parses arguments while they are incomplete, and
 returns values. The values of an incomplete text are what agent code gets. Its agent loop executes
-`tool_calls` until a message has none, whatever the finish reason is.
+`tool_calls` until a message has none, whatever the finish reason is; but it sends an error to the
+model if the arguments do not fit the tool.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
 
 from harness.normalizers import sdk
+from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -22,6 +25,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from harness.wire.interaction import Interaction
 
 # The tool that the adapters offer: some integrations read calls only if a request has tools.
 TOOL: Final = {
@@ -50,12 +54,15 @@ class Integration(msgspec.Struct, frozen=True):
     older: bool = False
 
 
-def deltas_of(chunks: Iterable[Any], integration: Integration) -> Iterator[Delta]:
+def deltas_of(
+    chunks: Iterable[Any], integration: Integration, interaction: Interaction
+) -> Iterator[Delta]:
     """Yield the deltas that LangChain gives its user.
 
     Args:
         chunks: the result of the method `stream` of a chat model.
         integration: of that chat model.
+        interaction: has the request with the tools.
     """
     total: Any = None
     try:
@@ -65,7 +72,7 @@ def deltas_of(chunks: Iterable[Any], integration: Integration) -> Iterator[Delta
     except integration.errors as problem:
         yield from _failed(total, integration.failure(problem))
     else:
-        yield from _final_deltas(total, integration)
+        yield from _final_deltas(total, integration, interaction)
 
 
 def _content(chunk: Any) -> Iterator[Delta]:  # noqa: ANN401 - a value of a package that may not be installed
@@ -86,21 +93,33 @@ def _failed(total: Any, failure: StreamFailure) -> Iterator[Delta]:  # noqa: ANN
     yield failure
 
 
-def _final_deltas(total: Any, integration: Integration) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(
+    total: Any,  # noqa: ANN401 - as above
+    integration: Integration,
+    interaction: Interaction,
+) -> Iterator[Delta]:
     if total is None:
         yield StreamFailure("empty_stream", "no chunk came")
         return
     if total.usage_metadata:
         usage = total.usage_metadata
         yield UsageDelta(Usage(usage["input_tokens"], usage["output_tokens"]))
-    calls = (*_calls(total), *(_older_call(total) if integration.older else ()))
+    end = integration.end(total)
+    is_cut = isinstance(end, Finish) and end.reason is FinishReason.LENGTH
+    request = interaction if is_cut else None
+    calls = (*_calls(total, request), *(_older_call(total) if integration.older else ()))
     yield from calls
-    yield _as_the_loop_sees_it(integration.end(total), has_calls=bool(calls))
+    yield _as_the_loop_sees_it(end, has_calls=bool(calls))
 
 
-def _calls(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _calls(total: Any, request: Interaction | None) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    """Yield the calls; with `request`, its tools check the arguments, as the agent loop does."""
     for index, call in enumerate(total.tool_calls):
-        if call["name"]:
+        written = json.dumps(call["args"])
+        misfit = "" if request is None else validation_error(request, call["name"], written)
+        if call["name"] and misfit:
+            yield from sdk.withheld_call(index, call["id"], call["name"], written, misfit)
+        elif call["name"]:
             yield from sdk.handed_call(index, call["id"], call["name"], call["args"])
         else:
             why = "LangChain's tool node executes no tool without a name"
@@ -119,7 +138,6 @@ def _older_call(total: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
 
 def _as_the_loop_sees_it(end: Delta, *, has_calls: bool) -> Delta:
     """Return the end for the agent loop: a message without calls is the answer."""
-    is_open = not end.raw if isinstance(end, Finish) else True
-    if isinstance(end, Finish) and (has_calls if is_open else end.reason is FinishReason.STOP):
+    if isinstance(end, Finish) and end.reason is FinishReason.STOP:
         return Finish(FinishReason.TOOL_CALLS if has_calls else FinishReason.STOP, end.raw)
     return end

@@ -25,7 +25,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     model, answers = _model()
     answers.use(interaction, reads)
     chunks = model.stream([("user", "replay")])
-    yield from deltas_of(chunks, Integration(documented, _end, _failure))
+    yield from deltas_of(chunks, Integration(documented, _end, _failure), interaction)
 
 
 @cache

@@ -21,7 +21,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     chunks = model.stream([("user", "replay")])
     # The package retries after these two, which its sync method `stream` does not.
     documented = (httpx.HTTPStatusError, httpx.RequestError)
-    yield from deltas_of(chunks, Integration(documented, _end, _failure))
+    yield from deltas_of(chunks, Integration(documented, _end, _failure), interaction)
 
 
 @cache

@@ -24,7 +24,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
         return
     documented = (ollama.ResponseError, exceptions.OutputParserException)
     chunks = chat.stream([("user", "replay")])
-    yield from deltas_of(chunks, Integration(documented, _end, _failure))
+    yield from deltas_of(chunks, Integration(documented, _end, _failure), interaction)
 
 
 @cache

@@ -24,7 +24,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     model, answers = _model()
     answers.use(interaction, reads)
     chunks = model.stream([("user", "replay")], **_options(interaction))
-    yield from deltas_of(chunks, Integration((openai.OpenAIError,), _end, older=True))
+    yield from deltas_of(chunks, Integration((openai.OpenAIError,), _end, older=True), interaction)
 
 
 @cache

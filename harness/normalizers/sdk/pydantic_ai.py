@@ -10,11 +10,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final
 
-from harness.dialects.kit.parse_request import ChatRequest
-from harness.dialects.table import read_request
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
-from harness.turns.arguments import parse
+from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
     Delta,
@@ -26,7 +24,6 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.turns.schema_check import Checker, misfit
 from harness.wire.interaction import Interaction
 
 # Finish reasons of the package, which has the same for each provider.
@@ -36,8 +33,6 @@ _FINISH: Final = {
     "length": FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
 }
-
-_CHECKER: Final = Checker()
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -59,7 +54,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     except exceptions.AgentRunError as problem:
         yield from _failure_deltas(problem, response)
     else:
-        yield from _final_deltas(response, read_request(interaction.dialect, interaction.request))
+        yield from _final_deltas(response, interaction)
 
 
 @cache
@@ -101,7 +96,7 @@ def _failure_deltas(problem: Any, response: Any) -> Iterator[Delta]:  # noqa: AN
     yield sdk.failure_delta(problem)
 
 
-def _final_deltas(response: Any, request: ChatRequest) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(response: Any, interaction: Interaction) -> Iterator[Delta]:  # noqa: ANN401 - as above
     yield UsageDelta(Usage(response.usage.input_tokens, response.usage.output_tokens))
     if len({call.tool_call_id for call in response.tool_calls}) < len(response.tool_calls):
         why = "the agent raises UnexpectedModelBehavior if two calls have the same id"
@@ -112,18 +107,13 @@ def _final_deltas(response: Any, request: ChatRequest) -> Iterator[Delta]:  # no
     for index, call in enumerate(response.tool_calls):
         if not call.tool_name:
             yield from _withheld(index, call, "the agent has no tool without a name")
-        elif response.finish_reason == "length" and (why := _misfit(call, request)):
+        elif response.finish_reason == "length" and (
+            why := validation_error(interaction, call.tool_name, call.args or "")
+        ):
             yield from _withheld(index, call, why)
         else:
             yield from sdk.handed_call(index, call.tool_call_id, call.tool_name, call.args or "")
     yield _end(response)
-
-
-def _misfit(call: Any, request: ChatRequest) -> str:  # noqa: ANN401 - as above
-    """Return why the agent's validation of arguments rejects a call; "" if it does not."""
-    tools = {tool.name: tool for tool in request.tools} if request.tools_known else None
-    parsed = parse(call.args or "{}")
-    return parsed.error or misfit(call.tool_name, parsed.value or {}, tools, _CHECKER)
 
 
 def _withheld(index: int, call: Any, why: str) -> Iterator[Delta]:  # noqa: ANN401 - as above
@@ -150,11 +140,19 @@ normalizer = Normalizer(
     normalize=normalize,
     dialects=frozenset(("openai-chat", "anthropic")),
     capabilities=sdk.CAPABILITIES_OF_APPENDERS
-    - {"custom-tools", "client-actions", "other-encodings", "several-choices"},
+    - {
+        "custom-tools",
+        "client-actions",
+        "legacy-functions",
+        "other-encodings",
+        "several-choices",
+    },
     kind="gateway",
     role="peer",
     summary="the pydantic-ai package: direct.model_request_stream_sync and its response",
-    policies={"names": "append", "arguments": "append"},
+    # Its documentation of `openai_chat_streaming_requires_finish_reason`: compatible servers may
+    # send no finish reason, so that by default an answer without one is complete.
+    policies={"names": "append", "arguments": "append", "absent-finish": "stop"},
     needs=("pydantic_ai", "openai", "anthropic", "httpx2"),
     extra="pydantic-ai",
 )
