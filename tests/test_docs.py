@@ -47,6 +47,12 @@ def _commands() -> Iterator[tuple[str, click.Command]]:
 COMMANDS = dict(_commands())
 
 
+def _params(command: click.Command) -> list[click.Parameter]:
+    """Return the parameters of a command and of its subcommands."""
+    below = command.commands.values() if isinstance(command, click.Group) else ()
+    return [*command.params, *(param for each in below for param in each.params)]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_links_lead_somewhere(name: str) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", _text(name))
@@ -89,7 +95,7 @@ def test_commands_and_options_exist(name: str) -> None:
         if command not in COMMANDS:
             assert not rest.startswith(" -"), f"harness {command}{rest}"
             continue
-        known = {option for each in COMMANDS[command].params for option in each.opts}
+        known = {option for each in _params(COMMANDS[command]) for option in each.opts}
         used = set(re.findall(r"(?<=\s)--[a-z-]+", rest)) - {"--help"}
         assert used <= known, f"harness {command}{rest}"
 
@@ -102,7 +108,7 @@ def test_readme_has_exactly_the_two_quick_start_lines() -> None:
 def test_the_command_reference_has_every_command_and_option() -> None:
     text = _text("docs/reference/cli.md")
     assert [name for name in COMMANDS if f"## harness {name}" not in text] == []
-    options = {param.opts[-1] for each in COMMANDS.values() for param in each.params}
+    options = {param.opts[-1] for each in COMMANDS.values() for param in _params(each)}
     assert [o for o in options if o.startswith("--") and f"{o}" not in text] == []
 
 

@@ -45,6 +45,7 @@ _COMMANDS = {
     "new": "Write a cassette that shows a quirk, and a draft of its scenario.",
     "list": "List scenarios, cassettes, normalizers, rules and more.",
     "quirks": "List the catalogued quirks, or describe some.",
+    "peers": "Install third-party libraries, judge each in an environment, compare them.",
     "prompt": "Print the system text of a prompt.",
     "schema": "Print the JSON Schema of a file or an output.",
     "doctor": "Check that bundled scenarios, cassettes, rules and mutants are consistent.",

@@ -1,0 +1,223 @@
+"""`harness peers`: install third-party libraries, judge each in its environment, compare them."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.cli import EXIT_GATE_FAILED
+from harness.cli.options import (
+    Decorator,
+    echo_result,
+    format_option,
+    jobs_option,
+    output_option,
+    today_option,
+)
+from harness.cli.run_files import bundled_context, write_text
+from harness.errors import HarnessError, UsageError
+from harness.judging.replaying import CUTS, Cuts
+from harness.normalizers.discovery import available_normalizers
+from harness.peers.environment import (
+    Environment,
+    default_folder,
+    environment_of,
+    install,
+    link_harness,
+)
+from harness.peers.locking import write_lock
+from harness.peers.matrix_page import render_matrix
+from harness.peers.process import judging_environment
+from harness.peers.record import PeerRecord, read_results
+from harness.peers.running import PeerRuns, judge_peers
+from harness.peers.table import Peer, peers, select_peers
+from harness.reporting.text.repro import reproducible_clients
+from harness.reporting.visible import aligned_columns, marked
+
+
+@click.group("peers")
+def peers_command() -> None:
+    """Install third-party libraries, judge each in an environment, compare them."""
+
+
+def _folder_option() -> Decorator:
+    return click.option(
+        "--folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="HARNESS_PEERS",
+        default=default_folder,
+        help="Folder of the environments. Default: HARNESS_PEERS, or else the user's cache.",
+    )
+
+
+@peers_command.command("list")
+@_folder_option()
+@format_option("pretty", "json")
+def list_peers(folder: Path, style: str) -> None:
+    """List the peers, their packages and environments."""
+    rows = list(_rows(folder))
+    columns = ("name", "language", "package", "version", "state", "dialects")
+    table = [columns, *([_text(row[column]) for column in columns] for row in rows)]
+    echo_result(style, rows, aligned_columns(table))
+
+
+def _rows(folder: Path) -> Iterator[dict[str, Any]]:
+    dialects = _declared_dialects()
+    for peer in peers().values():
+        environment = environment_of(peer, folder)
+        yield {
+            "name": peer.name,
+            "language": peer.language,
+            "package": peer.library.name,
+            "version": peer.library.version,
+            "dialects": list(peer.dialects or dialects.get(peer.name, ())),
+            "state": environment.state,
+            "installed": environment.state == "installed",
+            "folder": str(environment.path),
+        }
+
+
+def _declared_dialects() -> dict[str, tuple[str, ...]]:
+    return {each.name: tuple(sorted(each.dialects)) for each in available_normalizers()}
+
+
+def _text(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _chosen(names: tuple[str, ...], *, every: bool) -> tuple[Peer, ...]:
+    """Return one peer for each environment of the selected peers."""
+    if bool(names) == every:
+        raise UsageError("expected either names or --all, found both or neither")
+    return tuple({peer.environment: peer for peer in select_peers(names)}.values())
+
+
+@peers_command.command("install")
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "every", is_flag=True, help="Install all peers.")
+@_folder_option()
+def install_peers(names: tuple[str, ...], *, every: bool, folder: Path) -> int:
+    """Install the locked packages of peers, with uv or pip, or with npm.
+
+    The command exits with code 1 if an environment could not be installed.
+    """
+    failed = False
+    for peer in _chosen(names, every=every):
+        environment = environment_of(peer, folder)
+        try:
+            _install(environment)
+        except HarnessError as error:
+            failed = True
+            click.echo(f"not installed: {peer.environment}: {marked(error.what)}", err=True)
+    return EXIT_GATE_FAILED if failed else 0
+
+
+def _install(environment: Environment) -> None:
+    if environment.state == "installed":
+        click.echo(f"up to date: {environment.path}")
+        return
+    click.echo(f"installing: {environment.path}")
+    install(environment)
+
+
+@peers_command.command("lock")
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "every", is_flag=True, help="Lock the packages of all peers.")
+def lock_peers(names: tuple[str, ...], *, every: bool) -> None:
+    """Resolve the packages of peers, and write their locks into this harness."""
+    for peer in _chosen(names, every=every):
+        for path in write_lock(peer):
+            click.echo(path)
+
+
+@peers_command.command("run")
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option(
+    "--in",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True),
+    help="Scenario, cassette or folder of them. Repeatable. Default: the bundled scenarios and "
+    "recordings.",
+)
+@click.option(
+    "--cuts", type=click.Choice(CUTS), default="quick", show_default=True, help="As in harness run."
+)
+@click.option("--select", metavar="FILTERS", default="", help="As in harness run.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=1800,
+    show_default=True,
+    help="Time limit for each peer.",
+)
+@jobs_option("half the cores; each peer has two processes")
+@output_option("Folder for the results of each peer.", default="reports/peers")
+@_folder_option()
+@today_option
+def run_peers(  # noqa: PLR0913 - one parameter for each option
+    names: tuple[str, ...],
+    *,
+    paths: tuple[Path, ...],
+    cuts: Cuts,
+    select: str,
+    seconds: float,
+    jobs: int | None,
+    output: Path,
+    folder: Path,
+    today: date,
+) -> int:
+    """Judge peers, all by default, each in processes of its environment.
+
+    A peer must first pass a text and a call in each of its dialects. A peer that hangs, floods or
+    dies is recorded as not judged, with the reason, and the command exits with code 1.
+    """
+    absolute = tuple(path.absolute() for path in paths)
+    runs = PeerRuns(folder, output, today.isoformat(), seconds, cuts, select, absolute)
+    dialects = _declared_dialects()
+    chosen = [(it, it.dialects or dialects.get(it.name, ())) for it in select_peers(names)]
+    failed = []
+
+    def show(record: PeerRecord) -> None:
+        if record.not_judged:
+            failed.append(record.name)
+        how = f"not judged: {record.not_judged}" if record.not_judged else "judged"
+        click.echo(f"{record.name} {record.version}: {how} ({record.seconds:g} s)")
+
+    judge_peers(chosen, runs, jobs or max(1, (os.cpu_count() or 1) // 2), show)
+    return EXIT_GATE_FAILED if failed else 0
+
+
+@peers_command.command("matrix")
+@click.argument("results", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
+@output_option("File of the matrix.", default="docs/matrix.md", is_folder=False)
+def matrix_of_peers(results: Path, output: Path) -> None:
+    """Write the comparison of all peers in DIR, the output folder of `peers run`, as Markdown."""
+    page = render_matrix(read_results(results), bundled_context().quirks, reproducible_clients())
+    write_text(output, page)
+    click.echo(f"wrote {output}", err=True)
+
+
+@peers_command.command("exec", context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="COMMAND...")
+@_folder_option()
+def execute_in_environment(name: str, arguments: tuple[str, ...], folder: Path) -> int:
+    """Run a COMMAND of harness, such as `replay CELL`, in the environment of a peer.
+
+    It runs without network, in the folder of the environment, and its exit code is returned.
+    """
+    (peer,) = select_peers((name,))
+    environment = environment_of(peer, folder)
+    if environment.state != "installed":
+        hint = f"Run `harness peers install {name}`."
+        raise UsageError(f"its environment is {environment.state}", where=name, hint=hint)
+    link_harness(environment)
+    variables = judging_environment(environment.executables)
+    command = [str(environment.command), *arguments]
+    done = subprocess.run(command, cwd=environment.path, env=variables, check=False)  # noqa: S603 - of an environment that this package made
+    return done.returncode

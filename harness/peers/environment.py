@@ -1,0 +1,183 @@
+"""Environments: one folder for each set of pinned packages, with this harness in it.
+
+A Python environment is a venv, and one for JavaScript a folder with `node_modules` and drivers.
+Both have `bin/harness`, and a `pyproject.toml` that keeps the settings of other projects out.
+The copy of the lock in it is written last, so that an interrupted installation never counts.
+"""
+
+import importlib.metadata
+import os
+import shlex
+import shutil
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from harness import shipped
+from harness.errors import UsageError
+from harness.peers.locks import npm_lock, python_lock, read_lock
+from harness.peers.process import run_bounded
+from harness.peers.table import Language, Peer, peers
+
+State = Literal["installed", "outdated", "missing"]
+
+DISTRIBUTION: Final = "toolcall-harness"
+_STAMP: Final = "installed.lock"
+_INSTALL_SECONDS: Final = 1200.0
+_NPM_CI: Final = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+_LAUNCHER: Final = """\
+#!/bin/sh
+exec {python} -P -c 'from harness.cli import main; main()' "$@"
+"""
+
+
+class Environment(msgspec.Struct, frozen=True):
+    """The folder `path`; its `name` is that of the row which lists its packages."""
+
+    name: str
+    language: Language
+    path: Path
+
+    @property
+    def command(self) -> Path:
+        """The harness that judges the peers of this environment."""
+        return self.path / "bin" / "harness"
+
+    @property
+    def executables(self) -> Path:
+        """The folder of the programs that its packages install."""
+        return self.path / ("bin" if self.language == "python" else "node_modules/.bin")
+
+    @property
+    def state(self) -> State:
+        """Whether it contains what its lock lists now."""
+        stamp = self.path / _STAMP
+        if not stamp.is_file():
+            return "missing"
+        return "installed" if stamp.read_bytes() == read_lock(self.name) else "outdated"
+
+
+def default_folder() -> Path:
+    """Return the folder of all environments in the user's cache (XDG Base Directory)."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
+    return base / "harness" / "peers"
+
+
+def environment_of(peer: Peer, folder: Path) -> Environment:
+    """Return the environment of `peer` in `folder`, which contains all environments."""
+    return Environment(peer.environment, peer.language, folder.absolute() / peer.environment)
+
+
+def install(environment: Environment) -> None:
+    """Make the environment as its lock says, in place of an older one.
+
+    Raises:
+        UsageError: a package manager is not installed, or failed.
+        UnreadableError: there is no lock.
+    """
+    lock = read_lock(environment.name)
+    shutil.rmtree(environment.path, ignore_errors=True)
+    environment.path.mkdir(parents=True)
+    if environment.language == "python":
+        create_venv(environment.path)
+        pip(environment.path, "install", "--no-deps", "-r", str(python_lock(environment.name)))
+    else:
+        for file in npm_lock(environment.name):
+            shutil.copy(file, environment.path)
+        run_tool(_NPM_CI, environment.path)
+    link_harness(environment)
+    (environment.path / _STAMP).write_bytes(lock)
+
+
+def link_harness(environment: Environment) -> None:
+    """Put the running harness into the environment, so that both judge by the same rules."""
+    path = environment.path
+    declared = ["[tool.harness]\n"]
+    python = Path(sys.executable)
+    if environment.language == "python":
+        python = path / "bin" / "python"
+        _link_package(path)
+    else:
+        for file in sorted(shipped.bundled_folder("clients").glob("node/*.mjs")):
+            shutil.copy(file, path)
+        declared += map(_declaration, _drivers(environment.name))
+    (path / "pyproject.toml").write_text("\n".join(declared), encoding="utf-8")
+    environment.command.parent.mkdir(exist_ok=True)
+    launcher = _LAUNCHER.format(python=shlex.quote(str(python)))
+    environment.command.write_text(launcher, encoding="utf-8")
+    environment.command.chmod(0o755)
+
+
+def _drivers(environment: str) -> list[Peer]:
+    return [peer for peer in peers().values() if peer.environment == environment]
+
+
+def _declaration(peer: Peer) -> str:
+    """Return the declaration by which the name of a driver's peer is known in its environment."""
+    return f'[tool.harness.normalizers.{peer.name}]\ntarget = "client:node {peer.driver}"\n'
+
+
+def _link_package(path: Path) -> None:
+    """Link the package, and copy the metadata that contains the names of the normalizers."""
+    base = {"base": str(path), "platbase": str(path)}
+    site = Path(sysconfig.get_path("purelib", "venv", base))
+    package = site / "harness"
+    package.unlink(missing_ok=True)
+    package.symlink_to(Path(shipped.__file__).resolve().parent, target_is_directory=True)
+    found = importlib.metadata.distribution(DISTRIBUTION)
+    info = site / f"{DISTRIBUTION.replace('-', '_')}-{found.version}.dist-info"
+    info.mkdir(exist_ok=True)
+    for name in ("METADATA", "entry_points.txt"):
+        (info / name).write_text(found.read_text(name) or "", encoding="utf-8")
+
+
+def create_venv(path: Path) -> None:
+    """Create a venv of the running Python at `path`; uv is faster, if it is installed.
+
+    Raises:
+        UsageError: it cannot be created.
+    """
+    uv = shutil.which("uv")
+    if uv is None:
+        run_tool((sys.executable, "-m", "venv", "--clear", str(path)), path)
+    else:
+        run_tool((uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(path)), path)
+
+
+def pip(path: Path, action: str, *options: str) -> str:
+    """Run a command of pip, or of `uv pip`, on the venv at `path`, and return its output.
+
+    Raises:
+        UsageError: it failed.
+    """
+    python, uv = str(path / "bin" / "python"), shutil.which("uv")
+    if uv is not None:
+        return run_tool((uv, "pip", action, "--quiet", "--python", python, *options), path)
+    quiet = ("--quiet", "--disable-pip-version-check")
+    return run_tool((python, "-m", "pip", action, *quiet, *options), path)
+
+
+def run_tool(command: tuple[str, ...], folder: Path) -> str:
+    """Run a package manager in `folder`, and return what it printed.
+
+    Raises:
+        UsageError: it is not installed, took too long or failed.
+    """
+    name = " ".join(Path(part).name for part in command[:3])
+    try:
+        ended = run_bounded(command, folder=folder, seconds=_INSTALL_SECONDS)
+    except OSError as error:
+        hint = f"Install {command[0]}."
+        raise UsageError(f"cannot start: {error.strerror}", where=name, hint=hint) from error
+    if ended.code != 0:
+        how = f"exit code {ended.code}" if ended.code is not None else "the time limit"
+        raise UsageError(
+            f"failed with {how}: {ended.last_line}",
+            where=f"{name} in {folder}",
+            hint="Check the connection to the package index and the pins, and try again.",
+        )
+    return ended.output

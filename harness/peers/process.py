@@ -1,0 +1,123 @@
+"""Run a command of a peer: bounded in time and output, and ended together with its children."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+from typing import IO, Final, NamedTuple
+
+_READ_BYTES: Final = 1 << 16
+_KEPT_BYTES: Final = 1 << 17
+_SHOWN_CHARS: Final = 300
+_DRAIN_SECONDS: Final = 2.0
+_POLL_SECONDS: Final = 0.2
+
+# A library must not find the user's keys, proxies or settings: the result would depend on them.
+_PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "TERM")
+# A library that ignores its transport must not reach a provider. Loopback is not affected.
+_NOWHERE: Final = "http://127.0.0.1:9"
+_NO_NETWORK: Final = {
+    **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _NOWHERE),
+    **dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1,localhost,::1"),
+}
+
+
+class Ended(NamedTuple):
+    """How a command ended.
+
+    Fields:
+        code: its exit code, negative for a signal; None if it was ended for its time limit.
+        output: the end of what it printed.
+        seconds: how long it took.
+    """
+
+    code: int | None
+    output: str
+    seconds: float
+
+    @property
+    def last_line(self) -> str:
+        """The last line of the output that is not empty; "" if there is none."""
+        lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        return lines[-1][:_SHOWN_CHARS] if lines else ""
+
+
+def judging_environment(folder: Path) -> dict[str, str]:
+    """Return the variables of a process that judges: no settings of the user, no network.
+
+    Args:
+        folder: of executables that are preferred to those of the user.
+    """
+    passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    path = os.pathsep.join(filter(None, (str(folder), passed.get("PATH", ""))))
+    return {**passed, **_NO_NETWORK, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def run_bounded(
+    command: Sequence[str | Path],
+    *,
+    folder: Path,
+    seconds: float,
+    variables: Mapping[str, str] | None = None,
+    stop: Event | None = None,
+) -> Ended:
+    """Run `command` in `folder`, and end it and its children after `seconds`.
+
+    Args:
+        command: program and arguments.
+        folder: its working folder.
+        seconds: the time limit.
+        variables: its environment variables; None for those of this process.
+        stop: if another thread sets it, the command is ended as by its time limit.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    start = monotonic()
+    process = subprocess.Popen(  # noqa: S603 - a program of an environment that this package made
+        [str(part) for part in command],
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # so that its children can be ended with it
+    )
+    kept = bytearray()
+    assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+    reader = Thread(target=_read, args=(process.stdout, kept), daemon=True)
+    reader.start()
+    try:
+        code = _wait(process, start + seconds, stop or Event())
+    finally:
+        _end(process)
+    reader.join(_DRAIN_SECONDS)
+    output = bytes(kept).decode("utf-8", "replace")
+    return Ended(code, output, monotonic() - start)
+
+
+def _wait(process: "subprocess.Popen[bytes]", deadline: float, stop: Event) -> int | None:
+    """Return the exit code; None if the deadline or `stop` comes first."""
+    while not stop.is_set() and (left := deadline - monotonic()) > 0:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(min(left, _POLL_SECONDS))
+    return None
+
+
+def _read(stream: IO[bytes], kept: bytearray) -> None:
+    """Keep the end of `stream`; what came before is dropped, so that a flood needs no memory."""
+    with stream, suppress(OSError, ValueError):
+        while chunk := os.read(stream.fileno(), _READ_BYTES):
+            kept += chunk
+            del kept[:-_KEPT_BYTES]
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End the process, and what it started, also if it has ended itself."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

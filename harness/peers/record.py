@@ -1,0 +1,98 @@
+"""What a folder of results contains: for each peer a record, and its run if it was judged."""
+
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from harness.errors import UnreadableError
+from harness.files.load import read_file
+from harness.files.typed import File, convert
+from harness.peers.table import Language
+from harness.runs.run import Run
+from harness.runs.store import read_run
+
+RECORD: Final = "peer.json"
+RUN: Final = "run.jsonl"
+_MAX_BYTES: Final = 1 << 20
+
+
+class PeerRecord(File, frozen=True):
+    """How the run of a peer ended.
+
+    Fields:
+        package, version: of the library under test.
+        harness: version of the harness.
+        at: ISO date of the run.
+        seconds: how long it took, smoke cases included.
+        cuts: chunkings of the run, as in `harness run --cuts`.
+        selection: paths and filters of the run; "" for the bundled scenarios and recordings.
+        not_judged: why there is no run; "" if there is one.
+    """
+
+    name: str
+    language: Language
+    package: str
+    version: str
+    harness: str
+    at: str
+    seconds: float = 0.0
+    cuts: str = ""
+    selection: str = ""
+    not_judged: str = ""
+
+
+class PeerResults(msgspec.Struct, frozen=True):
+    """A record, and its complete run; None if the peer was not judged."""
+
+    record: PeerRecord
+    run: Run | None
+
+
+def write_record(record: PeerRecord, folder: Path) -> None:
+    """Write the record to `folder`, which is that of one peer."""
+    text = msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
+    (folder / RECORD).write_bytes(text)
+
+
+def read_results(folder: Path) -> tuple[PeerResults, ...]:
+    """Return the results of all peers in the folders of `folder`, by language and name.
+
+    Raises:
+        UnreadableError: there are none, or one is not valid.
+    """
+    found = [_results(path) for path in sorted(folder.glob(f"*/{RECORD}"))]
+    if not found:
+        raise UnreadableError(
+            f"expected folders with {RECORD}, found none",
+            where=str(folder),
+            hint="Write them with `harness peers run -o DIR`.",
+        )
+    order = {"python": 0, "javascript": 1}
+    return tuple(sorted(found, key=lambda it: (order[it.record.language], it.record.name)))
+
+
+def _results(path: Path) -> PeerResults:
+    try:
+        data = msgspec.json.decode(read_file(path, most=_MAX_BYTES))
+    except msgspec.DecodeError as error:
+        raise UnreadableError(f"not JSON: {error}", where=str(path)) from error
+    record = convert(data, PeerRecord, str(path))
+    if record.not_judged:
+        return PeerResults(record, None)
+    return PeerResults(record, complete_run(path.with_name(RUN), record.name))
+
+
+def complete_run(path: Path, peer: str) -> Run:
+    """Return the run of `peer` at `path`.
+
+    Raises:
+        UnreadableError: it is not a run, not complete, or of another client.
+    """
+    run = read_run(path)
+    if not run.complete:
+        raise UnreadableError(f"incomplete: {len(run.results)} results", where=str(path))
+    if run.header.names != (peer,):
+        names = ", ".join(run.header.names)
+        raise UnreadableError(f"expected the run of {peer}, found that of {names}", where=str(path))
+    return run

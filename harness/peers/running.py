@@ -1,0 +1,177 @@
+"""Judge peers: each in a process of its environment, after it passed its smoke cases.
+
+A peer that hangs, floods its output or dies costs only itself: it is recorded as not judged, with
+the reason.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+import msgspec
+
+from harness import __version__
+from harness.errors import HarnessError
+from harness.judging.replaying import Cuts
+from harness.judging.results import Outcome
+from harness.peers.environment import environment_of, link_harness
+from harness.peers.process import judging_environment, run_bounded
+from harness.peers.record import RUN, PeerRecord, complete_run, write_record
+from harness.peers.smoke import write_smoke_cases
+from harness.peers.table import Peer
+from harness.reporting.visible import plain
+from harness.runs.run import Run
+
+_SMOKE_SECONDS: Final = 120.0
+_JUDGED: Final = (0, 1)  # exit codes of `harness run`: the gate passed or failed
+# More than one, because a library may end the process that it runs in.
+_PROCESSES: Final = 2
+
+
+class PeerRuns(msgspec.Struct, frozen=True):
+    """What all peers are run with.
+
+    Fields:
+        folder: of the environments.
+        output: gets a folder for each peer.
+        at: ISO date of the runs.
+        seconds: time limit for each peer.
+        paths: as in `harness run`, absolute.
+    """
+
+    folder: Path
+    output: Path
+    at: str
+    seconds: float
+    cuts: Cuts
+    select: str = ""
+    paths: tuple[Path, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Those of `harness run` that select and split the cases."""
+        chosen = ("--select", self.select) if self.select else ()
+        return (*map(str, self.paths), "--cuts", self.cuts, *chosen)
+
+    @property
+    def selection(self) -> str:
+        """Paths and filters as text, without the folders that the paths are in."""
+        return " ".join((*(path.name for path in self.paths), self.select)).strip()
+
+
+class _NotJudgedError(Exception):
+    """Why a peer is not judged."""
+
+
+def judge_peers(
+    peers: Iterable[tuple[Peer, tuple[str, ...]]],
+    runs: PeerRuns,
+    in_parallel: int,
+    on_record: Callable[[PeerRecord], None],
+) -> None:
+    """Judge each peer, with its dialects, and write its run and its record.
+
+    Args:
+        peers: each with the dialects of its smoke cases.
+        runs: what they are run with.
+        in_parallel: how many at the same time.
+        on_record: gets each record when it is written, in the order of `peers`.
+    """
+    stop = Event()
+    judges = [_PeerJudge(peer, dialects, runs, stop) for peer, dialects in peers]
+    for environment in {judge.environment for judge in judges}:
+        if environment.state == "installed":
+            link_harness(environment)
+    with ThreadPoolExecutor(in_parallel) as pool:
+        try:
+            for record in pool.map(_PeerJudge.judge, judges):
+                on_record(record)
+        except BaseException:  # an interrupt must not wait for the time limits
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+class _PeerJudge:
+    """Judges one peer once."""
+
+    def __init__(self, peer: Peer, dialects: tuple[str, ...], runs: PeerRuns, stop: Event) -> None:
+        self.environment = environment_of(peer, runs.folder)
+        self._peer, self._dialects, self._runs, self._stop = peer, dialects, runs, stop
+        self._folder = runs.output.absolute() / peer.name
+        self._seconds = 0.0
+
+    def judge(self) -> PeerRecord:
+        """Write the run, if the peer can be judged, and the record; return the record."""
+        shutil.rmtree(self._folder, ignore_errors=True)  # an older run must not count as this one
+        self._folder.mkdir(parents=True)
+        why = ""
+        try:
+            self._judge()
+        except _NotJudgedError as problem:
+            why = str(problem)
+        except HarnessError as problem:
+            why = problem.what
+        except OSError as problem:
+            why = f"cannot be started: {problem.strerror}"
+        record = PeerRecord(
+            name=self._peer.name,
+            language=self._peer.language,
+            package=self._peer.library.name,
+            version=self._peer.library.version,
+            harness=__version__,
+            at=self._runs.at,
+            seconds=round(self._seconds, 1),
+            cuts=self._runs.cuts,
+            selection=self._runs.selection,
+            not_judged=plain(why),
+        )
+        write_record(record, self._folder)
+        return record
+
+    def _judge(self) -> None:
+        if self.environment.state != "installed":
+            raise _NotJudgedError(f"its environment is {self.environment.state}")
+        if not self._dialects:
+            raise _NotJudgedError("the installed harness has no normalizer of this name")
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            cases = write_smoke_cases(self._dialects, folder)
+            options = (*map(str, cases), "--cuts", "whole")
+            _check_smoke(self._run(options, folder, _SMOKE_SECONDS), len(cases))
+        self._run(self._runs.arguments, self._folder, self._runs.seconds)
+
+    def _run(self, arguments: tuple[str, ...], output: Path, limit: float) -> Run:
+        """Run the harness of the environment, and return the complete run that it wrote."""
+        own = ("-n", self._peer.name, "--no-report", "-j", str(_PROCESSES), "-o", str(output))
+        ended = run_bounded(
+            (self.environment.command, "run", *arguments, *own),
+            folder=self.environment.path,
+            seconds=limit,
+            variables=judging_environment(self.environment.executables),
+            stop=self._stop,
+        )
+        self._seconds += ended.seconds
+        if ended.code not in _JUDGED:
+            code = f"exit code {ended.code}"
+            how = f"it did not end within {limit:g} s" if ended.code is None else code
+            raise _NotJudgedError(f"{how}: {ended.last_line}" if ended.last_line else how)
+        return complete_run(output / RUN, self._peer.name)
+
+
+def _check_smoke(run: Run, cases: int) -> None:
+    """Check that each smoke case was judged, and passes."""
+    for result in run.results:
+        if result.outcome is not Outcome.PASS:
+            what = [f"fails the smoke case {result.scenario} ({result.outcome.value})"]
+            what += [
+                f"{finding.rule}: expected {finding.expected}, found {finding.actual}"
+                for finding in result.findings[:1]
+            ]
+            raise _NotJudgedError(": ".join(what))
+    if len(run.results) != cases:
+        raise _NotJudgedError(f"expected {cases} smoke cases, found {len(run.results)}")

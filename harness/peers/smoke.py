@@ -1,0 +1,59 @@
+"""The smoke cases of a peer: a text and a call, as each API documents them.
+
+They prove that an adapter drives its library before it is judged. A library that fails on one of
+them is not judged, because its failures elsewhere would say nothing about it.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from harness.dialects.kit.build_request import RequestSpec
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.table import DIALECTS
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, call_deltas
+from harness.turns.messages import user
+from harness.turns.turn import Tool
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.cassette_file import save_cassette
+from harness.wire.interaction import Request
+
+_MODEL: Final = "smoke"
+_TOOL: Final = Tool(
+    "get_weather",
+    parameters={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+)
+_TEXT: Final[tuple[Delta, ...]] = (
+    TextDelta("Hello, "),
+    TextDelta("world."),
+    Finish(FinishReason.STOP),
+)
+_CALL: Final[tuple[Delta, ...]] = (
+    *call_deltas(0, "call_abc12", _TOOL.name, '{"city": ', '"Oslo"}'),
+    Finish(FinishReason.TOOL_CALLS),
+)
+
+
+def write_smoke_cases(dialects: Iterable[str], folder: Path) -> tuple[Path, ...]:
+    """Write a cassette for each case of each dialect to `folder`, and return their paths."""
+    paths = []
+    for name in dialects:
+        dialect = DIALECTS[name]
+        cases = {"text": _TEXT} if dialect.arguments == "none" else {"text": _TEXT, "call": _CALL}
+        for case, deltas in cases.items():
+            path = folder / f"{name}-{case}.yaml"
+            interaction = dialect.interaction(deltas, request=_request(dialect))
+            save_cassette(Cassette(path.stem, (interaction,), Origin("emulated")), path)
+            paths.append(path)
+    return tuple(paths)
+
+
+def _request(dialect: Dialect) -> Request:
+    form = dialect.request_forms[""]
+    address = next(iter(form.addresses.values()))
+    tools = () if dialect.arguments == "none" else (_TOOL,)
+    body = form.body(RequestSpec(_MODEL, address, (user("What is the weather in Oslo?"),), tools))
+    headers = (("content-type", "application/json"),)
+    return Request("POST", address.replace("{model}", _MODEL), headers, msgspec.json.encode(body))

@@ -1,0 +1,207 @@
+"""The matrix: counts add up, what was not judged is never a pass, and text creates no markup."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from harness import shipped
+from harness.errors import UnreadableError
+from harness.judging.catalogue import load_catalogue
+from harness.judging.results import Outcome, Result
+from harness.peers.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
+from harness.peers.matrix_page import render_matrix
+from harness.peers.record import PeerRecord, PeerResults, read_results, write_record
+from harness.runs.run import NormalizerFacts
+from harness.runs.store import RunWriter
+from tests.runs.runs_samples import a_finding, a_header, a_result, a_run
+
+CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
+SOME_QUIRKS = ("SSE-CRLF", "DELTA-NAME-REPEATED", "ARGS-NULL", "DASH-CUMULATIVE")
+COUNTS = ("conforming", "judged", "unjudged", "unsupported")
+
+
+@dataclass
+class Cell:
+    outcome: Outcome
+    quirk: str
+    dialect: str
+    recorded: bool
+
+
+cells = st.lists(
+    st.builds(
+        Cell,
+        st.sampled_from(Outcome),
+        st.sampled_from(("", *SOME_QUIRKS)),
+        st.sampled_from(("openai-chat", "ollama", "gemini")),
+        st.booleans(),
+    ),
+    max_size=25,
+)
+
+
+def results_of(found: list[Cell]) -> tuple[Result, ...]:
+    return tuple(
+        replace(
+            a_result(
+                f"{'cassette:' if cell.recorded else ''}area/{number}",
+                "lib",
+                outcome=cell.outcome,
+                quirks=(cell.quirk,) if cell.quirk else (),
+                findings=(a_finding("CALLS-KEPT"),) if cell.outcome.fails else (),
+            ),
+            dialect=cell.dialect,
+        )
+        for number, cell in enumerate(found)
+    )
+
+
+def a_record(name: str = "lib", **changes: object) -> PeerRecord:
+    record = PeerRecord(name, "python", "library", "1.0", "0.1.0", "2026-11-01", 60.0, "quick")
+    return replace(record, **changes)
+
+
+def peer(results: tuple[Result, ...], name: str = "lib") -> PeerResults:
+    facts = NormalizerFacts(name, "sdk", "peer", dialects=("openai-chat", "ollama", "gemini"))
+    run = a_run(results, name)
+    return PeerResults(
+        a_record(name), replace(run, header=replace(run.header, normalizers=(facts,)))
+    )
+
+
+def page(*results: PeerResults) -> str:
+    return render_matrix(results, CATALOGUE, ("lib",))
+
+
+def sums(parts: dict[str, tuple[Result, ...]]) -> dict[str, int]:
+    return {
+        field: sum(getattr(tally(results), field) for results in parts.values()) for field in COUNTS
+    }
+
+
+def of(found: Tally) -> dict[str, int]:
+    return {field: getattr(found, field) for field in COUNTS}
+
+
+@given(cells)
+def test_the_parts_add_up_to_all_cells(found: list[Cell]) -> None:
+    results = results_of(found)
+    total = tally(results)
+    assert total.judged + total.unjudged + total.unsupported == len(results)
+    assert sums(by_dialect(results)) == of(total)
+    assert sums(by_group(results, CATALOGUE)) == of(total)
+    assert set(by_group(results, CATALOGUE)) <= set(GROUPS)
+
+
+@given(cells)
+def test_failures_by_cause_are_all_cells_that_do_not_conform(found: list[Cell]) -> None:
+    results = results_of(found)
+    total, worst = tally(results), worst_failures(results, len(results))
+    assert sum(failure.cells for failure in worst) == total.judged - total.conforming
+    assert len(worst) == total.causes
+    assert [each.outcome.badness for each in worst] == sorted(it.outcome.badness for it in worst)
+    assert all(each.example.outcome is each.outcome for each in worst)
+
+
+@given(cells)
+def test_a_cell_that_is_not_judged_never_conforms(found: list[Cell]) -> None:
+    results = results_of(found)
+    total = tally(results)
+    for outcome in (Outcome.UNJUDGED, Outcome.UNSUPPORTED):
+        for at, result in enumerate(results):
+            changed = (*results[:at], replace(result, outcome=outcome), *results[at + 1 :])
+            now = tally(changed)
+            assert now.conforming == total.conforming - result.outcome.conforms
+            assert now.judged == total.judged - result.outcome.judged
+
+
+@given(cells)
+def test_the_page_has_the_numbers_of_the_peer(found: list[Cell]) -> None:
+    results = results_of(found)
+    scenarios = tally(result for result in results if not result.scenario.startswith("cassette:"))
+    (row,) = (line for line in page(peer(results)).splitlines() if "library (python)" in line)
+    assert f"| {scenarios.conforming} / {scenarios.judged} |" in row
+    assert ("not judged" in row) is (scenarios.judged == 0)
+
+
+def test_a_peer_without_a_judged_cell_is_not_shown_as_a_pass() -> None:
+    text = page(peer((a_result("a/b", "lib", outcome=Outcome.UNJUDGED),)))
+    assert "100.0 %" not in text
+    assert "| 0 / 0 | not judged |" in text
+
+
+def test_a_peer_that_was_not_judged_is_listed_with_the_reason() -> None:
+    dead = PeerResults(a_record("dead", not_judged="exit code -9"), None)
+    text = page(peer((a_result("a/b", "lib"),)), dead)
+    assert "1 of 2 peers judged" in text
+    assert "| dead | library | 1.0 | exit code -9 |" in text
+
+
+def test_a_failure_has_an_example_and_a_command() -> None:
+    finding = a_finding("CALLS-KEPT")
+    results = [
+        a_result(name, "lib", outcome=Outcome.LOST_CALL, findings=(finding,))
+        for name in ("cassette:area/a", "area/z")
+    ]
+    text = page(peer(tuple(results)))
+    assert "`lost_call` in 2 cells: **CALLS-KEPT · area**" in text
+    assert "`harness peers exec lib repro area/z/lib`" in text
+    assert "expected a; found b" in text
+
+
+def test_text_of_a_stream_creates_no_markup() -> None:
+    finding = replace(a_finding("CALLS-KEPT"), actual="<img src=x>\n# [a](b) | @all")
+    result = a_result("area/a", "lib", outcome=Outcome.LOST_CALL, findings=(finding,))
+    text = page(peer((result,)))
+    assert "<img" not in text
+    assert "\n# [a]" not in text
+    assert "@all" not in text
+
+
+def test_the_best_lower_bound_comes_first() -> None:
+    one = peer((a_result("a/0", "one"),), "one")
+    many = peer(tuple(a_result(f"a/{n}", "many") for n in range(50)), "many")
+    part = page(one, many).partition("## By dialect")[2]
+    assert part.index("| many |") < part.index("| one |")
+
+
+def stored(folder: Path, record: PeerRecord, run_of: str = "") -> None:
+    folder.mkdir(parents=True)
+    write_record(record, folder)
+    with RunWriter(folder / "run.jsonl") as writer:
+        writer.header(a_header(run_of or record.name))
+        writer.add(a_result("area/one", run_of or record.name))
+        writer.finish()
+
+
+def test_results_are_read_by_language_and_name(tmp_path: Path) -> None:
+    for name, language in (("b", "python"), ("a", "javascript"), ("c", "python")):
+        stored(tmp_path / name, a_record(name, language=language))
+    write_record(a_record("d", not_judged="it died"), (tmp_path / "c"))
+    found = read_results(tmp_path)
+    assert [each.record.name for each in found] == ["b", "d", "a"]
+    assert [each.run is None for each in found] == [False, True, False]
+
+
+def test_the_run_of_another_client_is_refused(tmp_path: Path) -> None:
+    stored(tmp_path / "lib", a_record("lib"), run_of="reference")
+    with pytest.raises(UnreadableError, match="expected the run of lib, found that of reference"):
+        read_results(tmp_path)
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableError, match="found none"):
+        read_results(tmp_path)
+
+
+def test_a_record_with_an_unknown_key_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    data = msgspec.to_builtins(a_record()) | {"passed": True}
+    (tmp_path / "lib" / "peer.json").write_bytes(msgspec.json.encode(data))
+    with pytest.raises(UnreadableError, match="unknown key 'passed'"):
+        read_results(tmp_path)

@@ -1,0 +1,166 @@
+"""A peer that hangs, floods, prints garbage or dies costs only itself."""
+
+import signal
+import sys
+import time
+from pathlib import Path
+from threading import Event, Timer
+
+import pytest
+
+from harness.peers import running
+from harness.peers.locks import read_lock
+from harness.peers.process import judging_environment, run_bounded
+from harness.peers.record import PeerRecord, read_results
+from harness.peers.running import PeerRuns, judge_peers
+from harness.peers.table import Peer, peers
+from harness.shipped import bundled_folder
+
+# Judges as the real one: the environment's pyproject.toml says which code has the peer's name.
+REAL = f"#!/bin/sh\nexec {sys.executable} -c 'from harness.cli import main; main()' \"$@\"\n"
+GOOD, BROKEN = "openai-node", "broken-node"
+MODULES = {
+    GOOD: "harness.normalizers.reference:normalizer",
+    BROKEN: "broken:normalize",
+}
+
+
+@pytest.fixture(autouse=True)
+def _keep_the_fake_harness(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "link_harness", lambda _environment: None)
+
+
+def a_peer(name: str) -> Peer:
+    """Return a peer with an environment of this name and with the lock of another."""
+    (sample,) = (peer for peer in peers().values() if peer.name == GOOD)
+    return Peer(
+        name, "javascript", sample.packages, sample.library, GOOD, "x.mjs", ("openai-chat",)
+    )
+
+
+def judged(folder: Path, script: str, name: str = GOOD, seconds: float = 60.0) -> PeerRecord:
+    """Return the record of a peer in an environment whose harness is `script`."""
+    environment = folder / "environments" / GOOD
+    (environment / "bin").mkdir(parents=True)
+    command = environment / "bin" / "harness"
+    command.write_text(script, encoding="utf-8")
+    command.chmod(0o755)
+    (environment / "installed.lock").write_bytes(read_lock(GOOD))
+    declared = f'[tool.harness.normalizers.{name}]\ntarget = "{MODULES[name]}"\n'
+    (environment / "pyproject.toml").write_text(declared, encoding="utf-8")
+    (environment / "broken.py").write_text("def normalize(interaction, reads):\n    return ()\n")
+    runs = PeerRuns(
+        environment.parent,
+        folder / "results",
+        "2026-11-01",
+        seconds,
+        "whole",
+        paths=(bundled_folder("scenarios") / "dashscope" / "split-chunks.yaml",),
+    )
+    records: list[PeerRecord] = []
+    judge_peers([(a_peer(name), ("openai-chat",))], runs, 1, records.append)
+    (record,) = records
+    (found,) = read_results(runs.output)
+    assert found.record == record
+    assert (found.run is None) is bool(record.not_judged)
+    return record
+
+
+def test_a_peer_that_passes_its_smoke_cases_is_judged(tmp_path: Path) -> None:
+    record = judged(tmp_path, REAL)
+    assert record.not_judged == ""
+    assert record.selection == "split-chunks.yaml"
+    (found,) = read_results(tmp_path / "results")
+    assert found.run is not None
+    assert [result.cell for result in found.run.results] == [f"dashscope/split-chunks/{GOOD}"]
+
+
+def test_a_peer_that_fails_its_smoke_cases_is_not_judged(tmp_path: Path) -> None:
+    why = judged(tmp_path, REAL, BROKEN).not_judged
+    assert "fails the smoke case cassette:openai-chat-call (lost_call)" in why
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo no such module; exit 3", "exit code 3: no such module"),
+        ("kill -9 $$", "exit code -9"),
+        ("exit 0", "no such run"),
+        ("sh", "no such run"),
+        ('for a; do :; done; echo garbage > "$a/run.jsonl"', "not a run"),
+    ],
+)
+def test_a_peer_that_dies_or_writes_garbage_is_not_judged(
+    tmp_path: Path, script: str, reason: str
+) -> None:
+    assert reason in judged(tmp_path, f"#!/bin/sh\n{script}\n").not_judged
+
+
+def test_a_harness_that_cannot_be_started_is_not_judged(tmp_path: Path) -> None:
+    assert "cannot be started" in judged(tmp_path, "#!/no/such/program\n").not_judged
+
+
+@pytest.mark.parametrize("script", ["sleep 60 & sleep 60", "yes"])
+def test_a_peer_that_hangs_or_floods_ends_at_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    monkeypatch.setattr(running, "_SMOKE_SECONDS", 0.5)
+    start = time.monotonic()
+    record = judged(tmp_path, f"#!/bin/sh\n{script}\n")
+    assert record.not_judged.startswith("it did not end within 0.5 s")
+    assert time.monotonic() - start < 10
+    assert len(record.not_judged) < 500
+
+
+def test_a_missing_environment_is_not_judged(tmp_path: Path) -> None:
+    runs = PeerRuns(tmp_path / "none", tmp_path / "results", "2026-11-01", 1.0, "whole")
+    records: list[PeerRecord] = []
+    judge_peers([(peers()[GOOD], ("openai-chat",)), (peers()["groq"], ())], runs, 2, records.append)
+    assert [record.not_judged for record in records] == ["its environment is missing"] * 2
+
+
+def test_a_command_ends_with_its_children(tmp_path: Path) -> None:
+    script = f"sleep 60 & echo $! > {tmp_path}/child; wait"
+    ended = run_bounded(("sh", "-c", script), folder=tmp_path, seconds=0.5)
+    assert ended.code is None
+    child = int((tmp_path / "child").read_text())
+    for _ in range(50):
+        if not is_running(child):
+            break
+        time.sleep(0.1)
+    assert not is_running(child)
+
+
+def is_running(process: int) -> bool:
+    """Return whether it runs; one that ended may wait for its parent (state Z)."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2]
+    except FileNotFoundError:
+        return False
+    return not state.strip().startswith("Z")
+
+
+def test_another_thread_can_stop_a_command(tmp_path: Path) -> None:
+    stop = Event()
+    timer = Timer(0.2, stop.set)
+    timer.start()
+    ended = run_bounded(("sleep", "60"), folder=tmp_path, seconds=60, stop=stop)
+    timer.join()
+    assert ended.code is None
+    assert ended.seconds < 10
+
+
+def test_only_the_end_of_the_output_is_kept(tmp_path: Path) -> None:
+    ended = run_bounded(("sh", "-c", "seq 200000; kill -TERM $$"), folder=tmp_path, seconds=60)
+    assert ended.code == -signal.SIGTERM
+    assert ended.last_line == "200000"
+    assert len(ended.output) <= 1 << 17
+
+
+def test_no_setting_of_the_user_reaches_a_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example")
+    found = judging_environment(Path("/env/bin"))
+    assert "OPENAI_API_KEY" not in found
+    assert found["HTTPS_PROXY"].startswith("http://127.0.0.1:")
+    assert found["PATH"].startswith("/env/bin")

@@ -1,0 +1,101 @@
+"""The bundled peers: each row names an adapter, and each lock pins what the row says."""
+
+import importlib
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import shipped
+from harness.dialects.table import DIALECTS
+from harness.errors import UnreadableError, UsageError
+from harness.normalizers.discovery import GROUP
+from harness.peers.locks import locked_versions, normalized, read_lock, without_addresses
+from harness.peers.table import FOLDER, Peer, load_peers, peers, select_peers
+
+ROOT = Path(__file__).parents[2]
+PEERS = list(peers().values())
+NAMES = [peer.name for peer in PEERS]
+
+
+def declared_normalizers() -> dict[str, str]:
+    """Return the entry points of this checkout, which may be newer than what is installed."""
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    found: dict[str, str] = table["project"]["entry-points"][GROUP]
+    return found
+
+
+@pytest.mark.parametrize("peer", PEERS, ids=NAMES)
+def test_a_row_names_an_adapter(peer: Peer) -> None:
+    if peer.language == "python":
+        module, _, attribute = declared_normalizers()[peer.name].partition(":")
+        assert getattr(importlib.import_module(module), attribute).role == "peer"
+    else:
+        assert peer.name not in declared_normalizers()
+        assert (shipped.bundled_folder("clients") / "node" / peer.driver).is_file()
+        assert set(peer.dialects) <= set(DIALECTS)
+
+
+@pytest.mark.parametrize("peer", PEERS, ids=NAMES)
+def test_a_lock_pins_the_packages_of_its_row(peer: Peer) -> None:
+    versions = locked_versions(peer.environment)
+    normal = normalized if peer.language == "python" else str
+    assert {normal(pin.name): versions.get(normal(pin.name)) for pin in peer.pins} == {
+        normal(pin.name): pin.version for pin in peer.pins
+    }
+
+
+def test_a_lock_names_no_address() -> None:
+    for peer in PEERS:
+        assert b"://" not in read_lock(peer.environment), peer.name
+        assert b'"resolved"' not in read_lock(peer.environment), peer.name
+
+
+def test_each_lock_is_of_an_environment() -> None:
+    found = {path.stem for path in (FOLDER / "locks").iterdir()}
+    assert found == {peer.environment for peer in PEERS}
+
+
+def test_a_lock_of_npm_keeps_digests_and_loses_addresses() -> None:
+    lock = b'{"packages": {"a": {"version": "1", "resolved": "https://x/a", "integrity": "d"}}}'
+    left = without_addresses(lock)
+    assert b"https" not in left
+    assert b'"integrity": "d"' in left
+    assert without_addresses(left) == left
+
+
+@pytest.mark.parametrize(
+    ("table", "problem"),
+    [
+        ('[a]\npackages = ["x>=1"]', "expected an exact version"),
+        ('[a]\npackages = ["x"]', "expected an exact version"),
+        ("[a]", "expected either `packages`"),
+        ('[a]\nenvironment = "b"', "expected either `packages`"),
+        ('[a]\npackages = ["x==1"]\nenvironment = "a"', "expected either `packages`"),
+        ('[a]\npackages = ["x@1"]\ndriver = "x.mjs"', "`driver` and `dialects`"),
+        ('[a]\npackages = ["x==1"]\ndialects = ["tgi"]', "`driver` and `dialects`"),
+        ('["../a"]\npackages = ["x==1"]', "expected a name"),
+        ('[a]\npackage = ["x==1"]', "unknown key 'package'"),
+    ],
+)
+def test_a_row_that_is_not_valid_is_refused(tmp_path: Path, table: str, problem: str) -> None:
+    path = tmp_path / "peers.toml"
+    path.write_text(table, encoding="utf-8")
+    with pytest.raises(UnreadableError, match=problem):
+        load_peers(path)
+
+
+def test_an_environment_may_be_shared(tmp_path: Path) -> None:
+    path = tmp_path / "peers.toml"
+    path.write_text('[a]\npackages = ["x[y]==1.0"]\n[b]\nenvironment = "a"', encoding="utf-8")
+    first, second = load_peers(path).values()
+    assert (first.environment, second.environment) == ("a", "a")
+    assert first.library == second.library == ("x", "1.0")
+
+
+def test_peers_are_selected_once_each() -> None:
+    assert select_peers(("groq", "groq")) == (peers()["groq"],)
+    assert select_peers(()) == tuple(PEERS)
+    with pytest.raises(UsageError, match="did you mean 'groq'"):
+        select_peers(("grok",))
