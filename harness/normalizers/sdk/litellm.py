@@ -93,9 +93,10 @@ def _final_deltas(answer: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         return
     yield UsageDelta(Usage(answer.usage.prompt_tokens, answer.usage.completion_tokens))
     choice = answer.choices[0]
-    for index, call in enumerate(choice.message.tool_calls or ()):
-        # The package appends Gemini's signature to an id, and removes it from what it sends back.
-        call_id = str(call.id or "").split("__thought__", 1)[0]
+    calls = choice.message.tool_calls or ()
+    ids = _ids(calls)
+    for index, call in enumerate(calls):
+        call_id = ids[index]
         if call.type == "custom":
             custom = call.custom
             yield from sdk.handed_call(index, call_id, custom.name, custom.input, "custom")
@@ -103,6 +104,16 @@ def _final_deltas(answer: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
             function = call.function
             yield from sdk.handed_call(index, call_id, function.name, function.arguments)
     yield sdk.finish_delta(choice.finish_reason, FINISH)
+
+
+def _ids(calls: Any) -> list[str]:  # noqa: ANN401 - calls of a package that may not be installed
+    """Return the ids without Gemini's signature, unless only that makes them different.
+
+    The package appends it to an id, and removes it from what it sends back.
+    """
+    ids = [str(call.id or "") for call in calls]
+    plain = [each.split("__thought__", 1)[0] for each in ids]
+    return ids if len(set(plain)) < len(set(ids)) else plain
 
 
 normalizer = Normalizer(

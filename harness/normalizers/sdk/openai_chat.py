@@ -43,7 +43,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     cut_short = False
     with openai.OpenAI(**sdk.client_options(http)) as asked:
         try:
-            # Without tools, because the helper rejects tools that are not strict.
+            # Without tools: of a request with them, the helper reads the same.
             with asked.chat.completions.stream(model="replay", messages=[]) as stream:
                 for event in stream:
                     yield from _event_deltas(event)
