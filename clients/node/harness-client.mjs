@@ -31,7 +31,8 @@ export async function runClient(hello, readTurn, isDocumented = () => false) {
     if (message.type === "hello") {
       send({ type: "hello", protocol: 1, language: "javascript", ...hello });
     } else if (message.type === "case") {
-      send({ type: "turn", id: message.id, ...(await readOrFail(message, readTurn, isDocumented)) });
+      const turn = await readOrFail(message, readTurn, isDocumented);
+      send({ type: "turn", id: message.id, ...asMessage(turn) });
     } else if (message.type === "stop") {
       break;
     }
@@ -44,11 +45,38 @@ async function readOrFail(test, readTurn, isDocumented) {
   try {
     return await readTurn(test, partial);
   } catch (error) {
-    const { name = "Error", message = String(error), code } = error ?? {};
-    const failure = { type: error?.constructor?.name ?? name, documented: isDocumented(error), message };
-    return { ...partial, error: { ...failure, code: code == null ? "" : String(code) } };
+    return { ...partial, error: failureOf(error, isDocumented(error)) };
   }
 }
+
+/**
+ * Return the `error` of a turn for what a library threw or reported.
+ *
+ * Its code is the provider's, or else the HTTP status as in `http_429`.
+ */
+export function failureOf(error, documented) {
+  const { message, code, type, status } = error ?? {};
+  const codes = [code, type].filter((it) => it != null && it !== "");
+  return {
+    type: textOf(error?.constructor?.name) || "Error",
+    documented,
+    message: textOf(message) || String(error),
+    code: String(codes[0] ?? (status ? `http_${status}` : "")),
+  };
+}
+
+/** Return a value that should be text; a value that is not text becomes "". */
+export const textOf = (value) => (typeof value === "string" ? value : "");
+
+/** Return the turn in the form of the protocol: a library hands over values that a provider made up. */
+function asMessage(turn) {
+  const calls = (turn.calls ?? []).map((call) => ({ ...call, id: textOf(call.id), name: textOf(call.name) }));
+  const { input_tokens, output_tokens } = turn.usage ?? {};
+  const usage = turn.usage && { input_tokens: countOf(input_tokens), output_tokens: countOf(output_tokens) };
+  return { ...turn, calls, usage, finish: turn.finish == null ? null : String(turn.finish) };
+}
+
+const countOf = (value) => (Number.isInteger(value) && value >= 0 ? value : null);
 
 /** Return the installed version of a package, found from the file `from` (import.meta.url). */
 export function versionOf(name, from) {

@@ -1,37 +1,43 @@
 // The npm package openai: chat.completions.stream and its final completion.
 
 import OpenAI from "openai";
-import { runClient, versionOf } from "./harness-client.mjs";
+import { runClient, textOf, versionOf } from "./harness-client.mjs";
 
 const hello = {
   name: "openai-node",
   version: versionOf("openai", import.meta.url),
   dialects: ["openai-chat"],
-  policies: { names: "append", arguments: "append" },
+  // The type of a chunk has no calls of custom tools, and the helper takes the name from one chunk.
+  capabilities: ["calls-without-index"],
+  policies: { arguments: "append" },
 };
 
 async function readTurn({ base_url, api_key, model, request }, turn) {
   const client = new OpenAI({ baseURL: base_url, apiKey: api_key, maxRetries: 0 });
   const stream = client.chat.completions.stream({ model, messages: request.messages ?? [] });
   turn.text = "";
+  turn.reasoning = "";
   stream.on("content", (delta) => (turn.text += delta));
-  const completion = await stream.finalChatCompletion();
-  const { message, finish_reason } = completion.choices[0];
-  turn.calls = (message.tool_calls ?? []).map(callOf);
+  // The package keeps unknown fields, and users of reasoning models read these.
+  stream.on("chunk", ({ choices }) => {
+    const delta = choices?.[0]?.delta;
+    turn.reasoning += textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
+  });
+  const { choices, usage } = await stream.finalChatCompletion();
+  if (usage) turn.usage = { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens };
+  if (choices.length === 0) {
+    turn.error = { type: "", documented: true, code: "interrupted", message: "the completion has no choice" };
+    return turn;
+  }
+  const { message, finish_reason } = choices[0];
+  turn.calls = (message.tool_calls ?? []).map(({ id, function: call }) => ({ id, ...call }));
+  if (message.function_call && turn.calls.length === 0) {
+    // It has no id in this API, because agent code needs none.
+    turn.calls = [{ id: "function_call", ...message.function_call }];
+  }
   turn.finish = finish_reason;
   turn.refusal = message.refusal ?? "";
-  if (completion.usage) {
-    turn.usage = {
-      input_tokens: completion.usage.prompt_tokens,
-      output_tokens: completion.usage.completion_tokens,
-    };
-  }
   return turn;
 }
-
-const callOf = (call) =>
-  call.type === "custom"
-    ? { id: call.id, name: call.custom.name, arguments: call.custom.input, kind: "custom" }
-    : { id: call.id, name: call.function.name, arguments: call.function.arguments };
 
 await runClient(hello, readTurn, (error) => error instanceof OpenAI.OpenAIError);

@@ -238,6 +238,7 @@ _HIDDEN_FIELDS: Mapping[Hidden, frozenset[Field]] = {
     "text": frozenset(("text",)),
     "reasoning": frozenset(("reasoning",)),
     "finish": frozenset(("finish", "finish_raw")),
+    "finish_raw": frozenset(("finish_raw",)),
     "usage": frozenset(("usage",)),
 }
 NOT_EXPOSED = "not exposed by the client"

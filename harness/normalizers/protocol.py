@@ -32,7 +32,7 @@ CAPABILITIES = {
 
 
 # What a client may not expose to agent code, so that it is not judged.
-Hidden = Literal["ids", "text", "reasoning", "finish", "usage"]
+Hidden = Literal["ids", "text", "reasoning", "finish", "finish_raw", "usage"]
 
 
 class Normalizer(msgspec.Struct, frozen=True):

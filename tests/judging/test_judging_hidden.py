@@ -88,6 +88,16 @@ def test_only_what_a_client_hides_is_not_judged(hidden: Hidden) -> None:
     assert judged(hidden, *others).findings == judged(hidden).findings
 
 
+@pytest.mark.parametrize("reason", [FinishReason.TOOL_CALLS, FinishReason.LENGTH])
+def test_a_client_may_hide_the_word_of_the_provider_and_not_its_meaning(
+    reason: FinishReason,
+) -> None:
+    change = Without(lambda it: Finish(reason, "") if isinstance(it, Finish) else it)
+    client = Normalizer("n", change, hides=frozenset(("finish_raw",)), dialects=reference.dialects)
+    rules = {it.rule for it in judge_subject(SUBJECT, client, cuts="quick")[0].findings}
+    assert rules == (set() if reason is FinishReason.TOOL_CALLS else {"FINISH-REASON"})
+
+
 @pytest.mark.parametrize("hidden", ["text", "reasoning", "finish"])
 def test_what_a_client_hides_is_shown_as_not_judged(hidden: Hidden) -> None:
     assert judged(hidden, hidden).turns[0].unjudged == {hidden: NOT_EXPOSED}

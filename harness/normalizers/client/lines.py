@@ -11,7 +11,7 @@ import msgspec
 
 from harness import __version__
 from harness.normalizers.protocol import Hidden
-from harness.turns.deltas import CallKind
+from harness.turns.deltas import CallKind, FinishReason
 
 PROTOCOL: Final = 1
 
@@ -134,6 +134,8 @@ class ClientTurn(_Received, frozen=True, kw_only=True, tag="turn"):
     Fields:
         id: of the case.
         finish: the provider's finish reason as the library gives it; None if it gives none.
+        reason: the meaning of the finish, if the library reports it itself; None if agent code gets
+            only `finish`, so that the harness translates it.
         refusal: the model's refusal; "" if there is none.
         error: the exception; the other fields contain what was received before it.
     """
@@ -143,6 +145,7 @@ class ClientTurn(_Received, frozen=True, kw_only=True, tag="turn"):
     reasoning: str = ""
     calls: tuple[ClientCall, ...] = ()
     finish: str | None = None
+    reason: FinishReason | None = None
     refusal: str = ""
     usage: ClientUsage | None = None
     error: ClientFailure | None = None

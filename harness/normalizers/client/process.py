@@ -4,6 +4,7 @@ A client that prints anything but one line for each message, floods, closes its 
 answer in time costs the case at hand. It is killed, and started again for the next case.
 """
 
+import json
 import shlex
 import subprocess
 from collections import deque
@@ -35,6 +36,7 @@ _KEPT_LINES: Final = 20
 _MOST_STDERR_CHARS: Final = 300
 _SHOWN_CHARS: Final = 200
 
+_SURROGATE: Final = b"\\ud"
 _REPLY: Final[msgspec.json.Decoder[Reply]] = msgspec.json.Decoder(Reply)
 
 
@@ -144,8 +146,8 @@ class ClientProcess:
         if len(found) > _MOST_LINE_BYTES:
             raise ClientError(f"expected lines of at most {_MOST_LINE_BYTES} bytes")
         try:
-            return _REPLY.decode(found)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            return _reply(found)
+        except (ValueError, RecursionError) as error:
             raise ClientError(f"{error}, in the line {_shown(found)}{self._last_words()}") from None
 
     def _send(self, line: Line) -> None:
@@ -164,6 +166,19 @@ class ClientProcess:
         self._stderr_reader.join(_LAST_WORDS_SECONDS)
         text = "\n".join(self._stderr)[-_MOST_STDERR_CHARS:]
         return f"; its standard error ends with: {text}" if text else ""
+
+
+def _reply(line: bytes) -> Reply:
+    """Return the reply in a line.
+
+    Raises:
+        ValueError: it is not JSON in UTF-8, or not a reply.
+    """
+    if _SURROGATE not in line:
+        return _REPLY.decode(line)
+    # JavaScript writes half a surrogate pair as an escape, which msgspec refuses.
+    reply: Reply = msgspec.convert(json.loads(line), Reply)
+    return reply
 
 
 def _shown(line: bytes) -> str:

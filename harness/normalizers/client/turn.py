@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from harness.dialects.gemini.read import FAILED, FINISHES
 from harness.normalizers import sdk
 from harness.normalizers.client.lines import ClientCall, ClientTurn
 from harness.turns.deltas import (
@@ -19,10 +20,17 @@ from harness.turns.deltas import (
 _WORDS: Final = {
     FinishReason.STOP: ("stop", "end_turn", "stop_sequence", "complete", "completed", "eos"),
     FinishReason.TOOL_CALLS: ("tool_calls", "tool_use", "tool_call", "function_call"),
-    FinishReason.LENGTH: ("length", "max_tokens", "max_output_tokens", "incomplete"),
-    FinishReason.CONTENT_FILTER: ("content_filter", "refusal", "safety", "content_filtered"),
+    FinishReason.LENGTH: (
+        "length", "max_tokens", "max_output_tokens", "incomplete", "model_length",
+        "model_context_window_exceeded",
+    ),
+    FinishReason.CONTENT_FILTER: ("content_filter", "refusal", "content_filtered"),
+}  # fmt: skip
+_REASONS: Final = {word.lower(): reason for word, reason in FINISHES.items()} | {
+    word: reason for reason, words in _WORDS.items() for word in words
 }
-_REASONS: Final = {word: reason for reason, words in _WORDS.items() for word in words}
+# Words that say that what the model wrote cannot be used: a finish with one of them is a failure.
+_FAILED: Final = FAILED | {"error"}
 
 
 class ClientError(Exception):
@@ -44,13 +52,16 @@ def deltas_of_turn(turn: ClientTurn) -> Iterator[Delta]:
     failure = turn.error
     if failure is not None and not failure.documented:
         raise ClientError(f"{failure.type}: {failure.message}")
-    why = (failure.message or failure.type) if failure is not None else ""
+    if failure is not None:
+        end: Delta = StreamFailure(failure.code or "error", failure.message or failure.type)
+    elif turn.finish in _FAILED:
+        end = StreamFailure(turn.finish, f"the finish reason is {turn.finish}")
+    else:
+        end = _finish_delta(turn)
+    why = end.message if isinstance(end, StreamFailure) and not turn.refusal else ""
     for index, call in enumerate(turn.calls):
         yield from _call_deltas(index, call, call.error or why)
-    if failure is not None:
-        yield StreamFailure(failure.code or "error", why)
-    else:
-        yield _finish_delta(turn)
+    yield end
 
 
 def _call_deltas(index: int, call: ClientCall, error: str) -> Iterator[Delta]:
@@ -61,6 +72,7 @@ def _call_deltas(index: int, call: ClientCall, error: str) -> Iterator[Delta]:
 
 
 def _finish_delta(turn: ClientTurn) -> Delta:
-    word = (turn.finish or "").lower().replace("-", "_")
-    reasons = {turn.finish: _REASONS[word]} if turn.finish and word in _REASONS else {}
-    return sdk.finish_delta(turn.finish, reasons, turn.refusal)
+    raw = turn.finish or ""
+    word = raw.lower().replace("-", "_")
+    reason = turn.reason or _REASONS.get(word, FinishReason.OTHER)
+    return sdk.finish_delta(raw, {raw: reason}, turn.refusal)

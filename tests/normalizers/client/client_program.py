@@ -83,6 +83,8 @@ def main() -> None:
         elif message["type"] == "case":
             _MISCONDUCT.get(_MODE, lambda: None)()
             answer = {"type": "turn", "id": message["id"], **_turn(message)}
+            if _MODE == "half-a-pair":
+                answer["text"] = "\ud83d \U0001f331"
             if _MODE == "wrong-id":
                 answer["id"] += 1
             elif _MODE == "misspelt":

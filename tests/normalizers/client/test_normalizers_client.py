@@ -89,6 +89,12 @@ def test_misconduct_costs_each_case_and_nothing_else(mode: str, error: str) -> N
         assert error in replay(client(mode), CALL, UNSPLIT).error
 
 
+def test_half_a_surrogate_pair_is_text() -> None:
+    found = replay(client("half-a-pair"), CALL, UNSPLIT)
+    # A turn cannot contain it, as its JSON could not.
+    assert (found.error, found.turn.text) == ("", "\ufffd \U0001f331")
+
+
 def test_a_line_too_many_costs_the_next_case() -> None:
     first, second, third = (replay(client("twice"), CALL, UNSPLIT) for _ in range(3))
     assert not first.error

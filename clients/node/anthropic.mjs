@@ -1,0 +1,32 @@
+// The npm package @anthropic-ai/sdk: messages.stream and its final message.
+
+import Anthropic from "@anthropic-ai/sdk";
+import { runClient, versionOf } from "./harness-client.mjs";
+
+const hello = {
+  name: "anthropic-node",
+  version: versionOf("@anthropic-ai/sdk", import.meta.url),
+  dialects: ["anthropic"],
+};
+
+// The package's own tool runner executes no call of a message that did not reach its end.
+const COMPLETE = ["tool_use", "end_turn", "stop_sequence"];
+
+async function readTurn({ base_url, api_key, model, request }, turn) {
+  const client = new Anthropic({ baseURL: base_url, apiKey: api_key, maxRetries: 0 });
+  const stream = client.messages.stream({ model, max_tokens: 1024, messages: request.messages ?? [] });
+  turn.text = "";
+  turn.reasoning = "";
+  stream.on("text", (delta) => (turn.text += delta));
+  stream.on("thinking", (delta) => (turn.reasoning += delta));
+  const { content, stop_reason, usage } = await stream.finalMessage();
+  const error = COMPLETE.includes(stop_reason) ? "" : `the tool runner does not execute it: ${stop_reason}`;
+  turn.calls = content
+    .filter((block) => block.type === "tool_use")
+    .map(({ id, name, input }) => ({ id, name, arguments: input, error }));
+  turn.finish = stop_reason;
+  if (usage) turn.usage = { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens };
+  return turn;
+}
+
+await runClient(hello, readTurn, (error) => error instanceof Anthropic.AnthropicError);
