@@ -21,7 +21,7 @@ from harness.judging.results import Result
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
-from harness.playback.playback import CUTS
+from harness.playback.delivery import CUTS
 from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.text.cell import conversation_lines, explained_lines, timeline
 from harness.reporting.visible import marked, plain

@@ -1,60 +1,205 @@
-"""`harness serve`: a cassette as a provider on this machine, for a client in any language.
+"""`harness serve`: recordings as a provider on this machine, for clients in any language.
 
-The first line of standard output is the base URL. When the command is interrupted or terminated,
-it prints surplus requests and unplayed interactions.
+One cassette is played in order, and each of its interactions once. A selection is played under one
+base URL for each scenario and recording, to any number of clients. The first line of standard
+output is the base URL.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any, Final
 
 import click
+import msgspec
 
-from harness.cli import EXIT_GATE_FAILED
+from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
 from harness.cli.options import port_option, resolve_cassette, wait_for_interrupt
+from harness.errors import UsageError
+from harness.files.yaml_text import load_yaml
+from harness.judging.conversations.session import tools_of_cassette
+from harness.judging.expected import expectation_from
+from harness.judging.judge import LoadedSubject
+from harness.judging.scenario_text import turn_lines
+from harness.playback.delivery import CUTS, FAULTS, RECORDED, Delivery
 from harness.playback.matching import NAMES, ORDER
-from harness.playback.playback import CUTS, Playback
-from harness.playback.server import PlaybackServer
+from harness.playback.playback import Playback
+from harness.playback.selection import INDEX_NAME, Recording, SelectionServer
+from harness.playback.server import (
+    MOST_CONNECTIONS,
+    MOST_REFUSALS,
+    AnswerServer,
+    check_sendable,
+    deliver,
+)
 from harness.reporting.visible import marked
+from harness.runs.cells import SelectedClients, requested_cells
+from harness.runs.selection import FILTER_KEYS
+from harness.runs.worker import load_subject
 from harness.wire.interaction import Interaction, Request
+
+# Files that a process has open besides its connections.
+_OTHER_DESCRIPTORS: Final = 64
+
+
+def _delivery_option(name: str, metavar: str, text: str) -> Callable[..., Any]:
+    """Return the option that changes `name` of the delivery, as the path of a URL does."""
+
+    def read(_context: object, _option: object, value: str | None) -> str | None:
+        if value is not None:
+            Delivery().with_option(name, value)
+        return value
+
+    return click.option(f"--{name}", metavar=metavar, callback=read, help=text)
 
 
 @click.command("serve")
-@click.argument("cassette", type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--select",
+    "words",
+    metavar="FILTERS",
+    help="Play what matches all filters KEY:GLOB, separated by spaces. "
+    f"Keys: {', '.join(FILTER_KEYS)}.",
+)
 @port_option
+@_delivery_option("cuts", "CUTS", f"Chunking: {', '.join(CUTS)}, or offsets such as 10,20,35.")
+@_delivery_option("delay", "MS", f"Milliseconds before each read, or {RECORDED!r}.")
+@_delivery_option(
+    "fault", "FAULT", f"{', '.join(FAULTS)} in the middle of each body, or at an offset: reset@300."
+)
+@click.option("--delays", is_flag=True, help=f"Short for --delay {RECORDED}.")
+@click.option(
+    "--connections",
+    type=click.IntRange(1, 10_000),
+    default=MOST_CONNECTIONS,
+    show_default=True,
+    help="Most open connections; a client beyond it gets status 503.",
+)
 @click.option(
     "--match",
     multiple=True,
     type=click.Choice(NAMES),
     metavar="NAME",
-    default=(ORDER,),
-    show_default=True,
-    help=f"What must be equal in a request and the recorded one: {', '.join(NAMES)}. Repeatable. "
-    "Without `order`, the first matching interaction that is left answers.",
+    help="For one cassette: what must be equal in a request and the recorded one: "
+    f"{', '.join(NAMES)}. Repeatable. Without `order`, the first matching interaction that is left "
+    f"answers. Default: {ORDER}.",
 )
-@click.option(
-    "--cuts",
-    type=click.Choice(list(CUTS)),
-    default="recorded",
-    show_default=True,
-    help="Chunking of the responses.",
-)
-@click.option("--delays", is_flag=True, help="Delay each read as recorded.")
-def serve_command(
-    cassette: Path, *, port: int, match: tuple[str, ...], cuts: str, delays: bool
+def serve_command(  # noqa: PLR0913 - one parameter for each option
+    paths: tuple[Path, ...],
+    *,
+    words: str | None,
+    port: int,
+    cuts: str | None,
+    delay: str | None,
+    fault: str | None,
+    delays: bool,
+    connections: int,
+    match: tuple[str, ...],
 ) -> int:
-    """Serve CASSETTE, a file or the id of a bundled one, on 127.0.0.1 until interrupted.
+    """Serve recordings on 127.0.0.1 until interrupted. The first line is the base URL.
 
-    The command prints the base URL, and at the end surplus requests and unplayed interactions. If
-    there are any, it exits with code 1.
+    One PATH, a cassette or the id of a bundled one, is played in order, to one client. At the end,
+    the command prints surplus requests and unplayed interactions. If there are any, it exits with
+    code 1.
+
+    With --select, a folder, several PATHS or none, each scenario and recording has its own base
+    URL, BASE/ID, for any number of clients. Its id is also a model name below BASE. GET BASE lists
+    all as JSON. Options may precede the ID: BASE/cuts=each-byte/delay=20/fault=reset@300/ID. The
+    PATHS default to those of the project, or else to the bundled scenarios and recordings.
     """
-    playback = Playback(resolve_cassette(cassette), match, CUTS[cuts])
+    given = {"cuts": cuts, "delay": RECORDED if delays else delay, "fault": fault}
+    delivery = Delivery()
+    for name, value in given.items():
+        delivery = delivery if value is None else delivery.with_option(name, value)
+    _allow_descriptors(connections)
+    if words is None and len(paths) == 1 and not paths[0].is_dir():
+        return _serve_cassette(paths[0], match or (ORDER,), delivery, port, connections)
+    if match:
+        raise UsageError(
+            "--match is for one cassette: each base URL of a selection answers every request",
+            hint="Remove --match, or name one cassette.",
+        )
+    recordings = tuple(_recordings(paths, words))
+    if not recordings:
+        click.echo(f"nothing selected: nothing to play matches {words or 'the paths'!r}", err=True)
+        return EXIT_NOTHING_SELECTED
+    return _serve_selection(recordings, delivery, port, connections)
+
+
+def _serve_cassette(
+    path: Path, match: tuple[str, ...], delivery: Delivery, port: int, connections: int
+) -> int:
+    playback = Playback(resolve_cassette(path), match, delivery.cuts)
+    check_sendable(playback.cassette)
     for place, interaction in enumerate(playback.cassette.interactions):
         click.echo(f"interaction {place}: {_answer(interaction)}", err=True)
-    with PlaybackServer(playback, port=port, delays=delays) as server:
+    answer = partial(deliver, playback, delivery)
+    with AnswerServer(answer, port=port, most_connections=connections) as server:
         wait_for_interrupt(server.base_url)
     for line in _summary_lines(playback):
         click.echo(line)
     return EXIT_GATE_FAILED if playback.surplus_count or playback.unplayed() else 0
+
+
+def _serve_selection(
+    recordings: tuple[Recording, ...], delivery: Delivery, port: int, connections: int
+) -> int:
+    server = SelectionServer(recordings, delivery, port=port, most_connections=connections)
+    with server:
+        index = f"{server.base_url}/{INDEX_NAME}"
+        click.echo(f"{len(recordings)} scenarios and recordings; index: {index}", err=True)
+        wait_for_interrupt(server.base_url)
+    click.echo(f"{server.played} requests played, {server.refused} refused")
+    return 0
+
+
+def _recordings(paths: tuple[Path, ...], words: str | None) -> Iterator[Recording]:
+    """Yield what can be played of a selection; print what cannot."""
+    for subject in requested_cells(SelectedClients((), ()), paths, words).subjects:
+        if subject.kind == "log":
+            continue
+        loaded = load_subject(subject)
+        try:
+            check_sendable(loaded.cassette)
+        except UsageError as error:
+            click.echo(f"skipped: {marked(loaded.id)}: {marked(error.what)}", err=True)
+            continue
+        if loaded.cassette.interactions:
+            yield Recording(loaded.id, loaded.cassette, partial(_describe, loaded))
+
+
+def _describe(loaded: LoadedSubject) -> dict[str, Any]:
+    """Return what a driver needs in addition: tools, and what the turns must give.
+
+    Each turn has the keys of `expect` in a scenario. The turns of a conversation, for which a
+    scenario has none, are those of the oracle.
+    """
+    scenario = loaded.scenario
+    turns = loaded.expectations or tuple(map(expectation_from, loaded.oracle_readings))
+    lines = (line for turn in turns for line in turn_lines(turn))
+    tools = scenario.tools if scenario and scenario.tools is not None else None
+    return {
+        "title": scenario.title if scenario else "",
+        "quirks": scenario.quirks if scenario else (),
+        "capabilities": scenario.capabilities if scenario else (),
+        "conversation": scenario is not None and scenario.conversation is not None,
+        "tools": msgspec.to_builtins(tools or tools_of_cassette(loaded.cassette)),
+        "expect": load_yaml("\n".join(lines), loaded.id),
+    }
+
+
+def _allow_descriptors(connections: int) -> None:
+    """Raise the limit of open files to what the connections need, as far as the system allows."""
+    with suppress(ImportError, ValueError, OSError):  # no such limits on Windows
+        resource = import_module("resource")
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        needed = connections + MOST_REFUSALS + _OTHER_DESCRIPTORS
+        if soft not in (resource.RLIM_INFINITY, -1) and soft < needed:
+            most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _summary_lines(playback: Playback) -> Iterator[str]:

@@ -9,32 +9,25 @@ such a request. Most SDKs retry 409 and anything from 500 on, and each attempt w
 surplus request.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from types import ModuleType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
+from harness.playback.delivery import Cut
 from harness.playback.matching import ORDER, matchers
 from harness.playback.transports import CassetteTransport, with_bases
 from harness.turns.exact_json import encode_json
 from harness.wire.cassette import Cassette
-from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams, split
+from harness.wire.cuts import split
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_interaction
 
-Cut: TypeAlias = Callable[[Interaction], Chunking]
-
-CUTS: Final[dict[str, Cut]] = {
-    "recorded": Interaction.recorded_cuts,
-    "whole": lambda _: UNSPLIT,
-    "each-byte": lambda interaction: each_byte(interaction.body),
-    "seams": lambda interaction: seams(interaction.body),
-}
 SURPLUS_STATUS: Final = 410
 
-_HEADERS: Final = (("content-type", "application/json"), ("x-should-retry", "false"))
+SURPLUS_HEADERS: Final = (("content-type", "application/json"), ("x-should-retry", "false"))
 _MOST_CANDIDATES: Final = 5
 _MOST_CHARS: Final = 300
 # A client that retries without end must not fill the memory.
@@ -190,5 +183,5 @@ def _surplus_answer(
     }
     body = encode_json({"error": error})
     return synthetic_interaction(
-        body, request, status=SURPLUS_STATUS, headers=_HEADERS, dialect=dialect
+        body, request, status=SURPLUS_STATUS, headers=SURPLUS_HEADERS, dialect=dialect
     )

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
 from harness.normalizers.reference import normalizer as reference
-from harness.playback.playback import CUTS, SURPLUS_STATUS, Playback
+from harness.playback.delivery import CUTS
+from harness.playback.playback import SURPLUS_STATUS, Playback
 from harness.turns.fold import fold
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import each_byte

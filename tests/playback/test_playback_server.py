@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
+from harness.playback.delivery import CUTS, paced
 from harness.playback.handler import MAX_REQUEST_BYTES, RefusedError, read_body
-from harness.playback.playback import CUTS, Playback
-from harness.playback.server import PlaybackServer, paced
+from harness.playback.playback import Playback
+from harness.playback.server import PlaybackServer
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import each_byte, split
 from harness.wire.interaction import Interaction, Read

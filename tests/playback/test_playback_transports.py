@@ -9,7 +9,8 @@ import httpx2
 import pytest
 from hypothesis import given
 
-from harness.playback.playback import CUTS, Playback
+from harness.playback.delivery import CUTS
+from harness.playback.playback import Playback
 from harness.wire.cassette import Cassette
 from tests.playback.playback_samples import (
     CASSETTES,

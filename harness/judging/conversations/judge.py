@@ -34,7 +34,7 @@ from harness.judging.rules import CONVERSATION_RULES
 from harness.judging.rules.conversation_ends import AGAIN
 from harness.judging.rules.conversation_meta import probe_result
 from harness.judging.scenario import Scenario, ScenarioBlame
-from harness.playback.playback import CUTS
+from harness.playback.delivery import CUTS
 from harness.turns.deltas import CUT_SHORT
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT

@@ -20,7 +20,8 @@ from harness.dialects.table import DIALECTS
 from harness.judging.conversations.script import ConversationScript, MockAnswer
 from harness.judging.replaying import NOTHING_RAISED, Raised, run_guarded
 from harness.normalizers.respond import offered_tools
-from harness.playback.playback import Cut, Playback
+from harness.playback.delivery import Cut
+from harness.playback.playback import Playback
 from harness.providers import Capabilities, capabilities_of
 from harness.turns.arguments import same_value as same_text
 from harness.turns.turn import Tool

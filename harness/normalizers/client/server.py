@@ -2,22 +2,21 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import count
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from harness.playback.handler import LoopbackHandler
-from harness.playback.server import LoopbackServer
+from harness.playback.matching import path_of
+from harness.playback.playback import SURPLUS_HEADERS, SURPLUS_STATUS
+from harness.playback.server import AnswerServer
+from harness.playback.transports import Answer
 from harness.turns.exact_json import encode_json
 from harness.wire.interaction import Interaction, Request
+from harness.wire.reads import synthetic_interaction
 
 _PREFIX: Final = "c"
-# SDKs do not retry this status, see `harness.playback.playback`.
-_SURPLUS_STATUS: Final = 410
-_JSON: Final = ((b"content-type", b"application/json"), (b"x-should-retry", b"false"))
 
 
 class _OpenCase(msgspec.Struct):
@@ -27,7 +26,7 @@ class _OpenCase(msgspec.Struct):
     reads: Iterator[bytes] | None
 
 
-class CaseServer(LoopbackServer):
+class CaseServer(AnswerServer):
     """Answers the first request below the base URL of each open case with its reads.
 
     A second request of a case, and one below no open case, get status 410.
@@ -37,7 +36,7 @@ class CaseServer(LoopbackServer):
         self._open: dict[str, _OpenCase] = {}
         self._names = map(str, count(1))
         self._lock = Lock()
-        super().__init__(partial(_Handler, self), 0, daemon=True)
+        super().__init__(self._answer, daemon=True)
 
     @contextmanager
     def open(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[str]:
@@ -51,13 +50,24 @@ class CaseServer(LoopbackServer):
             with self._lock:
                 del self._open[name]
 
-    def take(self, path: str) -> tuple[Interaction, Iterator[bytes]] | None:
+    def _answer(self, request: Request, _wait: object) -> Answer:
+        taken = self._take(path_of(request.uri))
+        if taken is not None:
+            return taken
+        message = f"surplus request: expected one request for each case, found {request.uri}"
+        body = encode_json({"error": {"type": "surplus_request", "message": message}})
+        error = synthetic_interaction(
+            body, request, status=SURPLUS_STATUS, headers=SURPLUS_HEADERS, dialect="unknown"
+        )
+        return error, iter([body])
+
+    def _take(self, path: str) -> Answer | None:
         """Return the response to a request for `path`, or None for a surplus request."""
         parts = path.split("/", 3)
         if len(parts) < len(("", _PREFIX, "name")) or parts[1] != _PREFIX:
             return None
         with self._lock:
-            case = self._open.get(parts[2].partition("?")[0])
+            case = self._open.get(parts[2])
             if case is None or case.reads is None:
                 return None
             reads, case.reads = case.reads, None
@@ -69,21 +79,3 @@ class CaseServer(LoopbackServer):
             if case not in self._open.values():
                 return
             yield read
-
-
-class _Handler(LoopbackHandler):
-    """Answers the requests of one connection."""
-
-    def __init__(self, cases: CaseServer, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
-        self._cases = cases
-        super().__init__(*connection)
-
-    def respond(self, request: Request) -> None:
-        """Send the response of the case, read by read, and end it as recorded."""
-        taken = self._cases.take(self.path)
-        if taken is not None:
-            self.play(*taken)
-            return
-        message = f"surplus request: expected one request for each case, found {request.uri}"
-        error = {"type": "surplus_request", "message": message}
-        self.send(_SURPLUS_STATUS, _JSON, iter([encode_json({"error": error})]))
