@@ -209,15 +209,16 @@ class SelectionServer(AnswerServer):
         raise _RefusedError(410, "no_interaction_left", message)
 
     def _unknown(self, parts: Sequence[str], model: str) -> "_RefusedError":
-        path = "/".join(parts)[:_MOST_ID_CHARS]
-        named = f"the model {model[:_MOST_ID_CHARS]!r} nor the path" if model else "the path"
-        near = self._nearest([model[:_MOST_ID_CHARS], *_beginnings(parts)])
+        path = "/" + "/".join(parts)[:_MOST_ID_CHARS]
+        model = model[:_MOST_ID_CHARS]
+        near = self._nearest([model, *_beginnings(parts)])
+        found = f"the path {path!r}" + (f" and the model {model!r}" if model else "")
         hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
         return _RefusedError(
             HTTPStatus.NOT_FOUND,
             "unknown_id",
-            f"{'neither ' if model else ''}{named} {f'/{path}'!r} names a scenario or recording. "
-            f"{hint}The index is at {self.base_url}/{INDEX_NAME}",
+            f"expected the id of a scenario or recording in the path or as the model, found "
+            f"{found}. {hint}The index is at {self.base_url}/{INDEX_NAME}",
             nearest=[{"id": each, "base_url": self.base_url + _path(each)} for each in near],
             index=f"{self.base_url}/{INDEX_NAME}",
         )

@@ -76,6 +76,11 @@ class LoopbackServer:
         self._thread.start()
         return self
 
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open; those that are refused do not count."""
+        return self._listener.open_connections
+
     def __exit__(self, *_raised: object) -> None:
         self.stopping.set()
         self._listener.shutdown()
@@ -100,6 +105,11 @@ class _Listener(ThreadingMixIn, TCPServer):
         self._refused: set[socket.socket] = set()
         self._changed = Condition()
         super().__init__((HOST, port), handler)
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open, without those that are refused."""
+        return len(self._open)
 
     def get_request(self) -> tuple[Any, Any]:
         """Accept the next connection; without a free descriptor, wait before the next attempt."""

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from email.message import Message
 from io import BytesIO
 
@@ -16,9 +17,9 @@ from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.playback.delivery import CUTS, paced
-from harness.playback.handler import MAX_REQUEST_BYTES, RefusedError, read_body
+from harness.playback.handler import MAX_REQUEST_BYTES, RefusedError, RequestMemory, read_body
 from harness.playback.playback import Playback
-from harness.playback.server import PlaybackServer
+from harness.playback.server import MOST_REFUSALS, AnswerServer, PlaybackServer
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import each_byte, split
 from harness.wire.interaction import Interaction, Read
@@ -36,7 +37,7 @@ HEAD = f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 ASK = f"{HEAD}\r\n".encode()
 
 
-def talk(server: PlaybackServer, sent: bytes) -> bytes:
+def talk(server: AnswerServer, sent: bytes) -> bytes:
     """Send bytes, and nothing after them; return all that the server sends."""
     with socket.create_connection(("127.0.0.1", port_of(server)), timeout=30) as connection:
         connection.sendall(sent)
@@ -44,7 +45,7 @@ def talk(server: PlaybackServer, sent: bytes) -> bytes:
         return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
-def talk_or_nothing(server: PlaybackServer, sent: bytes) -> bytes:
+def talk_or_nothing(server: AnswerServer, sent: bytes) -> bytes:
     """Do as `talk`; a connection that the server drops gives nothing."""
     try:
         return talk(server, sent)
@@ -52,7 +53,11 @@ def talk_or_nothing(server: PlaybackServer, sent: bytes) -> bytes:
         return b""
 
 
-def port_of(server: PlaybackServer) -> int:
+def connected(server: AnswerServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port_of(server)), timeout=30)
+
+
+def port_of(server: AnswerServer) -> int:
     return int(server.base_url.rpartition(":")[2])
 
 
@@ -243,14 +248,91 @@ def test_it_ends_while_connections_are_open_and_waiting() -> None:
     assert threading.active_count() == threads
 
 
-def test_connections_are_bounded() -> None:
-    with PlaybackServer(Playback(cassette(interaction(b"1")))) as server:
-        many = [socket.create_connection(("127.0.0.1", port_of(server))) for _ in range(128)]
-        assert talk_or_nothing(server, ASK) == b""
-        for each in many:
-            each.close()
+def answering(most_connections: int) -> AnswerServer:
+    """Return a server that answers each request with the same body."""
+    answer = interaction(b"1")
+    return AnswerServer(
+        lambda _request, _wait: (answer, iter(reads_of(answer))), most_connections=most_connections
+    )
+
+
+def test_a_client_beyond_the_limit_gets_503_and_not_a_closed_connection() -> None:
+    with answering(3) as server, ExitStack() as stack:
+        held = [stack.enter_context(connected(server)) for _ in range(3)]
+        beyond = [talk(server, f"{HEAD}Content-Length: 2\r\n\r\n{{}}".encode()) for _ in range(9)]
+        silent = stack.enter_context(connected(server))
+        assert [status_of(wire) for wire in beyond] == [503] * 9
+        error = json.loads(beyond[0].partition(b"\r\n\r\n")[2])["error"]
+        assert "3 open connections, its limit" in error["message"]
+        assert status_of(silent.recv(65_536)) == 503  # one that sends nothing is told too
+        held.pop().close()
         deadline = time.monotonic() + 30
-        while not (wire := talk_or_nothing(server, ASK)) and time.monotonic() < deadline:
+        while status_of(wire := talk(server, ASK)) == 503 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert chunks(wire) == [b"1"]
+
+
+def test_more_clients_than_can_be_refused_at_once_wait_for_their_503() -> None:
+    count = MOST_REFUSALS + 20
+    with answering(1) as server, ExitStack() as stack:
+        stack.enter_context(connected(server))
+        beyond = [stack.enter_context(connected(server)) for _ in range(count)]
+        for each in beyond:
+            each.sendall(ASK)
+        assert [status_of(each.recv(65_536)) for each in beyond] == [503] * count
+
+
+def test_a_request_that_does_not_become_complete_gets_408(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.playback.handler._REQUEST_SECONDS", 0.3)
+    with answering(9) as server, connected(server) as slow, connected(server) as slower:
+        slow.sendall(f"{HEAD}Content-Length: 2\r\n\r\n{{".encode())
+        slower.sendall(HEAD.encode())
+        assert status_of(slow.recv(65_536)) == 408
+        for byte in b"A: b\r\n" * 400:  # each byte comes in time, the head does not
+            try:
+                slower.sendall(bytes([byte]))
+            except OSError:
+                break
+            time.sleep(0.01)
+        else:
+            pytest.fail("the server read an endless head")
+
+
+def test_an_idle_connection_is_closed_and_one_that_reads_nothing_is_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.playback.handler._IDLE_SECONDS", 0.2)
+    monkeypatch.setattr("harness.playback.handler._WRITE_SECONDS", 0.2)
+    large = interaction(b"x" * 32_000_000)
+    with (
+        AnswerServer(lambda _request, _wait: (large, iter([large.body]))) as server,
+        connected(server) as idle,
+        connected(server) as stalled,
+    ):
+        stalled.sendall(ASK)
+        assert idle.recv(1) == b""
+        deadline = time.monotonic() + 30
+        while server.open_connections and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert server.open_connections == 0
+
+
+def test_the_bodies_of_all_requests_share_a_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RequestMemory.__init__, "__defaults__", (100_000,))
+    body = b"1" * 150_000
+    begun = f"{HEAD}Content-Length: {len(body) + 1}\r\n\r\n".encode() + body
+    complete = f"{HEAD}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    small = f"{HEAD}Content-Length: 2\r\n\r\n{{}}".encode()
+    with answering(9) as server, connected(server) as holding:
+        holding.sendall(begun)
+        deadline = time.monotonic() + 30
+        while status_of(wire := talk(server, complete)) != 503 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert b"memory for requests" in wire
+        assert status_of(talk(server, small)) == 200  # each request has a little of its own
+        holding.sendall(b"1")
+        assert status_of(holding.recv(65_536)) == 200
+        while status_of(wire := talk(server, complete)) != 200 and time.monotonic() < deadline:
             time.sleep(0.01)
         assert chunks(wire) == [b"1"]
 
