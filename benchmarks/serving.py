@@ -3,7 +3,7 @@
     python -m benchmarks.serving [--streams N] [--events N] [--delay MS] [--over N] [--stalled N]
                                  [--json]
 
-It writes a cassette for each stream, starts `harness serve` in a process of its own, opens all
+It writes a cassette for each stream, starts `harness serve` in another process, opens all
 streams, and compares each byte and each chunk with the cassette. `--stalled` more clients send a
 request and read nothing, or half a request and nothing more. While all connections are open,
 `--over` more clients must get status 503. The memory of the server is what the kernel counts
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -35,7 +35,7 @@ from harness.wire.interaction import Interaction, Request
 _PATH: Final = "/v1/chat/completions"
 _BUFFER_BYTES: Final = 1 << 16
 _WAIT_SECONDS: Final = 600
-_REFUSAL_SECONDS: Final = 60
+_REFUSAL_SECONDS: Final = 20
 
 _Connection: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -105,6 +105,7 @@ async def read_streams(
     await asyncio.gather(*tasks)
     for _, writer in stalling:
         writer.close()
+    await asyncio.sleep(0)  # lets the transports close
     return clients.found
 
 
@@ -145,14 +146,11 @@ class _Clients:
     async def try_beyond(self) -> None:
         """Send a request that the server must refuse."""
         status = rest = b""
-        try:
-            reader, writer = await self._connect()
+        reader, writer = await self._connect()
+        with closing(writer), suppress(OSError):
             writer.write(_request("/"))
             async with asyncio.timeout(_REFUSAL_SECONDS):
                 status, rest = await reader.readline(), await reader.read()
-            writer.close()
-        except OSError:
-            pass
         refused = status.startswith(b"HTTP/1.1 503 ") and b"its limit" in rest
         self.found.refused += refused
         self.found.dropped += not refused

@@ -1,7 +1,7 @@
 """Serve a playback over HTTP/1.1 on 127.0.0.1, for clients in any language.
 
-It serves while its `with` block runs, a bounded number of connections, each in a thread of its own.
-A client beyond that gets status 503. At the end, all connections are closed and all threads have
+It serves while its `with` block runs, a bounded number of connections, one thread for each. A
+client beyond that gets status 503. At the end, all connections are closed and all threads have
 ended. The recording proxy listens in the same way.
 """
 
@@ -120,7 +120,7 @@ class _Listener(ThreadingMixIn, TCPServer):
             raise
 
     def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ANN401 - as socketserver types it
-        """Accept a connection; if too many are open, it is refused by a thread of its own."""
+        """Accept a connection; if too many are open, a separate thread refuses it."""
         del client_address
         with self._changed:
             while not self._stopping.is_set():
