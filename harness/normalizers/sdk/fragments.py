@@ -5,15 +5,31 @@ executes only complete calls of a finished answer. What still goes wrong is caus
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from harness.dialects.kit.parse_request import as_text
 from harness.normalizers import sdk
-from harness.turns.deltas import CUT_SHORT, Delta, FinishReason, StreamFailure
+from harness.normalizers.sdk.openai_chat import FINISH
+from harness.turns.deltas import (
+    CUT_SHORT,
+    DECIDED_BY_CALLS,
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    Usage,
+    UsageDelta,
+)
 from harness.turns.verdicts import unusable_reason
 
 _NO_ID = (None, "")
+# Some servers leave the index of the choice out.
+_FIRST: Final = (0, None)
+_FILTERED: Final = "content_filter"
+_FAILED: Final = "error"
 
 
 class _Call:
@@ -79,14 +95,19 @@ class Fragments:
         if finish is None:
             yield from self.failed(StreamFailure("interrupted", "no chunk has a finish reason"))
             return
-        cut_short = reasons.get(str(finish)) in CUT_SHORT
+        meaning = reasons.get(str(finish), FinishReason.OTHER)
+        cut_short, executed = meaning in CUT_SHORT, False
         for index, call in enumerate(self._calls):
-            why = unusable_reason("any", call.arguments, cut_short=cut_short)
+            why = unusable_reason(call.name, call.arguments, cut_short=cut_short)
             if why:
                 yield from sdk.withheld_call(index, call.id, call.name, call.arguments, why)
             else:
                 yield from sdk.handed_call(index, call.id, call.name, call.arguments)
-        yield sdk.finish_delta(finish, reasons)
+                executed = True
+        # The loop continues if there are calls, whatever word the provider has for the end.
+        if executed and meaning in DECIDED_BY_CALLS:
+            meaning = FinishReason.TOOL_CALLS
+        yield Finish(meaning, str(finish))
 
     def failed(self, failure: StreamFailure) -> Iterator[Delta]:
         """Yield the deltas of the calls of an answer that failed, and the failure."""
@@ -94,6 +115,60 @@ class Fragments:
         for index, call in enumerate(self._calls):
             yield from sdk.withheld_call(index, call.id, call.name, call.arguments, why)
         yield failure
+
+
+class ChatChunks:
+    """The facts received so far in one stream of chunks of a chat completion.
+
+    Args:
+        usage_of: returns the usage in a chunk, or None.
+        reasoning_of: returns the reasoning in a delta; None or "" if it has none.
+    """
+
+    def __init__(self, usage_of: Callable[[Any], Any], reasoning_of: Callable[[Any], Any]) -> None:
+        self.calls = Fragments()
+        self._usage_of = usage_of
+        self._reasoning_of = reasoning_of
+        self._finish: object = None
+        self._refusal = ""
+        self._usage: Any = None
+
+    def take(self, chunk: Any) -> Iterator[Delta]:  # noqa: ANN401 - a chunk of a package that may not be installed
+        """Yield the deltas of one chunk."""
+        if chunk is None:
+            return
+        self._usage = self._usage_of(chunk) or self._usage
+        for choice in chunk.choices or ():
+            if choice.index in _FIRST:
+                self._finish = choice.finish_reason or self._finish
+                if choice.delta is not None:
+                    yield from self._delta(choice.delta)
+
+    def _delta(self, delta: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+        reasoning = self._reasoning_of(delta)
+        if reasoning:
+            yield ReasoningDelta(reasoning)
+        if delta.content:
+            yield TextDelta(delta.content)
+        self._refusal += getattr(delta, "refusal", None) or ""
+        self.calls.add(delta.tool_calls or ())
+        older = delta.function_call
+        if older is not None and (older.name or older.arguments):  # some servers add an empty one
+            # It has no id in this API, because agent code needs none.
+            self.calls.extend("function_call", "function_call", older.name, older.arguments)
+
+    def end(self) -> Iterator[Delta]:
+        """Yield the end of the turn, in the provider's words."""
+        if self._refusal and self._finish != _FILTERED:
+            yield from self.calls.failed(StreamFailure("refusal", self._refusal))
+            return
+        if self._usage is not None:
+            yield UsageDelta(Usage(self._usage.prompt_tokens, self._usage.completion_tokens))
+        if self._finish == _FAILED:
+            failure = StreamFailure(_FAILED, "the finish reason is error")
+            yield from self.calls.failed(failure)
+        else:
+            yield from self.calls.end(self._finish, FINISH)
 
 
 def _written(arguments: object) -> str:

@@ -20,9 +20,19 @@ from harness.wire.payload import json_or_none
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield the deltas that LangChain gives its user."""
-    openai: Any = importlib.import_module("openai")
     model, answers = _model()
     answers.use(interaction, reads)
+    yield from iter_deltas(model, interaction)
+
+
+def iter_deltas(model: Any, interaction: Interaction) -> Iterator[Delta]:  # noqa: ANN401 - a model of a package that may not be installed
+    """Yield the deltas that a chat model of LangChain gives its user.
+
+    Args:
+        model: a subclass of `BaseChatOpenAI`, whose client is ready to answer.
+        interaction: provides the options of the request.
+    """
+    openai: Any = importlib.import_module("openai")
     chunks = model.stream([("user", "replay")], **_options(interaction))
     yield from deltas_of(chunks, Integration((openai.OpenAIError,), _end, older=True), interaction)
 

@@ -1,0 +1,62 @@
+"""Read an async library item by item from a normalizer, which is a sync generator.
+
+One event loop lasts for the process, as in an application, because the clients that a library
+keeps belong to it. A turn is one task, and so has one `contextvars` context. The loop stops when
+the library has handed over an item, so that no read is taken before the caller wants it.
+"""
+
+import asyncio
+import atexit
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Generator, Iterator
+from functools import cache
+from typing import Any, TypeAlias, TypeVar
+
+Item = TypeVar("Item")
+HandOver: TypeAlias = Callable[[Item], Awaitable[None]]
+
+
+def iterate(source: AsyncIterable[Item]) -> Iterator[Item]:
+    """Yield the items of `source`; what it raises is raised."""
+
+    async def turn(hand_over: HandOver[Item]) -> None:
+        async for item in source:
+            await hand_over(item)
+
+    return run_turn(turn)
+
+
+def run_turn(
+    turn: Callable[[HandOver[Item]], Coroutine[Any, Any, None]],
+) -> Generator[Item, None, None]:
+    """Yield what a coroutine hands over; what it raises is raised.
+
+    Args:
+        turn: returns the coroutine. Its argument is an async function, which hands over one item.
+    """
+    loop = _loop()
+    handed: list[Item] = []
+
+    async def hand_over(item: Item) -> None:
+        handed.append(item)
+        loop.stop()
+        await asyncio.sleep(0)  # the loop stops here, and goes on when the next item is wanted
+
+    task = loop.create_task(turn(hand_over))
+    task.add_done_callback(lambda _: loop.stop())
+    try:
+        while not task.done():
+            loop.run_forever()
+            while handed:
+                yield handed.pop(0)
+        task.result()  # raises what the coroutine raised
+    finally:
+        while not task.done():
+            task.cancel()
+            loop.run_forever()
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    runner = asyncio.Runner()
+    atexit.register(runner.close)  # ends what a library has not closed
+    return runner.get_loop()
