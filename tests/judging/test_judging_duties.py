@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from harness.errors import UnreadableError
 from harness.files.typed import convert
@@ -63,12 +64,15 @@ def test_a_duty_without_a_source_is_an_error() -> None:
         convert({"RULE": {"duty": "Do.", "why": "So.", "source": []}}, dict[str, Duty], "x")
 
 
-def _findings(body: bytes, deltas: tuple[Delta, ...], kind: ClientKind) -> dict[str, Finding]:
+def _findings(
+    body: bytes, deltas: tuple[Delta, ...], kind: ClientKind, **policies: str
+) -> dict[str, Finding]:
     def emit(reads: Iterable[bytes]) -> Iterator[Delta]:
         assert list(reads)
         yield from deltas
 
-    sample = a_normalizer(emit, kind=kind)
+    known = {name.replace("_", "-"): value for name, value in policies.items()}
+    sample = a_normalizer(emit, kind=kind, policies=known)
     subject = LoadedSubject(a_cassette(an_interaction(body)))
     result, _ = judge_subject(subject, sample, cuts="whole")
     assert (result.blame == "normalizer") == any(it.level == "MUST" for it in result.findings)
@@ -181,6 +185,30 @@ def test_an_sdk_hands_over_that_an_answer_has_no_finish_value(
     assert _findings(body, deltas, "sdk")["FAILURE-REPORTED"].level == of_sdk
     of_gateway = "SHOULD" if of_sdk == "MAY" else "MUST"
     assert _findings(body, deltas, "gateway")["FAILURE-REPORTED"].level == of_gateway
+
+
+def test_a_gateway_may_document_that_an_answer_without_a_finish_value_is_complete() -> None:
+    body, deltas = chunk({"content": "yes"}), (TextDelta("yes"), Finish(FinishReason.STOP, ""))
+    assert _findings(body, deltas, "gateway")["FAILURE-REPORTED"].level == "MUST"
+    documented = _findings(body, deltas, "gateway", absent_finish="stop")
+    assert documented["FAILURE-REPORTED"].level == "SHOULD"
+
+
+@pytest.mark.parametrize(("arguments", "level"), [('{"city":"Oslo"}', "SHOULD"), ("{}", "MUST")])
+def test_a_call_that_the_stream_has_twice_may_be_handed_over_twice(
+    arguments: str, level: Level
+) -> None:
+    again = "gemini/call-again-without-signature"
+    subject = next(each for each in shipped_subjects() if each.id == again)
+    city = '{"city": "Oslo"}'
+    deltas = (
+        *_call("w1", "get_weather", arguments=city),
+        *_call("w1", "get_weather", 1, arguments),
+        _FINISH,
+    )
+    sample = a_normalizer(lambda reads: iter(deltas * bool(list(reads))))
+    result, _ = judge_subject(subject, replace(sample, dialects=frozenset(("gemini",))))
+    assert [it.level for it in result.findings if it.rule == "CALLS-NOT-INVENTED"] == [level]
 
 
 @pytest.mark.parametrize("kind", ["sdk", "gateway"])

@@ -35,6 +35,20 @@ def test_arguments_that_never_became_whole_are_handed_over_as_the_package_guesse
     assert [found.arguments for found in turn.tool_calls] == ['{"city": "Os"}']
 
 
+@pytest.mark.parametrize(("reason", "rejected"), [("length", True), ("tool_calls", False)])
+def test_the_tools_check_the_arguments_of_a_call_that_was_cut_off(
+    reason: str, *, rejected: bool
+) -> None:
+    function = {"name": "get_weather", "parameters": {"type": "object", "required": ["city"]}}
+    asked = json.dumps({"tools": [{"type": "function", "function": function}]}).encode()
+    events = (call('{"unit": "C', id="call_a", name="get_weather"), chunk(None, reason), DONE)
+    request = Request("POST", "", (), asked)
+    interaction = replace(an_answer("openai-chat", events), request=request)
+    turn = replayed(SDK, interaction).turn
+    assert [error.name for error in turn.parse_errors] == ["get_weather"] * rejected
+    assert len(turn.tool_calls) == (not rejected)
+
+
 def test_arguments_that_the_package_cannot_parse_are_reported() -> None:
     events = (call("nothing", id="call_a", name="get_weather"), chunk(None, "tool_calls"), DONE)
     turn = replayed(SDK, an_answer("openai-chat", events)).turn
