@@ -19,14 +19,18 @@ async function readTurn({ base_url, api_key, model, request }, turn) {
   turn.reasoning = "";
   stream.on("text", (delta) => (turn.text += delta));
   stream.on("thinking", (delta) => (turn.reasoning += delta));
+  // Calls that began, for an answer that fails. Their input is left out, because reading it may raise.
+  stream.on("streamEvent", (_, { content }) => {
+    turn.calls = content.filter(isCall).map(({ id, name }) => ({ id, name }));
+  });
   const { content, stop_reason, usage } = await stream.finalMessage();
   const error = COMPLETE.includes(stop_reason) ? "" : `the tool runner does not execute it: ${stop_reason}`;
-  turn.calls = content
-    .filter((block) => block.type === "tool_use")
-    .map(({ id, name, input }) => ({ id, name, arguments: input, error }));
+  turn.calls = content.filter(isCall).map(({ id, name, input }) => ({ id, name, arguments: input, error }));
   turn.finish = stop_reason;
   if (usage) turn.usage = { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens };
   return turn;
 }
+
+const isCall = (block) => block.type === "tool_use";
 
 await runClient(hello, readTurn, (error) => error instanceof Anthropic.AnthropicError);

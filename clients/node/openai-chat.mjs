@@ -19,9 +19,11 @@ async function readTurn({ base_url, api_key, model, request }, turn) {
   turn.reasoning = "";
   stream.on("content", (delta) => (turn.text += delta));
   // The package keeps unknown fields, and users of reasoning models read these.
-  stream.on("chunk", ({ choices }) => {
+  stream.on("chunk", ({ choices }, snapshot) => {
     const delta = choices?.[0]?.delta;
     turn.reasoning += textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
+    // Calls that began, for an answer that fails.
+    turn.calls = callsOf(snapshot.choices[0]?.message);
   });
   const { choices, usage } = await stream.finalChatCompletion();
   if (usage) turn.usage = { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens };
@@ -30,14 +32,18 @@ async function readTurn({ base_url, api_key, model, request }, turn) {
     return turn;
   }
   const { message, finish_reason } = choices[0];
-  turn.calls = (message.tool_calls ?? []).map(({ id, function: call }) => ({ id, ...call }));
+  turn.calls = callsOf(message);
   if (message.function_call && turn.calls.length === 0) {
     // It has no id in this API, because agent code needs none.
-    turn.calls = [{ id: "function_call", ...message.function_call }];
+    const { name, arguments: text } = message.function_call;
+    turn.calls = [{ id: "function_call", name, arguments: text }];
   }
   turn.finish = finish_reason;
   turn.refusal = message.refusal ?? "";
   return turn;
 }
+
+const callsOf = (message) =>
+  (message?.tool_calls ?? []).map(({ id, function: call }) => ({ id, name: call?.name, arguments: call?.arguments }));
 
 await runClient(hello, readTurn, (error) => error instanceof OpenAI.OpenAIError);

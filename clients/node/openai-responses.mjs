@@ -19,6 +19,15 @@ async function readTurn({ base_url, api_key, model }, turn) {
   turn.reasoning = "";
   stream.on("response.output_text.delta", ({ delta }) => (turn.text += delta));
   for (const type of REASONING) stream.on(type, ({ delta }) => (turn.reasoning += delta));
+  // Calls that began, for an answer that fails.
+  const begun = new Map();
+  stream.on("response.output_item.added", ({ item, output_index }) => {
+    if (isForAgent(item, null)) begun.set(output_index, callOf(item));
+    turn.calls = [...begun.values()];
+  });
+  stream.on("response.function_call_arguments.delta", ({ output_index, snapshot }) => {
+    if (begun.has(output_index)) begun.get(output_index).arguments = snapshot;
+  });
   const response = await stream.finalResponse();
   if (response.output_text?.startsWith(turn.text)) turn.text = response.output_text;
   const { usage } = response;

@@ -14,6 +14,7 @@ from harness.peers.table import FOLDER
 
 _LOCKS: Final = FOLDER / "locks"
 _NPM_FILES: Final = ("package.json", "package-lock.json")
+_ADDRESSES: Final = ("resolved", "funding")  # of a package
 _SEPARATORS: Final = re.compile(r"[-_.]+")
 
 
@@ -79,5 +80,6 @@ def without_addresses(lock: bytes) -> bytes:
     """
     data: dict[str, Any] = msgspec.json.decode(lock)
     for found in data.get("packages", {}).values():
-        found.pop("resolved", None)
+        for member in _ADDRESSES:
+            found.pop(member, None)
     return msgspec.json.format(msgspec.json.encode(data), indent=2) + b"\n"
