@@ -21,6 +21,7 @@ from harness.dialects.kit.parse_request import as_text
 from harness.normalizers.protocol import CAPABILITIES
 from harness.playback.transports import Answer, CassetteTransport, with_bases
 from harness.turns.deltas import (
+    DECIDED_BY_CALLS,
     ArgumentsDelta,
     CallKind,
     Delta,
@@ -64,6 +65,17 @@ def handed_call(
     yield end_of_call(index, unusable_reason("any", written, kind, cut_short=False), written)
 
 
+def named_call(index: int, call_id: object, name: object, arguments: object) -> Iterator[Delta]:
+    """Yield the deltas of one call for an agent loop that looks a tool up by its name.
+
+    Such a loop executes no call without a name. The arguments are those of `handed_call`.
+    """
+    if name:
+        yield from handed_call(index, call_id, name, arguments)
+    else:
+        yield from withheld_call(index, call_id, name, arguments, "no tool is without a name")
+
+
 def withheld_call(
     index: int, call_id: object, name: object, arguments: object, reason: object
 ) -> Iterator[Delta]:
@@ -100,6 +112,23 @@ def finish_delta(
         return StreamFailure("refusal", str(refusal))
     raw = "" if reason is None else str(reason)
     return Finish(reasons.get(raw, FinishReason.OTHER), raw)
+
+
+def finish_by_calls(
+    reason: object, reasons: Mapping[str, FinishReason], *, has_calls: bool
+) -> Delta:
+    """Return the end of an answer as an agent loop sees it that continues if there are calls.
+
+    Args:
+        reason: as for `finish_delta`.
+        reasons: as for `finish_delta`.
+        has_calls: whether the answer has calls, which decide unless it was cut short.
+    """
+    raw = "" if reason is None else str(reason)
+    meaning = reasons.get(raw, FinishReason.OTHER)
+    if has_calls and meaning in DECIDED_BY_CALLS:
+        meaning = FinishReason.TOOL_CALLS
+    return Finish(meaning, raw)
 
 
 def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of a library that may not be installed

@@ -42,6 +42,15 @@ ADAPTERS: dict[str, tuple[str, str, Callable[..., Iterable[bytes]], Turns]] = {
     "mistralai": ("mistralai", "mistral", write_mistral, CHAT),
     "cohere": ("cohere", "cohere", write_cohere, COHERE),
     "boto3": ("boto3", "bedrock-converse", write_converse, CONVERSE),
+    "ag2": ("ag2", "openai-chat", write_chat, CHAT),
+    "agno": ("agno", "openai-chat", write_chat, CHAT),
+    "autogen": ("autogen_ext", "openai-chat", write_chat, CHAT),
+    "haystack": ("haystack", "openai-chat", write_chat, CHAT),
+    "langchain-qwq": ("langchain_qwq", "openai-chat", write_chat, CHAT),
+    "llama-index": ("llama_index.llms.openai_like", "openai-chat", write_chat, CHAT),
+    "qwen-agent": ("qwen_agent", "openai-chat", write_chat, CHAT),
+    "semantic-kernel": ("semantic_kernel", "openai-chat", write_chat, CHAT),
+    "strands": ("strands", "openai-chat", write_chat, CHAT),
     "pydantic-ai": ("pydantic_ai", "anthropic", write_anthropic, ANTHROPIC),
 }
 # Adapter -> why this test does not require that it conforms.
