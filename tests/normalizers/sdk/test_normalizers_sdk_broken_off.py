@@ -61,6 +61,8 @@ LEFT_OUT = {
     "litellm": "each failure of the network comes out as status 500 (FAILURE-CODE-KEPT)",
     "ollama": "the package ends a line at U+0085, which JSON may contain, in any stream",
 }
+# A warning of a library about its dependencies is not an error of its user.
+pytestmark = pytest.mark.filterwarnings("default")
 
 
 def test_each_adapter_is_tested_or_left_out_for_a_reason() -> None:
