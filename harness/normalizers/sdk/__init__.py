@@ -65,15 +65,25 @@ def handed_call(
     yield end_of_call(index, unusable_reason("any", written, kind, cut_short=False), written)
 
 
-def named_call(index: int, call_id: object, name: object, arguments: object) -> Iterator[Delta]:
+def named_call(
+    index: int, call_id: object, name: object, arguments: object, problem: str = ""
+) -> Iterator[Delta]:
     """Yield the deltas of one call for an agent loop that looks a tool up by its name.
 
-    Such a loop executes no call without a name. The arguments are those of `handed_call`.
+    Such a loop executes no call without a name.
+
+    Args:
+        index: of the call, as for `handed_call`.
+        call_id: as given.
+        name: as given.
+        arguments: as for `handed_call`.
+        problem: why the loop does not execute the call; "" if it does.
     """
-    if name:
-        yield from handed_call(index, call_id, name, arguments)
+    why = problem if name else "no tool is without a name"
+    if why:
+        yield from withheld_call(index, call_id, name, arguments, why)
     else:
-        yield from withheld_call(index, call_id, name, arguments, "no tool is without a name")
+        yield from handed_call(index, call_id, name, arguments)
 
 
 def withheld_call(

@@ -17,7 +17,9 @@ from harness.normalizers.sdk.openai_chat import FINISH
 from harness.turns.deltas import Delta, ReasoningDelta, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
 
-_ABSENT: Final = frozenset(("custom-tools", "client-actions", "other-encodings", "several-choices"))
+_ABSENT: Final = frozenset(
+    ("custom-tools", "client-actions", "legacy-functions", "other-encodings", "several-choices")
+)
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:

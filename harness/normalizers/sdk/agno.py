@@ -25,7 +25,9 @@ from harness.turns.deltas import (
 )
 from harness.wire.interaction import Interaction
 
-_ABSENT: Final = frozenset(("custom-tools", "client-actions", "other-encodings", "several-choices"))
+_ABSENT: Final = frozenset(
+    ("custom-tools", "client-actions", "legacy-functions", "other-encodings", "several-choices")
+)
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -78,7 +80,8 @@ def _call(index: int, call: Any, model: Any, message: Any) -> Iterator[Delta]:  
         message(role="assistant", tool_calls=[call]), rejections, known
     )
     for each in to_run:
-        yield from sdk.handed_call(index, each.call_id, each.function.name, each.arguments)
+        given = "" if each.arguments is None else each.arguments
+        yield from sdk.handed_call(index, each.call_id, each.function.name, given)
     for each in rejections:
         arguments = function.get("arguments")
         yield from sdk.withheld_call(index, call.get("id"), name, arguments, each.content)

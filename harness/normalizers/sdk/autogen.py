@@ -34,7 +34,9 @@ _FINISH: Final = {
 _NO_FINISH: Final = "unknown"
 _REASONING: Final = "<think>"
 
-_ABSENT: Final = frozenset(("custom-tools", "client-actions", "other-encodings", "several-choices"))
+_ABSENT: Final = frozenset(
+    ("custom-tools", "client-actions", "legacy-functions", "other-encodings", "several-choices")
+)
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:

@@ -17,6 +17,7 @@ from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk import asynchronous
 from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import Delta, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
 
@@ -24,7 +25,9 @@ from harness.wire.interaction import Interaction
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
 
 # The package raises an exception if a chunk has several choices, and says so.
-_ABSENT: Final = frozenset(("custom-tools", "client-actions", "other-encodings", "several-choices"))
+_ABSENT: Final = frozenset(
+    ("custom-tools", "client-actions", "legacy-functions", "other-encodings", "several-choices")
+)
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -45,7 +48,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     except openai.OpenAIError as problem:
         yield sdk.failure_delta(problem)
     else:
-        yield from _final_deltas(replies[0])
+        yield from _final_deltas(replies[0], interaction)
 
 
 @cache
@@ -65,13 +68,16 @@ def _generator() -> tuple[Any, sdk.Answers]:
     return generator, answers
 
 
-def _final_deltas(reply: Any) -> Iterator[Delta]:  # noqa: ANN401 - a message of a package that may not be installed
+def _final_deltas(reply: Any, interaction: Interaction) -> Iterator[Delta]:  # noqa: ANN401 - a message of a package that may not be installed
     usage = reply.meta["usage"]
     if usage:
         yield UsageDelta(Usage(usage["prompt_tokens"], usage["completion_tokens"]))
-    for index, call in enumerate(reply.tool_calls):
-        yield from sdk.named_call(index, call.id, call.tool_name, json.dumps(call.arguments))
     finish = reply.meta["finish_reason"]
+    for index, call in enumerate(reply.tool_calls):
+        written = json.dumps(call.arguments)
+        is_cut = finish == "length"
+        why = validation_error(interaction, call.tool_name, written) if is_cut else ""
+        yield from sdk.named_call(index, call.id, call.tool_name, written, why)
     yield sdk.finish_by_calls(finish, FINISH, has_calls=bool(reply.tool_calls))
 
 

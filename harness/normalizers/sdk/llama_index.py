@@ -15,6 +15,7 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import (
     Delta,
     ReasoningDelta,
@@ -25,7 +26,9 @@ from harness.turns.deltas import (
 )
 from harness.wire.interaction import Interaction
 
-_ABSENT: Final = frozenset(("custom-tools", "client-actions", "other-encodings", "several-choices"))
+_ABSENT: Final = frozenset(
+    ("custom-tools", "client-actions", "legacy-functions", "other-encodings", "several-choices")
+)
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -45,7 +48,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     except openai.OpenAIError as problem:
         yield sdk.failure_delta(problem)
     else:
-        yield from _final_deltas(model, last, finish)
+        yield from _final_deltas(model, last, finish, interaction)
 
 
 @cache
@@ -68,7 +71,12 @@ def _finish_reason(chunk: Any) -> Any:  # noqa: ANN401 - values of a package tha
     return chunk.choices[0].finish_reason if chunk.choices else None
 
 
-def _final_deltas(model: Any, last: Any, finish: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(
+    model: Any,  # noqa: ANN401 - as above
+    last: Any,  # noqa: ANN401 - as above
+    finish: Any,  # noqa: ANN401 - as above
+    interaction: Interaction,
+) -> Iterator[Delta]:
     if last is None:
         yield StreamFailure("empty_stream", "no response came")
         return
@@ -78,7 +86,10 @@ def _final_deltas(model: Any, last: Any, finish: Any) -> Iterator[Delta]:  # noq
     calls = model.get_tool_calls_from_response(last, error_on_no_tool_call=False)
     for index, call in enumerate(calls):
         arguments = json.dumps(call.tool_kwargs)
-        yield from sdk.named_call(index, call.tool_id, call.tool_name, arguments)
+        # Its tools are called without a check of types, but not without a required argument.
+        is_checked = finish == "length" and not call.tool_kwargs
+        why = validation_error(interaction, call.tool_name, arguments) if is_checked else ""
+        yield from sdk.named_call(index, call.tool_id, call.tool_name, arguments, why)
     yield sdk.finish_by_calls(finish, FINISH, has_calls=bool(calls))
 
 

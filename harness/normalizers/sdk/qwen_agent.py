@@ -15,7 +15,9 @@ from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import Delta, Finish, FinishReason, ReasoningDelta, TextDelta
 from harness.wire.interaction import Interaction
 
-_ABSENT: Final = frozenset(("custom-tools", "client-actions", "other-encodings", "several-choices"))
+_ABSENT: Final = frozenset(
+    ("custom-tools", "client-actions", "legacy-functions", "other-encodings", "several-choices")
+)
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:

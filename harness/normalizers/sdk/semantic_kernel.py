@@ -16,6 +16,7 @@ from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk import asynchronous
 from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import Delta, StreamFailure, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
 
@@ -41,7 +42,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
             messages.append(message)
             if message.content:
                 yield TextDelta(message.content)
-        deltas = list(_final_deltas(messages, exceptions))
+        deltas = list(_final_deltas(messages, exceptions, interaction))
     except openai.OpenAIError as problem:
         yield sdk.failure_delta(problem)
     except exceptions.KernelException as problem:
@@ -64,7 +65,11 @@ def _cause(problem: Any) -> Any:  # noqa: ANN401 - values of a package that may 
     return problem.__cause__ or problem
 
 
-def _final_deltas(messages: list[Any], exceptions: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
+def _final_deltas(
+    messages: list[Any],
+    exceptions: Any,  # noqa: ANN401 - as above
+    interaction: Interaction,
+) -> Iterator[Delta]:
     if not messages:
         yield StreamFailure("empty_stream", "no message came")
         return
@@ -72,6 +77,7 @@ def _final_deltas(messages: list[Any], exceptions: Any) -> Iterator[Delta]:  # n
     usage = total.metadata.get("usage")
     if usage is not None:
         yield UsageDelta(Usage(usage.prompt_tokens, usage.completion_tokens))
+    finish = total.finish_reason and total.finish_reason.value
     calls = [item for item in total.items if item.content_type == "function_call"]
     for index, call in enumerate(calls):
         handed = index, call.id, call.name
@@ -80,8 +86,9 @@ def _final_deltas(messages: list[Any], exceptions: Any) -> Iterator[Delta]:  # n
         except exceptions.FunctionCallInvalidArgumentsException as problem:
             yield from sdk.withheld_call(*handed, call.arguments, problem)
         else:
-            yield from sdk.named_call(*handed, arguments)
-    finish = total.finish_reason and total.finish_reason.value
+            is_cut = finish == "length"
+            why = validation_error(interaction, call.name or "", arguments) if is_cut else ""
+            yield from sdk.named_call(*handed, arguments, why)
     yield sdk.finish_by_calls(finish, FINISH, has_calls=bool(calls))
 
 

@@ -32,7 +32,9 @@ _FINISH: Final = {
     "max_tokens": FinishReason.LENGTH,
     "content_filtered": FinishReason.CONTENT_FILTER,
 }
-_ABSENT: Final = frozenset(("custom-tools", "client-actions", "other-encodings", "several-choices"))
+_ABSENT: Final = frozenset(
+    ("custom-tools", "client-actions", "legacy-functions", "other-encodings", "several-choices")
+)
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
