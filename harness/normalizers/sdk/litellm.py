@@ -103,6 +103,10 @@ def _final_deltas(answer: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
         else:
             function = call.function
             yield from sdk.handed_call(index, call_id, function.name, function.arguments)
+    older = choice.message.function_call
+    if older and not calls:
+        # It has no id in this API, because agent code needs none.
+        yield from sdk.handed_call(0, "function_call", older.name, older.arguments)
     yield sdk.finish_delta(choice.finish_reason, FINISH)
 
 

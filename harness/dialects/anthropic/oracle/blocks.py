@@ -142,6 +142,8 @@ class BlockTable:
         if not isinstance(fragment, str | None):
             self._notes.open("ARGS-OBJECT", offset, calls=True)
         elif fragment:
+            if block.start_input:
+                self._notes.keep("ANT-START-INPUT-PLUS-DELTA", offset)
             if not block.is_open and block.start_input:
                 self._notes.open("ANT-BLOCK-STOP-EARLY", offset, calls=True)
             if fragment.strip() and "".join(block.fragments).strip() == "{}":
