@@ -31,8 +31,8 @@ from harness.peers.environment import (
 )
 from harness.peers.locking import write_lock
 from harness.peers.matrix_page import render_matrix
-from harness.peers.process import judging_environment
-from harness.peers.record import PeerRecord, read_results
+from harness.peers.process import judging_variables
+from harness.peers.record import PeerRecord, read_results, write_merged_run
 from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers, select_peers
 from harness.reporting.text.repro import reproducible_clients
@@ -195,11 +195,20 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
 @peers_command.command("matrix")
 @click.argument("results", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @output_option("File of the matrix.", default="docs/matrix.md", is_folder=False)
-def matrix_of_peers(results: Path, output: Path) -> None:
+@click.option(
+    "--run",
+    "merged",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write the runs of all peers as one, for `harness report`.",
+)
+def matrix_of_peers(results: Path, output: Path, merged: Path | None) -> None:
     """Write the comparison of all peers in DIR, the output folder of `peers run`, as Markdown."""
-    page = render_matrix(read_results(results), bundled_context().quirks, reproducible_clients())
-    write_text(output, page)
+    found = read_results(results)
+    write_text(output, render_matrix(found, bundled_context().quirks, reproducible_clients()))
     click.echo(f"wrote {output}", err=True)
+    if merged is not None:
+        write_merged_run(found, merged)
+        click.echo(f"wrote {merged}", err=True)
 
 
 @peers_command.command("exec", context_settings={"ignore_unknown_options": True})
@@ -217,7 +226,7 @@ def execute_in_environment(name: str, arguments: tuple[str, ...], folder: Path) 
         hint = f"Run `harness peers install {name}`."
         raise UsageError(f"its environment is {environment.state}", where=name, hint=hint)
     link_harness(environment)
-    variables = judging_environment(environment.executables)
+    variables = judging_variables(environment.executables, environment.path)
     command = [str(environment.command), *arguments]
     done = subprocess.run(command, cwd=environment.path, env=variables, check=False)  # noqa: S603 - of an environment that this package made
     return done.returncode

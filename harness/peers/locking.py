@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from harness.peers.environment import DISTRIBUTION, create_venv, pip, run_tool
-from harness.peers.locks import npm_lock, python_lock, without_addresses
+from harness.peers.locks import normalized, npm_lock, python_lock, without_addresses
 from harness.peers.table import Peer
 
 _RESOLVE: Final = (
@@ -41,7 +41,9 @@ def _lock_python(peer: Peer, folder: Path) -> dict[Path, bytes]:
     create_venv(folder)
     pip(folder, "install", *peer.packages, *(each for each in own if not _EXTRA.search(each)))
     found = pip(folder, "freeze").splitlines()
-    lines = sorted(line for line in found if _FROZEN.fullmatch(line))
+    # pip and uv write names in different forms.
+    pairs = (line.split("==") for line in found if _FROZEN.fullmatch(line))
+    lines = sorted(f"{normalized(package)}=={version}" for package, version in pairs)
     return {python_lock(peer.environment): "\n".join((*lines, "")).encode()}
 
 

@@ -17,7 +17,7 @@ _DRAIN_SECONDS: Final = 2.0
 _POLL_SECONDS: Final = 0.2
 
 # A library must not find the user's keys, proxies or settings: the result would depend on them.
-_PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "TERM")
+_PASSED: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "TERM")
 # A library that ignores its transport must not reach a provider. Loopback is not affected.
 _NOWHERE: Final = "http://127.0.0.1:9"
 _NO_NETWORK: Final = {
@@ -46,15 +46,17 @@ class Ended(NamedTuple):
         return lines[-1][:_SHOWN_CHARS] if lines else ""
 
 
-def judging_environment(folder: Path) -> dict[str, str]:
+def judging_variables(executables: Path, home: Path) -> dict[str, str]:
     """Return the variables of a process that judges: no settings of the user, no network.
 
     Args:
-        folder: of executables that are preferred to those of the user.
+        executables: folder of programs that are preferred to those of the user.
+        home: represents the user's folder, which may contain settings such as `.aws/config`.
     """
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
-    path = os.pathsep.join(filter(None, (str(folder), passed.get("PATH", ""))))
-    return {**passed, **_NO_NETWORK, "PATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    path = os.pathsep.join(filter(None, (str(executables), passed.get("PATH", ""))))
+    own = {"PATH": path, "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**passed, **_NO_NETWORK, **own}
 
 
 def run_bounded(

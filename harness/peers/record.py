@@ -1,16 +1,17 @@
 """What a folder of results contains: for each peer a record, and its run if it was judged."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from harness.errors import UnreadableError
+from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
 from harness.files.typed import File, convert
 from harness.peers.table import Language
-from harness.runs.run import Run
-from harness.runs.store import read_run
+from harness.runs.run import SCHEMA, Header, Run, Selection
+from harness.runs.store import RunWriter, read_run
 
 RECORD: Final = "peer.json"
 RUN: Final = "run.jsonl"
@@ -96,3 +97,35 @@ def complete_run(path: Path, peer: str) -> Run:
         names = ", ".join(run.header.names)
         raise UnreadableError(f"expected the run of {peer}, found that of {names}", where=str(path))
     return run
+
+
+def write_merged_run(results: Sequence[PeerResults], path: Path) -> None:
+    """Write the runs of all judged peers as one run, for `harness report`.
+
+    Raises:
+        UsageError: no peer was judged, or the file cannot be written.
+    """
+    runs = [each.run for each in results if each.run is not None]
+    if not runs:
+        raise UsageError("no peer was judged", hint="`harness peers matrix` prints the reasons.")
+    with RunWriter(path) as writer:
+        writer.header(_merged_header([run.header for run in runs]))
+        for run in runs:
+            for result in run.results:
+                writer.add(result, run.cases.get(result.cell))
+        writer.finish()
+
+
+def _merged_header(headers: Sequence[Header]) -> Header:
+    """Return a header with all clients; a selection that differs is left out."""
+    first = headers[0]
+    equal = all(header.selection == first.selection for header in headers)
+    normalizers = tuple(each for header in headers for each in header.normalizers)
+    return Header(
+        schema=SCHEMA,
+        harness=first.harness,
+        normalizers=normalizers,
+        selection=first.selection if equal else Selection(),
+        command=("harness", "peers", "run", *(each.name for each in normalizers)),
+        scenario_count=max(header.scenario_count for header in headers),
+    )

@@ -19,7 +19,7 @@ from harness.errors import HarnessError
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome
 from harness.peers.environment import environment_of, link_harness
-from harness.peers.process import judging_environment, run_bounded
+from harness.peers.process import judging_variables, run_bounded
 from harness.peers.record import RUN, PeerRecord, complete_run, write_record
 from harness.peers.smoke import write_smoke_cases
 from harness.peers.table import Peer
@@ -152,7 +152,7 @@ class _PeerJudge:
             (self.environment.command, "run", *arguments, *own),
             folder=self.environment.path,
             seconds=limit,
-            variables=judging_environment(self.environment.executables),
+            variables=judging_variables(self.environment.executables, self.environment.path),
             stop=self._stop,
         )
         self._seconds += ended.seconds

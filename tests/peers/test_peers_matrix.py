@@ -10,14 +10,20 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness import shipped
-from harness.errors import UnreadableError
+from harness.errors import UnreadableError, UsageError
 from harness.judging.catalogue import load_catalogue
 from harness.judging.results import Outcome, Result
 from harness.peers.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
 from harness.peers.matrix_page import render_matrix
-from harness.peers.record import PeerRecord, PeerResults, read_results, write_record
+from harness.peers.record import (
+    PeerRecord,
+    PeerResults,
+    read_results,
+    write_merged_run,
+    write_record,
+)
 from harness.runs.run import NormalizerFacts
-from harness.runs.store import RunWriter
+from harness.runs.store import RunWriter, read_run
 from tests.runs.runs_samples import a_finding, a_header, a_result, a_run
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
@@ -125,14 +131,15 @@ def test_the_page_has_the_numbers_of_the_peer(found: list[Cell]) -> None:
     results = results_of(found)
     scenarios = tally(result for result in results if not result.scenario.startswith("cassette:"))
     (row,) = (line for line in page(peer(results)).splitlines() if "library (python)" in line)
-    assert f"| {scenarios.conforming} / {scenarios.judged} |" in row
-    assert ("not judged" in row) is (scenarios.judged == 0)
+    counts = f"{scenarios.conforming} / {scenarios.judged}" if scenarios.judged else "none judged"
+    assert row.split(" | ")[4] == counts
+    assert bool(row.split(" | ")[5]) is (scenarios.judged > 0)
 
 
 def test_a_peer_without_a_judged_cell_is_not_shown_as_a_pass() -> None:
     text = page(peer((a_result("a/b", "lib", outcome=Outcome.UNJUDGED),)))
     assert "100.0 %" not in text
-    assert "| 0 / 0 | not judged |" in text
+    assert "| none judged |  |" in text
 
 
 def test_a_peer_that_was_not_judged_is_listed_with_the_reason() -> None:
@@ -186,6 +193,23 @@ def test_results_are_read_by_language_and_name(tmp_path: Path) -> None:
     found = read_results(tmp_path)
     assert [each.record.name for each in found] == ["b", "d", "a"]
     assert [each.run is None for each in found] == [False, True, False]
+
+
+def test_all_runs_become_one_for_the_report(tmp_path: Path) -> None:
+    for name in ("b", "c"):
+        stored(tmp_path / name, a_record(name))
+    write_merged_run(read_results(tmp_path), tmp_path / "all.jsonl")
+    run = read_run(tmp_path / "all.jsonl")
+    assert run.complete
+    assert run.header.names == ("b", "c")
+    assert [result.cell for result in run.results] == ["area/one/b", "area/one/c"]
+
+
+def test_without_a_judged_peer_there_is_no_run_for_the_report(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    write_record(a_record("d", not_judged="it died"), tmp_path / "d")
+    with pytest.raises(UsageError, match="no peer was judged"):
+        write_merged_run(read_results(tmp_path), tmp_path / "all.jsonl")
 
 
 def test_the_run_of_another_client_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from harness.peers import running
 from harness.peers.locks import read_lock
-from harness.peers.process import judging_environment, run_bounded
+from harness.peers.process import judging_variables, run_bounded
 from harness.peers.record import PeerRecord, read_results
 from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers
@@ -160,7 +160,8 @@ def test_only_the_end_of_the_output_is_kept(tmp_path: Path) -> None:
 def test_no_setting_of_the_user_reaches_a_peer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example")
-    found = judging_environment(Path("/env/bin"))
+    found = judging_variables(Path("/env/bin"), Path("/env"))
     assert "OPENAI_API_KEY" not in found
     assert found["HTTPS_PROXY"].startswith("http://127.0.0.1:")
     assert found["PATH"].startswith("/env/bin")
+    assert found["HOME"] == "/env"
