@@ -1,6 +1,7 @@
 """`harness peers`: install third-party libraries, judge each in its environment, compare them."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from datetime import date
@@ -188,7 +189,12 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
         how = f"not judged: {record.not_judged}" if record.not_judged else "judged"
         click.echo(f"{record.name} {record.version}: {how} ({record.seconds:g} s)")
 
-    judge_peers(chosen, runs, jobs or max(1, (os.cpu_count() or 1) // 2), show)
+    # The processes of peers must not outlive this one, also if it is ended by SIGTERM.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        judge_peers(chosen, runs, jobs or max(1, (os.cpu_count() or 1) // 2), show)
+    finally:
+        signal.signal(signal.SIGTERM, before)
     return EXIT_GATE_FAILED if failed else 0
 
 

@@ -1,10 +1,16 @@
 """`harness peers`: what a user sees without any environment."""
 
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from harness.peers.locks import read_lock
 from harness.peers.table import peers
+from tests.cli.cli_samples import command
 from tests.cli.conftest import Harness
 
 
@@ -36,6 +42,33 @@ def test_peers_without_an_environment_are_in_the_matrix_as_not_judged(
     text = page.read_text(encoding="utf-8")
     assert "0 of 2 peers judged, 2026-11-01" in text
     assert text.count("its environment is missing") == 2
+
+
+def test_a_peer_does_not_outlive_the_command(tmp_path: Path) -> None:
+    """SIGTERM ends the command at once, with the process of the peer that it waits for."""
+    environment = tmp_path / "environments" / "groq"
+    package = environment / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    package.mkdir(parents=True)
+    (environment / "bin").mkdir()
+    # `link_harness` writes bin/harness, which starts this.
+    python = environment / "bin" / "python"
+    python.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/peer\nexec sleep 60\n", encoding="utf-8")
+    python.chmod(0o755)
+    (environment / "installed.lock").write_bytes(read_lock("groq"))
+    process = subprocess.Popen(command("peers", "run", "groq", "-o", str(tmp_path / "results")))
+    wait_until((tmp_path / "peer").exists)
+    process.terminate()
+    assert process.wait(20) == 130
+    peer = (tmp_path / "peer").read_text(encoding="utf-8").strip()
+    wait_until(lambda: not Path(f"/proc/{peer}/fd/0").exists())
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    pytest.fail("not within 30 s")
 
 
 @pytest.mark.parametrize(
