@@ -38,6 +38,24 @@ def test_a_row_names_an_adapter(peer: Peer) -> None:
         assert set(peer.dialects) <= set(DIALECTS)
 
 
+def test_each_driver_has_a_row() -> None:
+    """A driver is a file that speaks the protocol; the other files are what drivers share."""
+    folder = shipped.bundled_folder("clients") / "node"
+    shared = {"harness-client.mjs", "ai-sdk.mjs"}
+    drivers = {path.name for path in folder.glob("*.mjs")} - shared
+    assert drivers == {peer.driver for peer in PEERS} - {""}
+
+
+def test_each_adapter_has_a_row() -> None:
+    modules = {name: value.partition(":") for name, value in declared_normalizers().items()}
+    adapters = {
+        name
+        for name, (module, _, attribute) in modules.items()
+        if getattr(importlib.import_module(module), attribute).role == "peer"
+    }
+    assert adapters == {peer.name for peer in PEERS if peer.language == "python"}
+
+
 @pytest.mark.parametrize("peer", PEERS, ids=NAMES)
 def test_a_lock_pins_the_packages_of_its_row(peer: Peer) -> None:
     versions = locked_versions(peer.environment)
