@@ -36,7 +36,7 @@ from harness.playback.server import (
 )
 from harness.reporting.visible import marked
 from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.selection import FILTER_KEYS
+from harness.runs.selection import FILTER_KEYS, select_subjects
 from harness.runs.worker import load_subject
 from harness.wire.interaction import Interaction, Request
 
@@ -105,9 +105,9 @@ def serve_command(  # noqa: PLR0913 - one parameter for each option
     the command prints surplus requests and unplayed interactions. If there are any, it exits with
     code 1.
 
-    With --select, a folder, several PATHS or none, each scenario and recording has its own base
-    URL, BASE/ID, for any number of clients. Its id is also a model name below BASE. GET BASE lists
-    all as JSON. Options may precede the ID: BASE/cuts=each-byte/delay=20/fault=reset@300/ID. The
+    With --select, a folder, a scenario, several PATHS or none, each scenario and recording has its
+    own base URL, BASE/ID, for any number of clients. Its id is also a model name below BASE. GET
+    BASE lists all as JSON. Options may precede the ID: BASE/cuts=each-byte/fault=reset@300/ID. The
     PATHS default to those of the project, or else to the bundled scenarios and recordings.
     """
     given = {"cuts": cuts, "delay": RECORDED if delays else delay, "fault": fault}
@@ -115,7 +115,7 @@ def serve_command(  # noqa: PLR0913 - one parameter for each option
     for name, value in given.items():
         delivery = delivery if value is None else delivery.with_option(name, value)
     _allow_descriptors(connections)
-    if words is None and len(paths) == 1 and not paths[0].is_dir():
+    if words is None and len(paths) == 1 and not _is_selection(paths[0]):
         return _serve_cassette(paths[0], match or (ORDER,), delivery, port, connections)
     if match:
         raise UsageError(
@@ -127,6 +127,13 @@ def serve_command(  # noqa: PLR0913 - one parameter for each option
         click.echo(f"nothing selected: nothing to play matches {words or 'the paths'!r}", err=True)
         return EXIT_NOTHING_SELECTED
     return _serve_selection(recordings, delivery, port, connections)
+
+
+def _is_selection(path: Path) -> bool:
+    """Return whether `path` is a folder or a scenario, and not one cassette."""
+    return path.is_dir() or (
+        path.is_file() and any(each.kind == "scenario" for each in select_subjects([path]))
+    )
 
 
 def _serve_cassette(

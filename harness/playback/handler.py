@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # More than providers accept, but not enough to fill the memory.
 MAX_REQUEST_BYTES: Final = 32 * 1024 * 1024
 # Of all requests together, without those up to the size that each connection may hold.
-MAX_SHARED_BYTES: Final = 96 * 1024 * 1024
+MAX_SHARED_BYTES: Final = 64 * 1024 * 1024
 
 _OWN_BYTES: Final = 65_536
 _PIECE_BYTES: Final = 65_536

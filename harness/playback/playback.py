@@ -32,6 +32,7 @@ _MOST_CANDIDATES: Final = 5
 _MOST_CHARS: Final = 300
 # A client that retries without end must not fill the memory.
 _MOST_SURPLUS: Final = 1_000
+_MOST_SURPLUS_BYTES: Final = 64 * 1024 * 1024
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -84,6 +85,7 @@ class Playback:
     ) -> None:
         self.cassette = cassette
         self.surplus_count = 0
+        self._surplus_bytes = 0
         self._matchers = matchers(match)
         self._in_order = ORDER in match
         self._cuts = cuts
@@ -112,8 +114,12 @@ class Playback:
         """Return `request` with its answer, and keep both."""
         with self._lock:
             answered = self._answered(request)
-            self.surplus_count += answered.index is None
-            if answered.index is not None or self.surplus_count <= _MOST_SURPLUS:
+            if answered.index is None:
+                self.surplus_count += 1
+                self._surplus_bytes += len(request.body)
+            if answered.index is not None or (
+                self.surplus_count <= _MOST_SURPLUS and self._surplus_bytes <= _MOST_SURPLUS_BYTES
+            ):
                 self._requests.append(answered)
             return answered
 
@@ -125,7 +131,7 @@ class Playback:
     def requests(self) -> tuple[AnsweredRequest, ...]:
         """All requests with their answers.
 
-        Of surplus requests the first thousand are kept; `surplus_count` counts all.
+        Of surplus requests the first thousand are kept, up to 64 MiB; `surplus_count` counts all.
         """
         with self._lock:
             return tuple(self._requests)

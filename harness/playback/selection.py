@@ -14,7 +14,7 @@ of the model as the request that was sent.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher, get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from threading import Lock
 from typing import Any, Final
@@ -36,8 +36,8 @@ INDEX_NAME: Final = "index.json"
 
 # Larger documents are sent in several reads, because each connection copies one read.
 _READ_BYTES: Final = 65_536
-_MOST_HISTORY_BYTES: Final = 8 * 1024 * 1024
-_MOST_ID_PARTS: Final = 6
+_MOST_HISTORY_BYTES: Final = 2 * 1024 * 1024
+_NAMES_KEPT: Final = 256
 _MOST_ID_CHARS: Final = 200
 _MOST_NEAR: Final = 3
 _NEAR: Final = 0.6
@@ -93,6 +93,7 @@ class SelectionServer(AnswerServer):
         most_connections: int = MOST_CONNECTIONS,
     ) -> None:
         self._recordings = {each.id: each for each in recordings}
+        self._nearest = lru_cache(_NAMES_KEPT)(self._find_nearest)
         self._longest = max((each.count("/") + 1 for each in self._recordings), default=0)
         self._delivery = delivery or Delivery()
         self._lock = Lock()
@@ -138,7 +139,7 @@ class SelectionServer(AnswerServer):
         """Return the index, a row of it, or a list of models; None for any other request."""
         if request.method not in _READING:
             return None
-        _, parts = self._options(_parts(request))
+        _, parts = self._options(_parts(request), self._delivery)
         if parts in ([], [INDEX_NAME]):
             with self._indexing:  # the first request makes the index
                 return _document(self._index)
@@ -150,22 +151,22 @@ class SelectionServer(AnswerServer):
         return None if models is None else _document(models)
 
     def _play(self, request: Request, wait: Wait) -> Answer:
-        parts = _parts(request)
-        delivery, named = self._options(parts)
-        recording, rest = self._find(named)
+        delivery, parts = self._options(_parts(request), self._delivery)
+        recording, rest = self._find(parts)
         model = ""
         if recording is None and (model := _model_of(request)):
-            delivery, named = self._options(model.split("/"))
-            recording, rest = self._recordings.get("/".join(named)), parts
+            delivery, name = self._options(model.split("/"), delivery)
+            model = "/".join(name)
+            recording = self._recordings.get(model)
         if recording is None:
-            raise self._unknown(parts, "/".join(named) if model else "")
+            raise self._unknown(parts, model)
         interaction = self._interaction(recording, delivery.turn, request)
         _check_endpoint(recording, interaction, rest)
         return delivery.deliver(interaction, delivery.reads(interaction), wait)
 
-    def _options(self, parts: list[str]) -> tuple[Delivery, list[str]]:
-        """Return the options at the beginning of a path, and the rest of it."""
-        delivery = self._delivery
+    @staticmethod
+    def _options(parts: list[str], delivery: Delivery) -> tuple[Delivery, list[str]]:
+        """Return `delivery` with the options at the beginning of a path, and the rest of it."""
         for place, part in enumerate(parts):
             name, is_option, value = part.partition("=")
             if not is_option:
@@ -211,7 +212,7 @@ class SelectionServer(AnswerServer):
     def _unknown(self, parts: Sequence[str], model: str) -> "_RefusedError":
         path = "/" + "/".join(parts)[:_MOST_ID_CHARS]
         model = model[:_MOST_ID_CHARS]
-        near = self._nearest([model, *_beginnings(parts)])
+        near = self._nearest((model, *_beginnings(parts, self._longest)))
         found = f"the path {path!r}" + (f" and the model {model!r}" if model else "")
         hint = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
         return _RefusedError(
@@ -223,7 +224,7 @@ class SelectionServer(AnswerServer):
             index=f"{self.base_url}/{INDEX_NAME}",
         )
 
-    def _nearest(self, names: Iterable[str]) -> list[str]:
+    def _find_nearest(self, names: tuple[str, ...]) -> list[str]:
         """Return the ids that are nearest to one of `names`, the nearest first."""
         ids = list(self._recordings)
         found = {
@@ -241,7 +242,8 @@ class _RefusedError(Exception):
         super().__init__(message)
         self.status = status
         error = {"code": code, "type": "replay_server", "message": message}
-        self.document = {"error": error | more}
+        # AWS SDKs report the member `message`, all others that of `error`.
+        self.document = {"error": error | more, "message": message}
 
 
 class _Named(msgspec.Struct):
@@ -299,7 +301,7 @@ def _check_endpoint(recording: Recording, interaction: Interaction, rest: Sequen
         )
 
 
-def _beginnings(parts: Sequence[str]) -> Iterator[str]:
+def _beginnings(parts: Sequence[str], most: int) -> Iterator[str]:
     """Yield what the author of a path may have meant as its id."""
-    for size in range(1, min(len(parts), _MOST_ID_PARTS) + 1):
+    for size in range(1, min(len(parts), most) + 1):
         yield "/".join(parts[:size])[:_MOST_ID_CHARS]

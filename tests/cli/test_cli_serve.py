@@ -145,6 +145,11 @@ def test_the_index_states_what_each_turn_must_give() -> None:
     assert turn["finish"] == "tool_calls"
 
 
+def test_a_scenario_is_a_selection_of_one() -> None:
+    with serving(str(ROOT / "scenarios/dashscope/split-chunks.yaml")) as (base_url, _):
+        assert post(f"{base_url}/dashscope/split-chunks").status_code == 200
+
+
 def test_a_folder_is_a_selection_and_a_recording_in_it_has_turns(tmp_path: Path) -> None:
     shutil.copy(ROOT / f"cassettes/{SHIPPED}.yaml", tmp_path / "talk.yaml")
     bodies = [each.body for each in load_cassette(tmp_path / "talk.yaml").interactions]

@@ -144,6 +144,13 @@ def test_a_flood_of_surplus_requests_is_counted_not_kept() -> None:
     assert (playback.surplus_count, len(playback.requests)) == (1_500, 1_000)
 
 
+def test_large_surplus_requests_are_kept_up_to_a_size_and_all_counted() -> None:
+    playback = Playback(cassette())
+    for _ in range(5):
+        playback.answer(Request("POST", URI, (), bytes(20 * 1024 * 1024)))
+    assert (playback.surplus_count, len(playback.requests)) == (5, 3)
+
+
 @given(interactions(), st.sampled_from(sorted(CUTS)))
 def test_the_reads_are_the_body_under_the_cuts(answer: Interaction, cuts: str) -> None:
     reads = list(Playback(cassette(answer), cuts=CUTS[cuts]).reads(answer))

@@ -93,6 +93,17 @@ def test_an_id_is_a_model_name_too_with_options_or_without(name: str) -> None:
             assert post(server, CHAT, {"model": model}).content == answer(name).body
 
 
+def test_options_in_the_path_hold_for_a_model_too() -> None:
+    with selection() as server:
+        for path, model in (
+            (f"/fault=truncate@3{CHAT}", "a/first"),
+            (f"/cuts=whole{CHAT}", "fault=truncate@3/a/first"),
+        ):
+            with pytest.raises(httpx.RemoteProtocolError):
+                post(server, path, {"model": model})
+        assert post(server, f"/turn=2{CHAT}", {"model": "talk"}).text.count("talk 1")
+
+
 @pytest.mark.parametrize("model", ["gemini/one", "gemini%2Fone"])
 def test_a_model_in_the_path_is_found_too(model: str) -> None:
     with selection() as server:
@@ -289,7 +300,7 @@ def test_no_path_and_no_body_breaks_the_server(body: bytes, path: str) -> None:
 
 def test_a_history_too_large_to_count_is_refused() -> None:
     with selection() as server:
-        body = b" " * (8 * 1024 * 1024 + 1)
+        body = b" " * (2 * 1024 * 1024 + 1)
         refused = httpx.post(f"{server.base_url}/talk", content=body, trust_env=False, timeout=30)
         assert (refused.status_code, error(refused)["code"]) == (413, "request_too_large")
 
