@@ -164,12 +164,11 @@ class SelectionServer(AnswerServer):
         _check_endpoint(recording, interaction, rest)
         return delivery.deliver(interaction, delivery.reads(interaction), wait)
 
-    @staticmethod
-    def _options(parts: list[str], delivery: Delivery) -> tuple[Delivery, list[str]]:
+    def _options(self, parts: list[str], delivery: Delivery) -> tuple[Delivery, list[str]]:
         """Return `delivery` with the options at the beginning of a path, and the rest of it."""
         for place, part in enumerate(parts):
             name, is_option, value = part.partition("=")
-            if not is_option:
+            if not is_option or self._find(parts[place:])[0] is not None:  # an id may have a `=`
                 return delivery, parts[place:]
             try:
                 delivery = delivery.with_option(name, value)

@@ -93,6 +93,12 @@ def test_an_id_is_a_model_name_too_with_options_or_without(name: str) -> None:
             assert post(server, CHAT, {"model": model}).content == answer(name).body
 
 
+def test_an_id_that_looks_like_an_option_is_an_id() -> None:
+    with SelectionServer([recording("delay=x/a", answer("a"))]) as server:
+        for path, model in (("/delay=x/a", "m"), ("/delay=1/delay=x/a", "m"), (CHAT, "delay=x/a")):
+            assert post(server, path, {"model": model}).content == answer("a").body
+
+
 def test_options_in_the_path_hold_for_a_model_too() -> None:
     with selection() as server:
         for path, model in (
