@@ -6,6 +6,7 @@ executes. The package reads no finish reason.
 """
 
 import importlib
+import json
 import logging
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -13,6 +14,7 @@ from typing import Any, Final
 
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
+from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -49,7 +51,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     except exceptions.AgnoError as problem:
         yield StreamFailure(f"http_{problem.status_code}", str(problem.message))
     else:
-        yield from _final_deltas(model, reply)
+        yield from _final_deltas(model, reply, interaction)
 
 
 @cache
@@ -61,16 +63,30 @@ def _model() -> tuple[Any, sdk.Answers]:
     return library.OpenAIChat(id="replay", **sdk.client_options(http)), answers
 
 
-def _final_deltas(model: Any, reply: Any) -> Iterator[Delta]:  # noqa: ANN401 - values of a package that may not be installed
+def _final_deltas(
+    model: Any,  # noqa: ANN401 - values of a package that may not be installed
+    reply: Any,  # noqa: ANN401 - as above
+    interaction: Interaction,
+) -> Iterator[Delta]:
     if reply.metrics is not None and reply.metrics.total_tokens:
         yield UsageDelta(Usage(reply.metrics.input_tokens, reply.metrics.output_tokens))
     for index, call in enumerate(reply.tool_calls or ()):
-        yield from _call(index, call, model, type(reply))
+        yield from _call(index, call, model, type(reply), interaction)
     yield Finish(FinishReason.OTHER)
 
 
-def _call(index: int, call: Any, model: Any, message: Any) -> Iterator[Delta]:  # noqa: ANN401 - as above
-    """Yield a call as the loop executes it; each name is that of a tool, but no tool has none."""
+def _call(
+    index: int,
+    call: Any,  # noqa: ANN401 - as above
+    model: Any,  # noqa: ANN401 - as above
+    message: Any,  # noqa: ANN401 - as above
+    interaction: Interaction,
+) -> Iterator[Delta]:
+    """Yield a call as the loop executes it; each name is that of a tool, but no tool has none.
+
+    Its tools check their arguments. That is credited for calls without any, which a limit may have
+    cut off, because the package does not say that it did.
+    """
     tools: Any = importlib.import_module("agno.tools.function")
     function = call.get("function", {})
     name = function.get("name", "")
@@ -80,8 +96,9 @@ def _call(index: int, call: Any, model: Any, message: Any) -> Iterator[Delta]:  
         message(role="assistant", tool_calls=[call]), rejections, known
     )
     for each in to_run:
-        given = "" if each.arguments is None else each.arguments
-        yield from sdk.handed_call(index, each.call_id, each.function.name, given)
+        given = json.dumps(each.arguments or {})
+        why = "" if each.arguments else validation_error(interaction, name, given)
+        yield from sdk.named_call(index, each.call_id, each.function.name, given, why)
     for each in rejections:
         arguments = function.get("arguments")
         yield from sdk.withheld_call(index, call.get("id"), name, arguments, each.content)
