@@ -55,8 +55,7 @@ def judging_variables(executables: Path, home: Path) -> dict[str, str]:
     """
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
     path = os.pathsep.join(filter(None, (str(executables), passed.get("PATH", ""))))
-    own = {"PATH": path, "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
-    return {**passed, **_NO_NETWORK, **own}
+    return {**passed, **_NO_NETWORK, "PATH": path, "HOME": str(home)}
 
 
 def run_bounded(
