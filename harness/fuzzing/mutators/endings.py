@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
+from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import (
     MutatedInput,
     Mutation,
@@ -67,6 +68,12 @@ _ERRORS: Final = (
     b'{"error": {"message": "The server had an error", "type": "server_error", "code": 500}}',
     b'{"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}',
     b'{"error": "overloaded"}',
+)
+# Other APIs have a kind of event for errors, which the step `failed` makes.
+_ERRORS_IN_EVENTS: Final = (
+    *(row.name for row in DIALECTS.values() if row.done == "sent"),
+    "gemini",
+    "ollama",
 )
 _FAILURES: Final = (
     StreamFailure("server_error", "The server had an error"),
@@ -148,6 +155,7 @@ def _error_glued(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Inter
     "an error object between frames, or instead of the rest",
     "ERR-IN-200",
     "ERR-CODE-NOT-INT",
+    dialects=_ERRORS_IN_EVENTS,
 )
 @on_frames(applies=lambda frames: frames.framing != "messages" and frames.payload_indexes())
 def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:

@@ -11,6 +11,7 @@ from harness.judging.rules.markup import markers_in_arguments, markers_in_name
 from harness.judging.rules.what_came import (
     as_sent,
     changed_arguments,
+    has_lone_surrogate,
     lacks_finish,
     may_read_as,
     unusable_arguments,
@@ -133,12 +134,11 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
         return
     expected = f"no call from a turn that failed ({evidence.expectation.failure})"
     calls = evidence.oracle.calls or ()
-    reports = evidence.kind == "sdk" and evidence.turn.failure is not None
-    is_told = reports or lacks_finish(evidence)
+    # An SDK hands calls over while they stream, and cannot take one back.
+    hands_over = evidence.kind == "sdk" or lacks_finish(evidence)
     for index, call in enumerate(evidence.turn.tool_calls):
         sent = (each.arguments for each in calls if each.name == call.name)
-        # A client that hands calls over while they stream cannot take one back.
-        is_sent = is_told and any(
+        is_sent = hands_over and any(
             each == call.arguments or may_read_as(each, call.arguments) for each in sent
         )
         actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=is_sent)
@@ -173,7 +173,8 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
     missing = _missing_names(evidence)
     for error in evidence.pairing.unexpected:
         if error.name in missing:
-            actual, came = f"rejected: {error.error}", _finish_of(evidence)
+            actual = f"rejected: {error.error}"
+            came = _finish_of(evidence) or has_lone_surrogate(evidence)
             yield Violation("parse_errors", f"{error.name} executed", actual, came=came)
 
 

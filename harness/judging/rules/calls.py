@@ -11,6 +11,7 @@ from harness.judging.rules.what_came import as_sent, sent_ids_of_calls
 from harness.turns.arguments import meaning
 
 _ID_CHANGES = "DELTA-ID-CHANGES"
+_EMPTY_OUTPUT = "RESP-COMPLETED-OUTPUT-EMPTY"
 _REPEATED = "GEM-SIGNATURE-OVERWRITTEN"
 
 
@@ -101,7 +102,8 @@ def _emitted(evidence: TurnEvidence) -> Iterator[Violation]:
         expected = evidence.expectation.calls[index]
         if expected.name not in rejected:
             text = f"{expected.name} {expected.json_text}"
-            yield Violation(f"calls[{index}]", text, "no such call")
+            came = as_sent(is_sent=_EMPTY_OUTPUT in evidence.oracle.quirks)
+            yield Violation(f"calls[{index}]", text, "no such call", came=came)
 
 
 @turn_rule(
@@ -128,14 +130,10 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _is_again(evidence: TurnEvidence, index: int) -> bool:
-    """Whether an earlier call has the same id, name and arguments."""
+    """Whether an earlier call has the same name and arguments."""
     calls = evidence.turn.tool_calls
-    call = calls[index]
-    return bool(call.id) and any(
-        (each.id, each.name) == (call.id, call.name)
-        and meaning(each.arguments) == meaning(call.arguments)
-        for each in calls[:index]
-    )
+    call = calls[index].name, meaning(calls[index].arguments)
+    return any((each.name, meaning(each.arguments)) == call for each in calls[:index])
 
 
 def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:

@@ -6,7 +6,7 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
 from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
-from harness.judging.rules.what_came import as_sent, lacks_finish
+from harness.judging.rules.what_came import as_sent, has_lone_surrogate, lacks_finish, without_end
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.sse import ends_in_event
 
@@ -74,7 +74,8 @@ def _once(evidence: TurnEvidence) -> Iterator[Violation]:
 def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     expected = evidence.expectation.failure
     if expected and evidence.turn.failure is None:
-        came = as_sent(is_sent=_is_cut(evidence) and lacks_finish(evidence))
+        is_sent = _is_cut(evidence) and lacks_finish(evidence)
+        came = as_sent(is_sent=is_sent) or without_end(evidence)
         yield Violation("failure", expected, _NO_FAILURE, came=came)
 
 
@@ -96,7 +97,8 @@ def _is_cut(evidence: TurnEvidence) -> bool:
 def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     actual = evidence.emitted_failure
     if actual and not evidence.expectation.failure:
-        yield Violation("failure", _NO_FAILURE, f"{actual.code}: {actual.message}")
+        said, came = f"{actual.code}: {actual.message}", has_lone_surrogate(evidence)
+        yield Violation("failure", _NO_FAILURE, said, came=came)
 
 
 @turn_rule(

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
 from harness.dialects.table import DIALECTS
+from harness.judging.duties import quirks_of_form
 from harness.judging.evidence import TurnEvidence
 from harness.judging.results import Came
 from harness.turns.arguments import ArgumentClass, parse
@@ -41,6 +42,19 @@ def answer_of(evidence: TurnEvidence) -> Came:
 def as_sent(*, is_sent: bool) -> Came:
     """Return whether the stream contains what the client emitted, as rules report it."""
     return "as-sent" if is_sent else ""
+
+
+def has_lone_surrogate(evidence: TurnEvidence) -> Came:
+    """Return "lone-surrogate" if the arguments of a call of the stream have one."""
+    calls = evidence.oracle.calls or ()
+    found = any(_LONE_SURROGATE.search(call.arguments) for call in calls)
+    return "lone-surrogate" if found else ""
+
+
+def without_end(evidence: TurnEvidence) -> Came:
+    """Return "undocumented" if a form that the API does not have is lost, and shows as no end."""
+    found = not quirks_of_form().undocumented.isdisjoint(evidence.oracle.quirks)
+    return "undocumented" if found and lacks_finish(evidence) else ""
 
 
 def lacks_finish(evidence: TurnEvidence) -> bool:

@@ -59,8 +59,8 @@ def _options(interaction: Interaction) -> dict[str, Any]:
 normalizer = Normalizer(
     name="langchain-openai",
     normalize=normalize,
-    # LangChain sends requests with custom tools to the Responses API.
-    capabilities=sdk.CAPABILITIES_OF_APPENDERS - {"custom-tools"},
+    # LangChain sends requests with custom tools to the Responses API, and streams one choice only.
+    capabilities=sdk.CAPABILITIES_OF_APPENDERS - {"custom-tools", "several-choices"},
     # It targets the official API, and documents that ids and finish reasons are those of the API.
     kind="sdk",
     role="peer",
