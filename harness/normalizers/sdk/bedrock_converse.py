@@ -12,6 +12,7 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.fragments import Fragments
+from harness.normalizers.sdk.requests_session import RawBody
 from harness.playback.transports import headers_to_send
 from harness.turns.deltas import (
     Delta,
@@ -90,26 +91,8 @@ class _Sender:
             name.decode(): value.decode() for name, value in headers_to_send(interaction.headers)
         }
         return awsrequest.AWSResponse(
-            request.url, interaction.status, headers, _Raw(interaction, reads)
+            request.url, interaction.status, headers, RawBody(interaction, reads)
         )
-
-
-class _Raw:
-    """The body of a response, with the method of urllib3 that the package calls."""
-
-    def __init__(self, interaction: Interaction, reads: Iterator[bytes]) -> None:
-        self._interaction = interaction
-        self._reads = reads
-
-    def stream(self) -> Iterator[bytes]:
-        """Yield the reads, and fail as urllib3 does if the connection broke."""
-        yield from self._reads
-        if self._interaction.broken:
-            urllib3: Any = importlib.import_module("urllib3.exceptions")
-            raise urllib3.ProtocolError("recorded: the connection broke in the middle of the body")
-
-    def close(self) -> None:
-        """Do nothing, because no connection is open."""
 
 
 class _Turn:

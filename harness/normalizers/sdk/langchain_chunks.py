@@ -45,12 +45,14 @@ class Integration(msgspec.Struct, frozen=True):
         errors: the exceptions that the integration documents.
         end: returns the end of the answer, given the sum of the chunks.
         failure: returns the failure for one of `errors`.
+        usage: returns the counts of tokens in the sum of the chunks, if there are any.
         older: whether `additional_kwargs` may have a call of OpenAI's older API.
     """
 
     errors: tuple[type[BaseException], ...]
     end: Callable[[Any], Delta]
     failure: Callable[[Any], StreamFailure] = sdk.failure_delta
+    usage: Callable[[Any], Any] = lambda total: total.usage_metadata
     older: bool = False
 
 
@@ -81,8 +83,16 @@ def _content(chunk: Any) -> Iterator[Delta]:  # noqa: ANN401 - a value of a pack
         for block in chunk.content_blocks:
             if block["type"] == "reasoning" and block.get("reasoning"):
                 yield ReasoningDelta(block["reasoning"])
-    if chunk.text:
-        yield TextDelta(str(chunk.text))
+    text = str(chunk.text) or "".join(_untyped(chunk.content))
+    if text:
+        yield TextDelta(text)
+
+
+def _untyped(content: Any) -> Iterator[str]:  # noqa: ANN401 - as above
+    """Yield the text of parts that an integration hands over in the provider's own form."""
+    for part in () if isinstance(content, str) else content:
+        if isinstance(part, dict) and "type" not in part and isinstance(part.get("text"), str):
+            yield part["text"]
 
 
 def _failed(total: Any, failure: StreamFailure) -> Iterator[Delta]:  # noqa: ANN401 - as above
@@ -101,8 +111,8 @@ def _final_deltas(
     if total is None:
         yield StreamFailure("empty_stream", "no chunk came")
         return
-    if total.usage_metadata:
-        usage = total.usage_metadata
+    usage = integration.usage(total)
+    if usage:
         yield UsageDelta(Usage(usage["input_tokens"], usage["output_tokens"]))
     end = integration.end(total)
     is_cut = isinstance(end, Finish) and end.reason is FinishReason.LENGTH

@@ -17,6 +17,12 @@ SCENARIOS: Final = {
     "anthropic": ("text-then-call", "call", "parallel", "http-529"),
     "bedrock-converse": ("text", "call", "two-calls", "http-400"),
     "cohere": ("thinking-then-text", "single-call", "plan-then-calls", "http-429"),
+    "dashscope": (
+        "dashscope-native/plain-text",
+        "dashscope-native/single-call",
+        "dashscope-native/snapshots-call",
+        "dashscope-native/http-400",
+    ),
     "gemini": ("thoughts", "call", "parallel", "http-429"),
     "mistral": ("plain-text", "single-call", "parallel", "http-429"),
     # The package ollama drops the ids of calls, so these have none.
