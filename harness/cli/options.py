@@ -3,12 +3,13 @@
 import re
 import signal
 import sys
-import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, TypeAlias
 
 import click
@@ -23,6 +24,7 @@ from harness.wire.cassette_file import load_cassette
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+_POLL_SECONDS: Final = 0.2
 _DIALECT_NAMES: Final = sorted(DIALECTS)
 
 
@@ -112,11 +114,22 @@ def jobs_option(default: str) -> Decorator:
 
 
 def wait_for_interrupt(address: str) -> None:
-    """Print the address of a server, and wait for an interrupt or SIGTERM."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Print the address of a server, and wait for an interrupt or SIGTERM.
+
+    Signals that follow are ignored, because an exception in the shutdown of the server would leave
+    its threads running. `timeout` sends two, and a user may press Ctrl-C again.
+    """
+    interrupted = False
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interrupt)
     click.echo(address)
-    with suppress(KeyboardInterrupt):
-        threading.Event().wait()
+    while not interrupted:
+        time.sleep(_POLL_SECONDS)
 
 
 # No module below the command line reads the current date.

@@ -3,6 +3,7 @@
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,17 @@ def test_a_cassette_that_is_played_to_its_end(number: signal.Signals) -> None:
     assert all(reply.text.endswith("data: [DONE]\n\n") for reply in replies)
     assert (done.code, done.out) == (0, "2 of 2 interactions played\n")
     assert f"interaction 1: POST https://dashscope.aliyuncs.com{PATH} -> 200, " in done.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_that_come_again_do_not_stop_the_shutdown(number: signal.Signals) -> None:
+    with serving("--select", "id:dashscope/split-chunks") as (_, process):
+        for _ in range(3):  # `timeout` sends two
+            process.send_signal(number)
+            time.sleep(0.001)
+        done = left(process, number)
+    assert (done.code, done.out) == (0, "0 requests played, 0 refused\n")
+    assert "Traceback" not in done.err
 
 
 def test_serve_prints_surplus_requests_and_unplayed_interactions() -> None:
