@@ -22,7 +22,8 @@ def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.error:
         replay, came = evidence.replay, answer_of(evidence)
         expected = evidence.expectation
-        if not came and (expected.failure is not None or expected.may_fail):
+        is_unusable = bool(expected.rejected) and not expected.calls
+        if not came and (expected.failure is not None or expected.may_fail or is_unusable):
             came = "failure"
         yield Violation("replay", "no exception", replay.error, raised=replay.raised, came=came)
 

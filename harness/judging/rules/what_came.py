@@ -45,10 +45,9 @@ def as_sent(*, is_sent: bool) -> Came:
 
 
 def has_lone_surrogate(evidence: TurnEvidence) -> Came:
-    """Return "lone-surrogate" if the arguments of a call of the stream have one."""
-    calls = evidence.oracle.calls or ()
-    found = any(_LONE_SURROGATE.search(call.arguments) for call in calls)
-    return "lone-surrogate" if found else ""
+    """Return "lone-surrogate" if an event has one, in its own JSON or in that of arguments."""
+    text = evidence.interaction.body.decode(errors="replace").replace("\\\\u", "\\u")
+    return "lone-surrogate" if _LONE_SURROGATE.search(text) else ""
 
 
 def without_end(evidence: TurnEvidence) -> Came:
