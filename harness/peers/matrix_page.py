@@ -18,7 +18,7 @@ from harness.peers.matrix import (
     worst_failures,
 )
 from harness.peers.record import PeerRecord, PeerResults
-from harness.reporting.visible import markdown_code, markdown_table, markdown_text
+from harness.reporting.visible import markdown_code, markdown_table, markdown_text, plain
 from harness.reporting.words import percent
 from harness.runs.run import Run, pluralize
 
@@ -233,8 +233,10 @@ def _failure(number: int, failure: WorstFailure, record: PeerRecord, command: st
         f"   {markdown_text(example.title)}.",
     ]
     for finding in example.findings[:1]:
-        expected = markdown_text(finding.expected, _SHOWN_CHARS) or "nothing"
-        actual = markdown_text(finding.actual, _SHOWN_CHARS) or "nothing"
-        lines.append(f"   {finding.rule}: expected {expected}; found {actual}.")
+        expected, actual = (
+            markdown_code(plain(text, _SHOWN_CHARS)) if text else "nothing"
+            for text in (finding.expected, finding.actual)
+        )
+        lines.append(f"   {finding.rule}: expected {expected}, found {actual}.")
     lines.append(f"   {markdown_code(call)}")
     return "  \n".join(lines)

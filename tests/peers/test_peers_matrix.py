@@ -158,16 +158,19 @@ def test_a_failure_has_an_example_and_a_command() -> None:
     text = page(peer(tuple(results)))
     assert "`lost_call` in 2 cells: **CALLS-KEPT · area**" in text
     assert "`harness peers exec lib repro area/z/lib`" in text
-    assert "expected a; found b" in text
+    assert "expected `a`, found `b`" in text
 
 
 def test_text_of_a_stream_creates_no_markup() -> None:
     finding = replace(a_finding("CALLS-KEPT"), actual="<img src=x>\n# [a](b) | @all")
     result = a_result("area/a", "lib", outcome=Outcome.LOST_CALL, findings=(finding,))
     text = page(peer((result,)))
-    assert "<img" not in text
-    assert "\n# [a]" not in text
-    assert "@all" not in text
+    assert "found `<img src=x>\\x0A# [a](b) | @all`" in text  # on one line, as code
+
+
+def test_a_reason_creates_no_markup() -> None:
+    dead = PeerResults(a_record("dead", not_judged="<b> | [a](b)"), None)
+    assert "| &lt;b&gt; \\| \\[a\\](b) |" in page(dead)
 
 
 def test_the_best_lower_bound_comes_first() -> None:
