@@ -84,7 +84,9 @@ def install(environment: Environment) -> None:
     environment.path.mkdir(parents=True)
     if environment.language == "python":
         create_venv(environment.path)
-        pip(environment.path, "install", "--no-deps", "-r", str(python_lock(environment.name)))
+        # With bytecode, because importing a library must not exceed the limit of a replay.
+        lock_options = ("--no-deps", "-r", str(python_lock(environment.name)))
+        pip(environment.path, "install", *_compile_option(), *lock_options)
     else:
         for file in npm_lock(environment.name):
             shutil.copy(file, environment.path)
@@ -159,6 +161,11 @@ def pip(path: Path, action: str, *options: str) -> str:
         return run_tool((uv, "pip", action, "--quiet", "--python", python, *options), path)
     quiet = ("--quiet", "--disable-pip-version-check")
     return run_tool((python, "-m", "pip", action, *quiet, *options), path)
+
+
+def _compile_option() -> tuple[str, ...]:
+    """Return the option that makes bytecode, which pip does by default and uv does not."""
+    return ("--compile-bytecode",) if shutil.which("uv") else ()
 
 
 def run_tool(command: tuple[str, ...], folder: Path) -> str:

@@ -28,7 +28,9 @@ from harness.runs.run import Run
 
 _SMOKE_SECONDS: Final = 120.0
 _JUDGED: Final = (0, 1)  # exit codes of `harness run`: the gate passed or failed
-# More than one, because a library may end the process that it runs in.
+# A library may end the process that it runs in. Then it fails its smoke cases, but of a run it may
+# cost only one cell, so a run needs a second process.
+_SMOKE_PROCESSES: Final = 1
 _PROCESSES: Final = 2
 
 
@@ -141,13 +143,18 @@ class _PeerJudge:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             cases = write_smoke_cases(self._dialects, folder)
-            options = (*map(str, cases), "--cuts", "whole")
-            _check_smoke(self._run(options, folder, _SMOKE_SECONDS), len(cases))
-        self._run(self._runs.arguments, self._folder, self._runs.seconds)
+            smoke = (*map(str, cases), "--cuts", "whole", "-j", str(_SMOKE_PROCESSES))
+            run = self._run(smoke, folder, _SMOKE_SECONDS)
+            if any(result.outcome is Outcome.HANG for result in run.results):
+                # The first use of a library may load so much that it exceeds the limit of a replay.
+                run = self._run(smoke, folder, _SMOKE_SECONDS)
+            _check_smoke(run, len(cases))
+        everything = (*self._runs.arguments, "-j", str(_PROCESSES))
+        self._run(everything, self._folder, self._runs.seconds)
 
     def _run(self, arguments: tuple[str, ...], output: Path, limit: float) -> Run:
         """Run the harness of the environment, and return the complete run that it wrote."""
-        own = ("-n", self._peer.name, "--no-report", "-j", str(_PROCESSES), "-o", str(output))
+        own = ("-n", self._peer.name, "--no-report", "-o", str(output))
         ended = run_bounded(
             (self.environment.command, "run", *arguments, *own),
             folder=self.environment.path,

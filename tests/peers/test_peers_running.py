@@ -18,11 +18,23 @@ from harness.shipped import bundled_folder
 
 # Judges as the real one: the environment's pyproject.toml says which code has the peer's name.
 REAL = f"#!/bin/sh\nexec {sys.executable} -c 'from harness.cli import main; main()' \"$@\"\n"
-GOOD, BROKEN = "openai-node", "broken-node"
+GOOD, BROKEN, SLOW = "openai-node", "broken-node", "slow-node"
 MODULES = {
     GOOD: "harness.normalizers.reference:normalizer",
     BROKEN: "broken:normalize",
+    SLOW: "broken:slow_at_first",
 }
+BROKEN_MODULE = """
+import pathlib, time
+from harness.normalizers.reference import normalizer
+def normalize(interaction, reads):
+    return ()
+def slow_at_first(interaction, reads):
+    if not pathlib.Path("used").exists():
+        pathlib.Path("used").touch()
+        time.sleep(60)
+    return normalizer.normalize(interaction, reads)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +60,7 @@ def judged(folder: Path, script: str, name: str = GOOD, seconds: float = 60.0) -
     (environment / "installed.lock").write_bytes(read_lock(GOOD))
     declared = f'[tool.harness.normalizers.{name}]\ntarget = "{MODULES[name]}"\n'
     (environment / "pyproject.toml").write_text(declared, encoding="utf-8")
-    (environment / "broken.py").write_text("def normalize(interaction, reads):\n    return ()\n")
+    (environment / "broken.py").write_text(BROKEN_MODULE, encoding="utf-8")
     runs = PeerRuns(
         environment.parent,
         folder / "results",
@@ -78,6 +90,10 @@ def test_a_peer_that_passes_its_smoke_cases_is_judged(tmp_path: Path) -> None:
 def test_a_peer_that_fails_its_smoke_cases_is_not_judged(tmp_path: Path) -> None:
     why = judged(tmp_path, REAL, BROKEN).not_judged
     assert "fails the smoke case cassette:openai-chat-call (lost_call)" in why
+
+
+def test_a_library_may_be_slow_when_it_is_used_first(tmp_path: Path) -> None:
+    assert judged(tmp_path, REAL, SLOW).not_judged == ""
 
 
 @pytest.mark.parametrize(
