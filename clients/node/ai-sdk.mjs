@@ -49,6 +49,7 @@ class Parts {
   #turn;
   #begun = new Map(); // id -> a call that the SDK began and did not hand over yet
   #received = new Map(); // call -> the text of its arguments so far
+  #failure;
   #reason;
 
   constructor(turn) {
@@ -62,7 +63,7 @@ class Parts {
     else if (part.type === "tool-input-start") this.#begin(part.id, part.toolName);
     else if (part.type === "tool-input-delta") this.#extend(part.id, part.delta);
     else if (part.type === "tool-call") this.#handOver(part);
-    else if (part.type === "error") turn.error ??= failureOf(part.error, true);
+    else if (part.type === "error") this.#failure ??= failureOf(part.error, true);
     else if (part.type === "finish-step") {
       this.#reason = part.finishReason;
       turn.finish = part.rawFinishReason;
@@ -96,7 +97,10 @@ class Parts {
     const turn = this.#turn;
     turn.reason = REASONS[this.#reason] ?? "other";
     for (const call of turn.calls) call.error ||= this.#whyNotExecuted(call);
-    if (this.#reason === "error" || (turn.reason === "other" && turn.finish == null)) {
+    // After an event that it cannot read, the SDK goes on: a turn with a finish did not fail.
+    if (turn.reason !== "other") return;
+    turn.error = this.#failure;
+    if (this.#reason === "error" || turn.finish == null) {
       const message = `the finish reason of the SDK is ${this.#reason}`;
       turn.error ??= { type: "", documented: true, code: turn.finish ?? "interrupted", message };
     }

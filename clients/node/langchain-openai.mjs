@@ -7,7 +7,7 @@ const hello = {
   name: "langchain-openai-node",
   version: versionOf("@langchain/openai", import.meta.url),
   dialects: ["openai-chat"],
-  capabilities: ["calls-without-index"],
+  capabilities: ["calls-without-index", "legacy-functions"],
   policies: { arguments: "append" },
 };
 

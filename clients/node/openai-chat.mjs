@@ -8,7 +8,7 @@ const hello = {
   version: versionOf("openai", import.meta.url),
   dialects: ["openai-chat"],
   // The type of a chunk has no calls of custom tools, and the helper takes the name from one chunk.
-  capabilities: ["calls-without-index"],
+  capabilities: ["calls-without-index", "legacy-functions"],
   policies: { arguments: "append" },
 };
 
