@@ -130,13 +130,13 @@ def finish_by_calls(
     """Return the end of an answer as an agent loop sees it that continues if there are calls.
 
     Args:
-        reason: as for `finish_delta`.
+        reason: as for `finish_delta`. If there is none, the answer is handed over without one.
         reasons: as for `finish_delta`.
         has_calls: whether the answer has calls, which decide unless it was cut short.
     """
     raw = "" if reason is None else str(reason)
     meaning = reasons.get(raw, FinishReason.OTHER)
-    if has_calls and meaning in DECIDED_BY_CALLS:
+    if raw and has_calls and meaning in DECIDED_BY_CALLS:
         meaning = FinishReason.TOOL_CALLS
     return Finish(meaning, raw)
 
