@@ -84,8 +84,8 @@ def _call(
 ) -> Iterator[Delta]:
     """Yield a call as the loop executes it; each name is that of a tool, but no tool has none.
 
-    Its tools check their arguments. That is credited for calls without any, which a limit may have
-    cut off, because the package does not say that it did.
+    Its tools check their arguments. That is credited if no text of them came, because a limit may
+    have cut the call off, and the package does not say that it did.
     """
     tools: Any = importlib.import_module("agno.tools.function")
     function = call.get("function", {})
@@ -97,7 +97,7 @@ def _call(
     )
     for each in to_run:
         given = json.dumps(each.arguments or {})
-        why = "" if each.arguments else validation_error(interaction, name, given)
+        why = "" if function.get("arguments") else validation_error(interaction, name, given)
         yield from sdk.named_call(index, each.call_id, each.function.name, given, why)
     for each in rejections:
         arguments = function.get("arguments")
