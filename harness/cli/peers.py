@@ -210,7 +210,9 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
 def matrix_of_peers(results: Path, output: Path, merged: Path | None) -> None:
     """Write the comparison of all peers in DIR, the output folder of `peers run`, as Markdown."""
     found = read_results(results)
-    write_text(output, render_matrix(found, bundled_context().quirks, reproducible_clients()))
+    context = bundled_context()
+    page = render_matrix(found, context.quirks, reproducible_clients(), peers().values())
+    write_text(output, page)
     click.echo(f"wrote {output}", err=True)
     if merged is not None:
         write_merged_run(found, merged)

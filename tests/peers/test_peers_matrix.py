@@ -22,6 +22,7 @@ from harness.peers.record import (
     write_merged_run,
     write_record,
 )
+from harness.peers.table import peers
 from harness.runs.run import NormalizerFacts
 from harness.runs.store import RunWriter, read_run
 from tests.runs.runs_samples import a_finding, a_header, a_result, a_run
@@ -147,6 +148,12 @@ def test_a_peer_that_was_not_judged_is_listed_with_the_reason() -> None:
     text = page(peer((a_result("a/b", "lib"),)), dead)
     assert "1 of 2 peers judged" in text
     assert "| dead | library | 1.0 | exit code -9 |" in text
+
+
+def test_a_peer_without_results_is_listed_as_not_run() -> None:
+    text = render_matrix([peer((a_result("a/b", "lib"),))], CATALOGUE, (), peers().values())
+    rows = text.partition("## Not judged")[2].partition("##")[0]
+    assert rows.count("| not run |") == len(peers())
 
 
 def test_a_failure_has_an_example_and_a_command() -> None:
