@@ -27,12 +27,15 @@ PHRASES = {
     r"\bwhose fault\b": "blame",
     r"\bwhat (became|came) of\b": "the result of",
 }
+# The matrix is generated, with titles of scenarios.
+GENERATED = {ROOT / "docs" / "matrix.md"}
 # Not the words for models in `conversation/texts/*.toml`, which are part of recorded requests: a
 # change of them would be a new version of the prompt.
 FILES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "harness/**/*.py", "harness/**/*.j2")
     for path in ROOT.glob(pattern)
+    if path not in GENERATED
 )
 
 

@@ -86,7 +86,7 @@ def render_matrix(
     groups = {it.name: by_group(run.results, catalogue) for it, run in judged.items()}
     parts = (
         _INTRODUCTION,
-        f"{_how([it.record for it in results])}\n",
+        f"{_how([it.record for it in results], len(not_run))}\n",
         "## Peers\n",
         markdown_table(_PEER_HEAD, (_peer_row(it, run) for it, run in judged.items())),
         "\n## Not judged\n",
@@ -107,7 +107,7 @@ def render_matrix(
     return "\n".join((*parts, ""))
 
 
-def _how(records: Sequence[PeerRecord]) -> str:
+def _how(records: Sequence[PeerRecord], not_run: int) -> str:
     """Return what was run, and when."""
     judged = [record for record in records if not record.not_judged]
     dates = sorted({record.at for record in records})
@@ -119,7 +119,7 @@ def _how(records: Sequence[PeerRecord]) -> str:
     )
     minutes = sum(record.seconds for record in records) / 60
     return (
-        f"{len(judged)} of {pluralize(len(records), 'peer')} judged, {when}: {runs}. "
+        f"{len(judged)} of {pluralize(len(records) + not_run, 'peer')} judged, {when}: {runs}. "
         f"The runs took {minutes:.1f} minutes in total."
     )
 

@@ -163,6 +163,8 @@ class _PeerJudge:
             stop=self._stop,
         )
         self._seconds += ended.seconds
+        if self._stop.is_set():
+            raise _NotJudgedError("interrupted")
         if ended.code not in _JUDGED:
             code = f"exit code {ended.code}"
             how = f"it did not end within {limit:g} s" if ended.code is None else code

@@ -61,6 +61,8 @@ def test_a_peer_does_not_outlive_the_command(tmp_path: Path) -> None:
     assert process.wait(20) == 130
     peer = (tmp_path / "peer").read_text(encoding="utf-8").strip()
     wait_until(lambda: not Path(f"/proc/{peer}/fd/0").exists())
+    record = (tmp_path / "results" / "groq" / "peer.json").read_text(encoding="utf-8")
+    assert '"not_judged": "interrupted"' in record
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

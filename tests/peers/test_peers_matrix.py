@@ -154,6 +154,7 @@ def test_a_peer_without_results_is_listed_as_not_run() -> None:
     text = render_matrix([peer((a_result("a/b", "lib"),))], CATALOGUE, (), peers().values())
     rows = text.partition("## Not judged")[2].partition("##")[0]
     assert rows.count("| not run |") == len(peers())
+    assert f"1 of {len(peers()) + 1} peers judged" in text
 
 
 def test_a_failure_has_an_example_and_a_command() -> None:
