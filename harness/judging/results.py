@@ -23,7 +23,7 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - undocumented: a form that the API or the framing does not have, and the client said so: it
 #   reported a failure or a rejection, or as an SDK raised an exception.
 # - unsent: a form that the specification has, and that no server is known to send.
-# - failure: a turn that must fail or may, or whose calls are all unusable.
+# - failure: a turn that must fail or may, or whose calls are all unusable; or a filter stopped it.
 # - no-answer: a success status, and a body without any event of the API.
 # - number-form: the same number in another notation, such as 1 for 1.0.
 Came = Literal[

@@ -119,6 +119,7 @@ _SHARED = (*_call("a"), *_call("a", "other", 1), _FINISH)
         ("FINISH-REASON", _ONE + _END, (*_call("a"), Finish(FinishReason.STOP, "stop")), "MUST"),
         ("REASONING-NOT-IN-TEXT", _ONLY_THOUGHT, _LEAKED, "MUST"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + chunk(None, "x_new") + DONE, _WITHHELD, "MAY"),
+        ("GOOD-CALL-NOT-REJECTED", _ONE + chunk(None, "content_filter") + DONE, _WITHHELD, "MAY"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + _END, _WITHHELD, "MUST"),
         ("TRUNCATED-CALL-NOT-RUN", call('{"a": 1}', id="a", name="writing"), _BROKEN_OFF, "SHOULD"),
         ("TRUNCATED-CALL-NOT-RUN", call('{"a": 2}', id="a", name="writing"), _BROKEN_OFF, "MUST"),

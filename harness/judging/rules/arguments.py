@@ -17,7 +17,7 @@ from harness.judging.rules.what_came import (
     unusable_arguments,
 )
 from harness.turns.arguments import parse, same_value
-from harness.turns.deltas import SNIPPET_CHARACTERS, ToolCall
+from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ToolCall
 from harness.turns.exact_json import join_surrogates
 
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -133,15 +133,16 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is None:
         return
     expected = f"no call from a turn that failed ({evidence.expectation.failure})"
-    calls = evidence.oracle.calls or ()
+    calls = evidence.oracle.calls
     # An SDK hands calls over while they stream, and cannot take one back.
     hands_over = evidence.kind == "sdk" or lacks_finish(evidence)
     for index, call in enumerate(evidence.turn.tool_calls):
-        sent = (each.arguments for each in calls if each.name == call.name)
-        is_sent = hands_over and any(
+        sent = (each.arguments for each in calls or () if each.name == call.name)
+        # If the calls of the stream are ambiguous, it may have been sent.
+        is_sent = calls is None or any(
             each == call.arguments or may_read_as(each, call.arguments) for each in sent
         )
-        actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=is_sent)
+        actual, came = f"{call.name} {call.arguments}", as_sent(is_sent=hands_over and is_sent)
         yield Violation(f"calls[{index}]", expected, actual, came=came)
 
 
@@ -179,7 +180,9 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _finish_of(evidence: TurnEvidence) -> Came:
-    """Return "unknown-value" if the API does not document the finish value."""
+    """Return why a finish value does not ask for calls: a filter, or the API does not have it."""
+    if evidence.expectation.finish is FinishReason.CONTENT_FILTER:
+        return "failure"
     return "unknown-value" if "FINISH-UNKNOWN" in evidence.oracle.quirks else ""
 
 
