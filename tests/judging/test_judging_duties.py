@@ -215,6 +215,13 @@ _LOST = (Finish(FinishReason.OTHER, "completed"),)
             "CALLS-NOT-INVENTED",
             "MUST",
         ),
+        (
+            "finish/missing-text",
+            (TextDelta("It is noon."), Finish(FinishReason.OTHER, "")),
+            "gateway",
+            "FINISH-REASON",
+            "SHOULD",
+        ),
         ("arguments/lone-surrogate", _REFUSED, "gateway", "FAILURE-NOT-INVENTED", "SHOULD"),
         ("openai-responses/output-empty", _LOST, "sdk", "CALLS-KEPT", "SHOULD"),
         ("openai-responses/output-empty", _LOST, "gateway", "CALLS-KEPT", "MUST"),

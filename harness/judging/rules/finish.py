@@ -31,6 +31,8 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
         closest = FinishReason.TOOL_CALLS if evidence.turn.tool_calls else FinishReason.STOP
         is_closed = is_unknown and actual == closest  # a client with a closed list
         came: Came = "unknown-value" if is_closed else as_sent(is_sent=is_sent)
+        if evidence.kind == "gateway" and evidence.expectation.may_fail and lacks_finish(evidence):
+            came = "failure"
         yield Violation("finish", str(expected), actual, came=came)
 
 

@@ -123,7 +123,7 @@ class _Turn:
             yield TextDelta(delta["text"])
         if text := delta.get("reasoningContent", {}).get("text"):
             yield ReasoningDelta(text)
-        if call := delta.get("toolUse"):
+        if (call := delta.get("toolUse")) and index in self.calls:  # not one of a server's tool
             self.calls.extend(index, "", "", call.get("input"))
 
     def end(self) -> Iterator[Delta]:

@@ -70,6 +70,10 @@ class Fragments:
             arguments = getattr(function, "arguments", None)
             self.extend(entry.index, entry.id, name, arguments)
 
+    def __contains__(self, index: object) -> bool:
+        """Return whether a call with that index has begun."""
+        return index in self._by_index
+
     def begin(self, index: object) -> None:
         """Begin a call, which the next fragments with that index extend."""
         self._by_index[index] = call = _Call()

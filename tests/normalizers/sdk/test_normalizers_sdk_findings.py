@@ -21,7 +21,10 @@ AG2, AGNO, AUTOGEN, HAYSTACK = "ag2", "agno", "autogen", "haystack"
 LLAMA, QWEN, KERNEL, STRANDS = "llama-index", "qwen-agent", "semantic-kernel", "strands"
 LANGCHAIN_COMMUNITY, ANY_LLM = "langchain-community", "any-llm"
 AGENTS, SMOLAGENTS = "openai-agents", "smolagents"
+BOTO3, LITELLM = "boto3", "litellm"
 PACKAGES = {
+    BOTO3: "boto3",
+    LITELLM: "litellm",
     CHAT: "openai",
     RESPONSES: "openai",
     ANTHROPIC: "anthropic",
@@ -137,6 +140,8 @@ TRUE = [
 
 # What earlier adapters and expected results made of these was unfair.
 CONFORMING = [
+    (BOTO3, "bedrock-converse/server-tool"),  # its fragments belong to no call of the client
+    (LITELLM, "calls/legacy-function-call"),
     (CHAT, "finish/length-with-siblings"),  # the exception has the completion
     (CHAT, "finish/length-empty-arguments"),
     (CHAT, "finish/missing-call"),  # a missing reason is not a failure
