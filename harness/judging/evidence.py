@@ -12,7 +12,7 @@ import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.duties import quirks_of_form
-from harness.judging.expectation import Expectation, ExpectedCall, Field
+from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection, Field
 from harness.judging.results import Came, Replay
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
@@ -196,6 +196,14 @@ def _number(kind: CallKind, text: str, numbers: dict[Hashable, int]) -> int:
     return numbers.setdefault(value, len(numbers))
 
 
+def _is_reported(rejection: ExpectedRejection, error: ParseError) -> bool:
+    """Whether `error` is of the rejected call: by its name, or by its id and raw text."""
+    if rejection.name in ("", error.name):
+        return True
+    same = bool(rejection.id) and rejection.id == error.id
+    return same and rejection.snippet.strip() == error.snippet.strip()
+
+
 def _pair_rejections(
     expectation: Expectation, turn: Turn
 ) -> tuple[tuple[int, ...], tuple[ParseError, ...]]:
@@ -203,8 +211,7 @@ def _pair_rejections(
     unreported: list[int] = []
     # Rejections with a name first, because one without a name matches any error.
     for index, rejection in sorted(enumerate(expectation.rejected), key=lambda it: not it[1].name):
-        name = rejection.name
-        match = next((error for error in left if name in ("", error.name)), None)
+        match = next((error for error in left if _is_reported(rejection, error)), None)
         if match is None:
             unreported.append(index)
         else:

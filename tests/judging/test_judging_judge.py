@@ -286,7 +286,7 @@ def test_a_crash_under_one_cut_is_variance_with_the_outcome_crash() -> None:
     assert case.error == "ValueError: half a line"
 
 
-@pytest.mark.parametrize("subject", ["text/multi-byte", "framing/byte-order-mark"])
+@pytest.mark.parametrize("subject", ["text/multi-byte", "arguments/multi-byte"])
 def test_result_has_the_smallest_failing_chunking(subject: str) -> None:
     found = next(item for item in shipped_subjects() if item.id == subject)
     result, case = judge_subject(found, MUTANTS["decoded-per-read"])

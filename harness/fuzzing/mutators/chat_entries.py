@@ -165,6 +165,11 @@ def _later(**fields: object) -> EditEntry:
     return lambda entry: None if entry.opens else entry.value.update(fields)
 
 
+def _other_id(entry: Entry) -> None:
+    if not entry.opens and entry.opening.get("id"):
+        entry.value["id"] = f"{entry.opening['id']}_other"
+
+
 def _later_name_empty(entry: Entry) -> None:
     if not entry.opens and entry.function:
         entry.function["name"] = ""
@@ -241,7 +246,7 @@ MUTATORS: Final = (
     )(editing_entries({"id, type and name": _nulls}, _with_later_unnamed)),
     chat_preserving(
         "id-changes", "later deltas have the same index and another id", "DELTA-ID-CHANGES"
-    )(editing_entries({"in later deltas": _later(id="call_other")}, _with_later)),
+    )(editing_entries({"in later deltas": _other_id}, _with_later)),
     chat_preserving("index-sparse", "indexes do not count from zero", "DELTA-INDEX-SPARSE")(
         editing_entries(
             {

@@ -141,6 +141,7 @@ def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
         "ERR-INJECTED-MID-EVENT",
         "ERR-UNFRAMED",
         "EVENT-GLUED",
+        dialects=_ERRORS_IN_EVENTS,
     )
 )
 def _error_glued(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Interaction, str]:

@@ -154,7 +154,7 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     field="rejected",
 )
 def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
-    if evidence.expectation.failure is not None and evidence.replay.reports_failure:
+    if evidence.replay.reports_failure:
         return  # an exception that reaches the caller need not contain the calls received so far
     executed = {evidence.turn.tool_calls[index].name for index in evidence.pairing.surplus}
     for index in evidence.pairing.unreported:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from harness.judging.duties import quirks_of_form
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
 from harness.judging.results import Came, Outcome
@@ -31,9 +32,18 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
         closest = FinishReason.TOOL_CALLS if evidence.turn.tool_calls else FinishReason.STOP
         is_closed = is_unknown and actual == closest  # a client with a closed list
         came: Came = "unknown-value" if is_closed else as_sent(is_sent=is_sent)
+        came = came or _of_odd_form(evidence)
         if evidence.kind == "gateway" and evidence.expectation.may_fail and lacks_finish(evidence):
             came = "failure"
         yield Violation("finish", str(expected), actual, came=came)
+
+
+def _of_odd_form(evidence: TurnEvidence) -> Came:
+    """Return "undocumented" if the turn has no finish value, in a form that the API has not."""
+    finish = evidence.turn.finish
+    is_open = finish is not None and finish.reason is FinishReason.OTHER and not finish.raw
+    found = not quirks_of_form().undocumented.isdisjoint(evidence.oracle.quirks)
+    return "undocumented" if is_open and found else ""
 
 
 @turn_rule(
@@ -46,7 +56,7 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
 def _raw(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, finish = evidence.expectation.finish_raw, evidence.turn.finish
     if finish is not None and finish.raw != expected:
-        yield Violation("finish.raw", expected, finish.raw)
+        yield Violation("finish.raw", expected, finish.raw, came=_of_odd_form(evidence))
 
 
 @turn_rule(

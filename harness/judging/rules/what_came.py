@@ -15,6 +15,7 @@ from harness.judging.evidence import TurnEvidence
 from harness.judging.results import Came
 from harness.turns.arguments import ArgumentClass, parse
 from harness.turns.deltas import FinishReason
+from harness.wire.sse import ends_in_event
 
 # An escape of half a surrogate pair: a high one without a low one after it, or the reverse.
 _LONE_SURROGATE: Final = re.compile(
@@ -24,6 +25,8 @@ _LONE_SURROGATE: Final = re.compile(
 # The start of a JSON object as data of an event stream, and in another framing.
 _EVENT: Final = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])data:[ \t]*\{")
 _OBJECT: Final = re.compile(rb"\{")
+# Closing tags, brackets and quotes after a complete object.
+_TRAILING_MARKUP: Final = re.compile(r"(?<=\})\s*(?:</[\w:|-]+>\s*)+\Z")
 _FIRST_ERROR: Final = 400
 # The code of a body whose events belong to another API.
 _OTHER_API: Final = "unknown_envelope"
@@ -64,7 +67,9 @@ def lacks_finish(evidence: TurnEvidence) -> bool:
     finish = evidence.turn.finish
     is_documented = evidence.normalizer.policies.get("absent-finish") == "stop"
     is_open = finish is not None and (is_documented or finish.reason is FinishReason.OTHER)
-    return finish is not None and is_open and not finish.raw and not evidence.oracle.finishes
+    # A client may discard a last event without its blank line.
+    has_none = not evidence.oracle.finishes or ends_in_event(evidence.interaction.body)
+    return finish is not None and is_open and not finish.raw and has_none
 
 
 def sent_ids_of_calls(evidence: TurnEvidence) -> list[str] | None:
@@ -88,8 +93,11 @@ def unusable_arguments(text: str) -> Came:
     """Return why some parsers read arguments that are not strict JSON; "" if none does."""
     if parse(text).kind is ArgumentClass.DUPLICATE_KEYS:
         return "duplicate-keys"
+    written = _TRAILING_MARKUP.sub("", text)
     try:
-        value = json.loads(text, strict=False, parse_float=_finite, parse_constant=_refuse_constant)
+        value = json.loads(
+            written, strict=False, parse_float=_finite, parse_constant=_refuse_constant
+        )
     except (ValueError, RecursionError):
         return ""
     return "json-extension" if isinstance(value, dict) and parse(text).error else ""
@@ -117,7 +125,7 @@ def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any
     Of a key that an object has twice, it is the last value or the first.
     """
     return json.loads(
-        text,
+        _TRAILING_MARKUP.sub("", text),
         strict=False,
         parse_int=lambda digits: (int(digits),),
         parse_float=lambda digits: (float(digits),),

@@ -33,6 +33,7 @@ _CALL_FIELDS = ("tool_calls", "function_call")
 
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 _TOOLS_THEN_STOP = frozenset({"tool_calls", "stop"})
+_TAKEN_BACK = "FINISH-TOOLCALLS-THEN-STOP"
 _PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
 _MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
 # The word of Gemini for output that cannot be used, which OpenRouter forwards.
@@ -338,7 +339,11 @@ class OpenAIChatOracle(Oracle):
 
     def _check_promise(self, finishes: list[str]) -> None:
         """Note a finish word that promises calls, without any; a word of another API may not."""
-        if finishes and finishes[-1] in _PROMISES_CALLS:
+        promised = not _PROMISES_CALLS.isdisjoint(finishes)
+        if promised and finishes[-1] not in _PROMISES_CALLS:
+            # The last word may take the promise back.
+            promised = self.notes.choose(_TAKEN_BACK, 0, "promised", "taken back") == "promised"
+        if promised:
             self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
         elif finishes and finishes[-1].casefold() in _MAY_PROMISE_CALLS:
             self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
