@@ -92,12 +92,12 @@ def test_replay_finds_bundled_cells_after_any_run(harness: Harness) -> None:
 
 
 def test_replay_explains_each_accusation_with_its_source(harness: Harness) -> None:
-    left = harness("replay", "calls/ids-shared/naive")
+    left = harness("replay", "dashscope/split-chunks/naive")
     assert left.code == 1
-    assert "    duty     A client must not give two calls of a turn the same id." in left.out
+    assert "    duty     A client must keep the name that the stream gives a call" in left.out
     assert "    level    MUST for the kind gateway." in left.out
-    assert "    source   https://platform.claude.com/" in left.out
-    assert "    source   DELTA-ID-SHARED-BY-SIBLINGS (https://github.com/" in left.out
+    assert "    source   https://platform.openai.com/" in left.out
+    assert "    source   DELTA-ID-EMPTY-LATER (https://github.com/" in left.out
     assert "    done by  action-protocol, dashscope-restore, reference, tag-extract" in left.out
 
 
