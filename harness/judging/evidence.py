@@ -78,17 +78,22 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def form(self) -> Came:
-        """Whether the stream breaks the form of its API, and the client said that it did.
+        """What lowers the level of each rule: "unsent", "undocumented" or "".
 
-        A client says so if it reports a failure or a rejection. An SDK may raise any exception.
+        It is "unsent" if no server is known to send the form of the stream, and "undocumented" if
+        the stream breaks the form of its API and the client said that it did. A client says so if
+        it reports a failure or a rejection. An SDK may raise any exception.
         """
-        quirks = quirks_of_form()
-        if not quirks.unsent.isdisjoint(self.oracle.quirks):
+        if not quirks_of_form().unsent.isdisjoint(self.oracle.quirks):
             return "unsent"
         raised = self.kind == "sdk" and bool(self.replay.error)
         is_said = raised or self.turn.failure is not None or bool(self.turn.parse_errors)
-        is_undocumented = not quirks.undocumented.isdisjoint(self.oracle.quirks)
-        return "undocumented" if is_undocumented and is_said else ""
+        return "undocumented" if self.is_undocumented and is_said else ""
+
+    @property
+    def is_undocumented(self) -> bool:
+        """Whether the stream has a form that its API does not document."""
+        return not quirks_of_form().undocumented.isdisjoint(self.oracle.quirks)
 
     @property
     def prefix(self) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from harness.judging.duties import quirks_of_form
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
 from harness.judging.results import Came, Outcome
@@ -42,8 +41,7 @@ def _of_odd_form(evidence: TurnEvidence) -> Came:
     """Return "undocumented" if the turn has no finish value, in a form that the API has not."""
     finish = evidence.turn.finish
     is_open = finish is not None and finish.reason is FinishReason.OTHER and not finish.raw
-    found = not quirks_of_form().undocumented.isdisjoint(evidence.oracle.quirks)
-    return "undocumented" if is_open and found else ""
+    return "undocumented" if is_open and evidence.is_undocumented else ""
 
 
 @turn_rule(

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
 from harness.dialects.table import DIALECTS
-from harness.judging.duties import quirks_of_form
 from harness.judging.evidence import TurnEvidence
 from harness.judging.results import Came
 from harness.turns.arguments import ArgumentClass, parse
@@ -55,8 +54,7 @@ def has_lone_surrogate(evidence: TurnEvidence) -> Came:
 
 def without_end(evidence: TurnEvidence) -> Came:
     """Return "undocumented" if a form that the API does not have is lost, and shows as no end."""
-    found = not quirks_of_form().undocumented.isdisjoint(evidence.oracle.quirks)
-    return "undocumented" if found and lacks_finish(evidence) else ""
+    return "undocumented" if evidence.is_undocumented and lacks_finish(evidence) else ""
 
 
 def lacks_finish(evidence: TurnEvidence) -> bool:

@@ -54,6 +54,7 @@ class BlockTable:
     def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
         self._notes = notes
         self._by_index: dict[int, Block] = {}
+        self._ids: set[str] = set()
         self._text = text
         self._reasoning = reasoning
         self.blocks: list[Block] = []
@@ -95,8 +96,9 @@ class BlockTable:
 
     def _call(self, block: Block, content: Json, input_text: str, offset: int) -> None:
         block.id = self._text_of(content.get("id"), offset)
-        if block.id and any(each.id == block.id for each in self.uses() if each is not block):
+        if block.id in self._ids:
             self._notes.keep("DELTA-ID-SHARED-BY-SIBLINGS", offset)
+        self._ids.update(filter(None, (block.id,)))
         block.name = self._text_of(content.get("name"), offset)
         value = content.get("input")
         if isinstance(value, dict):
