@@ -209,6 +209,12 @@ def _is_reported(rejection: ExpectedRejection, error: ParseError) -> bool:
     return same and rejection.snippet.strip() == error.snippet.strip()
 
 
+def _likeness(rejection: ExpectedRejection, error: ParseError) -> tuple[bool, bool, bool]:
+    """Return how well an error fits, because one name, or no name, fits several."""
+    same_text = rejection.snippet.strip() == error.snippet.strip()
+    return rejection.name == error.name, bool(error.id) and rejection.id == error.id, same_text
+
+
 def _pair_rejections(
     expectation: Expectation, turn: Turn
 ) -> tuple[tuple[int, ...], tuple[ParseError, ...]]:
@@ -216,7 +222,8 @@ def _pair_rejections(
     unreported: list[int] = []
     # Rejections with a name first, because one without a name matches any error.
     for index, rejection in sorted(enumerate(expectation.rejected), key=lambda it: not it[1].name):
-        match = next((error for error in left if _is_reported(rejection, error)), None)
+        fitting = [error for error in left if _is_reported(rejection, error)]
+        match = max(fitting, key=lambda it: _likeness(rejection, it), default=None)
         if match is None:
             unreported.append(index)
         else:

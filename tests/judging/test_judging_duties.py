@@ -102,6 +102,8 @@ _WITHHELD = (
     ToolCallRejected(0, ParseError("tool_use", "the loop does not run it", "{}", "a", "writing")),
     Finish(FinishReason.OTHER, "x_new"),
 )
+_STOPPED = (*_WITHHELD[:2], Finish(FinishReason.STOP, "stop"))
+_PROMISE = chunk({"content": "yes"}) + _END
 _BROKEN_OFF = (*_call("a", arguments='{"a":1}'), StreamFailure("interrupted"))
 _SHARED = (*_call("a"), *_call("a", "other", 1), _FINISH)
 
@@ -119,7 +121,16 @@ _SHARED = (*_call("a"), *_call("a", "other", 1), _FINISH)
         ("REASONING-NOT-IN-TEXT", _ONLY_THOUGHT, _LEAKED, "MUST"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + chunk(None, "x_new") + DONE, _WITHHELD, "MAY"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + chunk(None, "content_filter") + DONE, _WITHHELD, "MAY"),
+        ("GOOD-CALL-NOT-REJECTED", _ONE + _STOP, _STOPPED, "SHOULD"),
+        ("GOOD-CALL-NOT-REJECTED", _ONE + _END, _STOPPED, "MUST"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + _END, _WITHHELD, "MUST"),
+        (
+            "FAILURE-REPORTED",
+            _PROMISE,
+            (TextDelta("yes"), Finish(FinishReason.OTHER, "tool_calls")),
+            "MAY",
+        ),
+        ("FAILURE-REPORTED", _PROMISE, (TextDelta("yes"), _STOPPED[2]), "MUST"),
         ("TRUNCATED-CALL-NOT-RUN", call('{"a": 1}', id="a", name="writing"), _BROKEN_OFF, "SHOULD"),
         ("TRUNCATED-CALL-NOT-RUN", call('{"a": 2}', id="a", name="writing"), _BROKEN_OFF, "MUST"),
     ],
@@ -199,6 +210,7 @@ def test_a_gateway_may_document_that_an_answer_without_a_finish_value_is_complet
 
 
 _OSLO = _call("w1", "get_weather", arguments='{"city": "Oslo"}')
+_OTHER_ID = (*_call("call_other", "get_weather", arguments='{"city": "Oslo"}'), _FINISH)
 _LOST = (Finish(FinishReason.OTHER, "completed"),)
 
 
@@ -228,6 +240,7 @@ _LOST = (Finish(FinishReason.OTHER, "completed"),)
         ),
         ("arguments/lone-surrogate", _REFUSED, "gateway", "FAILURE-NOT-INVENTED", "SHOULD"),
         ("openai-responses/output-empty", _LOST, "sdk", "CALLS-KEPT", "SHOULD"),
+        ("openai-responses/call-id-changes", _OTHER_ID, "sdk", "CALL-ID-EXACT", "SHOULD"),
         ("openai-responses/output-empty", _LOST, "gateway", "CALLS-KEPT", "MUST"),
         (
             "anthropic/error-without-event-line",

@@ -146,3 +146,12 @@ def test_a_rejection_without_a_name_does_not_take_the_error_of_another() -> None
     wanted = (ExpectedRejection(""), ExpectedRejection("read"))
     found = pair_calls(expecting(rejected=wanted), Turn(parse_errors=_errors("read", "write")))
     assert (found.unreported, found.unexpected) == ((), ())
+
+
+@given(st.permutations(_errors("", "read", "write")))
+def test_a_rejection_without_a_name_takes_the_error_without_a_name(
+    errors: list[ParseError],
+) -> None:
+    expectation = expecting(rejected=(ExpectedRejection("", id="c"),))
+    found = pair_calls(expectation, Turn(parse_errors=tuple(errors)))
+    assert {error.name for error in found.unexpected} == {"read", "write"}

@@ -88,7 +88,7 @@ class OllamaOracle(OneEndOracle):
     def _arguments(self, call: OpenCall, function: Json, text: str) -> str:
         arguments, quirk = function.get("arguments"), "OLL-ARGS-TEXT"
         if arguments is None:
-            self.notes.keep("ARGS-NULL", call.offset)
+            self.notes.keep("OLL-ARGS-NULL", call.offset)
             return ""
         if isinstance(arguments, str):  # a reader parses the text, or refuses it
             call.rejected = self.notes.choose(quirk, call.offset, "parse", "reject") == "reject"

@@ -51,15 +51,16 @@ def truncated_inputs(interaction: Interaction) -> Iterator[MutatedInput]:
     """Yield `interaction` truncated after each byte: alone, and with a gateway's error after it.
 
     The byte decides how a reader sees it, so that every one is worth a try. At every second one,
-    the connection breaks.
+    the connection breaks. Only APIs without an event for errors get the error.
     """
+    has_glued = interaction.dialect in _ERRORS_IN_EVENTS
     frames = sent(interaction.body)
     is_sse = frames is not None and frames.framing == "sse"
     error = b"data: " + _GLUED_ERROR + b"\n\n" if is_sse else _GLUED_ERROR + b"\n"
     for at in range(len(interaction.body)):
         glued = glued_after(interaction, at, error)
         cut = cut_after(interaction, at, _ENDS[at % 2])
-        for name, (changed, how) in ((CUT, cut), (GLUED, glued)):
+        for name, (changed, how) in ((CUT, cut), (GLUED, glued))[: 1 + has_glued]:
             step = Mutation(name, how, (at, len(interaction.body) - at))
             yield MutatedInput(changed, (step,), preserving=False)
 

@@ -180,10 +180,14 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _finish_of(evidence: TurnEvidence) -> Came:
-    """Return why a finish value does not ask for calls: a filter, or the API does not have it."""
+    """Return why a finish value does not ask for calls: a filter, or it is another one."""
     if evidence.expectation.finish is FinishReason.CONTENT_FILTER:
         return "failure"
-    return "unknown-value" if "FINISH-UNKNOWN" in evidence.oracle.quirks else ""
+    if "FINISH-UNKNOWN" in evidence.oracle.quirks:
+        return "unknown-value"
+    finish, sent = evidence.turn.finish, evidence.oracle.finishes
+    is_other = finish is not None and finish.reason is not FinishReason.TOOL_CALLS
+    return as_sent(is_sent=is_other and finish is not None and finish.raw in sent)
 
 
 @turn_rule(

@@ -10,7 +10,8 @@ from harness.judging.rules.markup import markers_in_name
 from harness.judging.rules.what_came import as_sent, sent_ids_of_calls
 from harness.turns.arguments import meaning
 
-_ID_CHANGES = "DELTA-ID-CHANGES"
+# The stream contains several ids for a call.
+_ID_CHANGES = {"DELTA-ID-CHANGES", "RESP-CALL-ID-CHANGES", "RESP-TWO-IDS-TWICE"}
 _EMPTY_OUTPUT = "RESP-COMPLETED-OUTPUT-EMPTY"
 _REPEATED = "GEM-SIGNATURE-OVERWRITTEN"
 
@@ -68,7 +69,7 @@ def _id_present(evidence: TurnEvidence) -> Iterator[Violation]:
 def _id_exact(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, expected, call in evidence.paired_calls():
         if evidence.exposes_ids and expected.id is not None and call.id not in ("", expected.id):
-            came = as_sent(is_sent=_ID_CHANGES in evidence.oracle.quirks)
+            came = as_sent(is_sent=not _ID_CHANGES.isdisjoint(evidence.oracle.quirks))
             yield Violation(f"calls[{index}].id", expected.id, call.id, came=came)
 
 

@@ -85,8 +85,16 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     expected = evidence.expectation.failure
     if expected and evidence.turn.failure is None:
         is_sent = _is_cut(evidence) and lacks_finish(evidence)
-        came = as_sent(is_sent=is_sent) or without_end(evidence)
+        came = as_sent(is_sent=is_sent or _hands_promise_over(evidence)) or without_end(evidence)
         yield Violation("failure", expected, _NO_FAILURE, came=came)
+
+
+def _hands_promise_over(evidence: TurnEvidence) -> bool:
+    """Whether an SDK gives its caller the finish value that promises calls, and no call."""
+    finish = evidence.turn.finish
+    promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
+    is_sent = finish is not None and finish.raw in evidence.oracle.finishes
+    return evidence.kind == "sdk" and promised and is_sent and not evidence.turn.tool_calls
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:

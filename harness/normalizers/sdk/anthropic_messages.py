@@ -3,7 +3,8 @@
 Text and thinking are taken from its events; calls, finish and usage from `get_final_message`. The
 package parses arguments while they are incomplete, and returns values. The values of an incomplete
 text are what agent code gets, so they are judged. The package's own tool runner
-(`client.beta.messages.tool_runner`) executes no call of a message that did not reach its end.
+(`client.beta.messages.tool_runner`) executes no call of a message that stopped for another reason
+than `tool_use`.
 """
 
 import importlib
@@ -33,7 +34,7 @@ FINISH: Final = {
     "refusal": FinishReason.CONTENT_FILTER,
 }
 # Of a message with another reason, or without one, the tool runner executes no call.
-_COMPLETE: Final = frozenset(("tool_use", "end_turn", "stop_sequence"))
+_ASKS_FOR_TOOLS: Final = "tool_use"
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -70,7 +71,7 @@ def _final_deltas(message: Any, said: str) -> Iterator[Delta]:  # noqa: ANN401 -
         yield UsageDelta(Usage(message.usage.input_tokens, message.usage.output_tokens))
     reason = message.stop_reason
     for index, call in enumerate(_calls(message)):
-        if reason in _COMPLETE:
+        if reason == _ASKS_FOR_TOOLS:
             yield from sdk.handed_call(index, call.id, call.name, call.input)
         else:
             yield from _withheld(index, call, f"the tool runner does not execute it: {reason}")

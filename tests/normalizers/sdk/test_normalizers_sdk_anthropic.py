@@ -45,9 +45,9 @@ def test_the_tool_runner_executes_no_call_of_a_message_without_an_end() -> None:
 
 @pytest.mark.parametrize(
     ("word", "is_run"),
-    [("tool_use", True), ("end_turn", True), ("max_tokens", False), ("refusal", False)],
+    [("tool_use", True), ("end_turn", False), ("max_tokens", False), ("refusal", False)],
 )
-def test_the_tool_runner_executes_no_call_of_a_message_that_was_cut(
+def test_the_tool_runner_executes_no_call_of_a_message_with_another_reason(
     word: str, *, is_run: bool
 ) -> None:
     events = tuple(write([*CALL, Finish(FinishReason.OTHER, word)]))
