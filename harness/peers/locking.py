@@ -17,7 +17,8 @@ _RESOLVE: Final = (
     *("--no-audit", "--no-fund", "--loglevel=error"),
 )
 _FROZEN: Final = re.compile(r"[A-Za-z0-9._-]+==\S+")
-_EXTRA: Final = re.compile(r";.*\bextra\b")
+# Packages of this harness that another extra than the one for fuzzing needs.
+_NOT_NEEDED: Final = re.compile(r";.*\bextra\b(?! == .fuzz.)")
 
 
 def write_lock(peer: Peer) -> tuple[Path, ...]:
@@ -37,9 +38,10 @@ def write_lock(peer: Peer) -> tuple[Path, ...]:
 
 def _lock_python(peer: Peer, folder: Path) -> dict[Path, bytes]:
     """Return the lock with the packages of this harness, which judges in the same process."""
-    own = importlib.metadata.requires(DISTRIBUTION) or []
+    declared = importlib.metadata.requires(DISTRIBUTION) or []
+    own = (each.partition(";")[0] for each in declared if not _NOT_NEEDED.search(each))
     create_venv(folder)
-    pip(folder, "install", *peer.packages, *(each for each in own if not _EXTRA.search(each)))
+    pip(folder, "install", *peer.packages, *own)
     found = pip(folder, "freeze").splitlines()
     # pip and uv write names in different forms.
     pairs = (line.split("==") for line in found if _FROZEN.fullmatch(line))
