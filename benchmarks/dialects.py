@@ -9,12 +9,11 @@ calls, their pieces are said as text, so that the number of events is alike.
 """
 
 import argparse
-import base64
 import importlib
 import json
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from benchmarks.replay import (
@@ -27,27 +26,15 @@ from benchmarks.replay import (
     reference_whole,
     short_deltas,
 )
+from harness.cost.fitting import deltas_fitter
+from harness.cost.floor import Floor, floor_of
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
 from harness.judging.replaying import deadlines
-from harness.turns.deltas import (
-    ArgumentsDelta,
-    Delta,
-    Finish,
-    FinishReason,
-    TextDelta,
-    ToolCallEnd,
-    ToolCallStart,
-)
+from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction, Request
 
 GOAL = 4.0
-
-_HEADERS_AT = 12  # in an AWS message, behind its prelude
-_CHECKSUM = 4
-_SAMPLE = 9  # fragments enough to see whether each becomes an event
-
-Floor = Callable[[bytes], object]
 
 
 # The streams
@@ -55,96 +42,17 @@ Floor = Callable[[bytes], object]
 
 def streams(dialect: Dialect, said: Iterable[Iterable[Delta]]) -> list[Interaction]:
     """Return what the dialect's writer makes of each sequence of deltas."""
-    fit = _fitted(dialect)
+    fit = deltas_fitter(dialect)
     request = Request(body=b'{"model": "any", "stream": true}')
     return [dialect.interaction(fit(deltas), request=request) for deltas in said]
-
-
-def _fitted(dialect: Dialect) -> Callable[[Iterable[Delta]], Iterator[Delta]]:
-    """Return what changes deltas so that the dialect spells one event for each piece."""
-    try:
-        events = dialect.write(_own_words(long_deltas(_SAMPLE)))
-    except ValueError:
-        return _as_text
-    return _own_words if len(events) >= _SAMPLE else _whole_call_last
-
-
-def _own_words(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Leave it to the writer how its API says that a turn ended with calls."""
-    return (Finish(each.reason) if isinstance(each, Finish) else each for each in deltas)
-
-
-def _as_text(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Say the pieces of arguments as text."""
-    for each in deltas:
-        if isinstance(each, ArgumentsDelta):
-            yield TextDelta(each.fragment)
-        elif isinstance(each, Finish):
-            yield Finish(FinishReason.STOP)
-        elif not isinstance(each, ToolCallStart | ToolCallEnd):
-            yield each
-
-
-def _whole_call_last(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Say the pieces of arguments as text, then a call with a part of them in one piece."""
-    for each in deltas:
-        if isinstance(each, ArgumentsDelta):
-            yield TextDelta(each.fragment)
-        elif isinstance(each, ToolCallEnd):
-            yield ArgumentsDelta(each.index, '{"city": "Oslo", "days": 3}')
-            yield each
-        else:
-            yield Finish(each.reason) if isinstance(each, Finish) else each
 
 
 # The floors
 
 
 def make_floor(stream: Interaction) -> Floor:
-    """Return what cuts out and decodes the payloads of streams like this one."""
-    loads: Floor = importlib.import_module("orjson").loads
-    if stream.body.startswith(b"\0"):
-        return _messages(loads, embedded=b'{"bytes":' in stream.body[:500].replace(b" ", b""))
-    if stream.body.startswith(b"["):
-        return loads
-    if stream.body.startswith(b"{"):
-        return _lines(loads)
-    return _server_sent(loads, b"\r\n\r\n" if b"\r\n\r\n" in stream.body[:2_000] else b"\n\n")
-
-
-def _server_sent(loads: Callable[[bytes], object], end: bytes) -> Floor:
-    def floor(body: bytes) -> None:
-        for event in body.split(end):
-            payload = event[event.find(b"data:") + 5 :]
-            if payload and payload != b" [DONE]":
-                loads(payload)
-
-    return floor
-
-
-def _lines(loads: Callable[[bytes], object]) -> Floor:
-    def floor(body: bytes) -> None:
-        for line in body.split(b"\n"):
-            if line:
-                loads(line)
-
-    return floor
-
-
-def _messages(loads: Callable[[bytes], Any], *, embedded: bool) -> Floor:
-    """No checksum is looked at; where a payload holds another one, both are decoded."""
-
-    def floor(body: bytes) -> None:
-        start, size = 0, len(body)
-        while start < size:
-            end = start + int.from_bytes(body[start : start + 4], "big")
-            headers = int.from_bytes(body[start + 4 : start + 8], "big")
-            value = loads(body[start + _HEADERS_AT + headers : end - _CHECKSUM])
-            if embedded:
-                loads(base64.b64decode(value["bytes"]))
-            start = end
-
-    return floor
+    """Return what cuts out and decodes the payloads of streams like this one, with orjson."""
+    return floor_of(stream, importlib.import_module("orjson").loads)
 
 
 # The measure

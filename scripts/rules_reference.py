@@ -8,7 +8,11 @@ from harness.judging.rules import RULES
 
 _PATH = Path(__file__).parents[1] / "docs" / "reference" / "rules.md"
 _FIRST = "## Rules for turns"
-_TITLES: dict[About, str] = {"turns": _FIRST, "conversation": "## Rules for conversations"}
+_TITLES: dict[About, str] = {
+    "turns": _FIRST,
+    "conversation": "## Rules for conversations",
+    "cost": "## Rules for cost",
+}
 
 
 def with_rules(text: str) -> str:

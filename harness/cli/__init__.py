@@ -36,6 +36,7 @@ _COMMANDS = {
     "fuzz": "Search for inputs on which normalizers and agents fail.",
     "replay": "Replay one cell, and print its reads, frames and deltas.",
     "repro": "Print a script that shows a failure to the maintainers of a library.",
+    "cost": "Measure time and memory of clients, and what they hold back.",
     "show": "Print the reads and events of a cassette.",
     "serve": "Serve a cassette as a provider on 127.0.0.1.",
     "record": "Record cassettes from a live or local server.",

@@ -14,10 +14,11 @@ from harness.files.typed import File, Text, convert
 from harness.judging.results import Came, Level
 from harness.project import ClientKind
 
-About = Literal["turns", "conversation"]
+About = Literal["turns", "conversation", "cost"]
 KINDS: Final[dict[About, tuple[ClientKind, ...]]] = {
     "turns": ("sdk", "gateway"),
     "conversation": ("agent",),
+    "cost": ("sdk", "gateway"),
 }
 
 _Sources = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]

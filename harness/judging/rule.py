@@ -12,13 +12,13 @@ from harness.judging.duties import About, level_of
 from harness.judging.results import Came, Finding, Outcome
 from harness.project import ClientKind
 
-Of = Literal["turn", "deltas", "time", "many"]
+Of = Literal["turn", "deltas", "time", "many", "cost"]
 
 _SHOWN_CHARACTERS: Final = 400
 
 
 class Evidence(Protocol):
-    """What rules look at: one replay of a turn, or one conversation."""
+    """What rules look at: one replay of a turn, one conversation, or what a client costs."""
 
     @property
     def stopped(self) -> bool:
@@ -78,7 +78,8 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
         field: the field of the expected result that the rule compares; it is not checked if
             that field is not judged. "" if it needs none.
         of: what shows a violation. `turn`: the folded turn; `deltas`: each replay's deltas;
-            `time`: when they came; `many`: the comparison of several replays.
+            `time`: when they came; `many`: the comparison of several replays;
+            `cost`: what replays of long streams cost.
         always: check clients too that raised or exceeded a limit.
         yields_to: ids of rules whose violation causes one of this rule, so that one fault is
             reported once.

@@ -9,7 +9,7 @@ from typing import Final, get_args
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
 from harness.normalizers.client import client_normalizer
-from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
 from harness.normalizers.protocol import CAPABILITIES, Hidden, Normalizer
 from harness.normalizers.registry import Registry
 from harness.project import project
@@ -18,7 +18,7 @@ from harness.text_calls import TEXT_DIALECTS
 _NORMALIZERS: Final = Registry(
     word="normalizer",
     kind=Normalizer,
-    mutants=MUTANTS,
+    mutants={**MUTANTS, **COST_MUTANTS},
     declared=lambda: project().table.normalizers,
     known={
         "dialects": DIALECTS,

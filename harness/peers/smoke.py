@@ -8,13 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from harness.dialects.kit.build_request import RequestSpec
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, call_deltas
-from harness.turns.messages import user
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save_cassette
@@ -51,9 +47,5 @@ def write_smoke_cases(dialects: Iterable[str], folder: Path) -> tuple[Path, ...]
 
 
 def _request(dialect: Dialect) -> Request:
-    form = dialect.request_forms[""]
-    address = next(iter(form.addresses.values()))
     tools = () if dialect.arguments == "none" else (_TOOL,)
-    body = form.body(RequestSpec(_MODEL, address, (user("What is the weather in Oslo?"),), tools))
-    headers = (("content-type", "application/json"),)
-    return Request("POST", address.replace("{model}", _MODEL), headers, msgspec.json.encode(body))
+    return dialect.request_forms[""].first_request(_MODEL, "What is the weather in Oslo?", tools)

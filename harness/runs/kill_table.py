@@ -29,7 +29,11 @@ AnyClient: TypeAlias = Normalizer | Agent
 T = TypeVar("T")
 
 # Mutants of `reference` normalize, and mutants of the tool loop execute calls.
-_KIND_OF_MUTANTS: Final[dict[About, ClientKind]] = {"turns": "gateway", "conversation": "agent"}
+_KIND_OF_MUTANTS: Final[dict[About, ClientKind]] = {
+    "turns": "gateway",
+    "conversation": "agent",
+    "cost": "gateway",
+}
 _TABLE: Final = "kill-table.json"
 _SENSITIVITY: Final = "sensitivity.json"
 

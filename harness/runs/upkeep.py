@@ -18,11 +18,11 @@ from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
 from harness.judging.duties import KINDS, load_duties
 from harness.judging.expected import reasons_not_judged
 from harness.judging.judge import LoadedSubject
-from harness.judging.rules import CONVERSATION_RULES, RULES, TURN_RULES
+from harness.judging.rules import CONVERSATION_RULES, COST_RULES, RULES, TURN_RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
-from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
 from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
 from harness.recording.secrets import scrubber
@@ -170,6 +170,7 @@ def _rules_known(data: BundledData) -> Iterator[str]:
 def _rules_have_mutants(_data: BundledData) -> Iterator[str]:
     yield from _without_mutant(set(TURN_RULES), MUTANTS.values())
     yield from _without_mutant(set(CONVERSATION_RULES), AGENT_MUTANTS.values())
+    yield from _without_mutant(set(COST_RULES), COST_MUTANTS.values())
 
 
 def _without_mutant(rules: set[str], mutants: Iterable[kill_table.AnyClient]) -> Iterator[str]:

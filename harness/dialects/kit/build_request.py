@@ -12,8 +12,9 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from harness.turns.messages import Message
+from harness.turns.messages import Message, user
 from harness.turns.turn import Tool
+from harness.wire.interaction import Request
 
 Json: TypeAlias = dict[str, Any]
 
@@ -73,6 +74,14 @@ class RequestForm(msgspec.Struct, frozen=True):
     addresses: Mapping[str, str]
     body: BuildRequest
     history: tuple[str, ...] = ("messages",)
+
+    def first_request(self, model: str, question: str, tools: tuple[Tool, ...]) -> Request:
+        """Return the request to its first address that asks `question`."""
+        address = next(iter(self.addresses.values()))
+        spec = RequestSpec(model, address, (user(question),), tools)
+        body = msgspec.json.encode(self.body(spec))
+        headers = (("content-type", "application/json"),)
+        return Request("POST", address.replace("{model}", model), headers, body)
 
 
 def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:

@@ -1,4 +1,4 @@
-"""The rules about turns and conversations: one table.
+"""The rules about turns, conversations and cost: one table.
 
 Rules are disjoint: one fault of a normalizer or an agent violates one rule, as the mutants show.
 """
@@ -6,6 +6,7 @@ Rules are disjoint: one fault of a normalizer or an agent violates one rule, as 
 from typing import Any
 
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
+from harness.judging.cost import CostEvidence, cost_rule
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Rule
 from harness.judging.rules import (
@@ -16,6 +17,7 @@ from harness.judging.rules import (
     conversation_history,
     conversation_meta,
     conversation_requests,
+    cost,
     deltas,
     finish,
     markup,
@@ -39,4 +41,7 @@ CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
     )
     for rule in conversation_rule.of_module(family.__name__)
 }
-RULES: dict[str, Rule[Any]] = {**TURN_RULES, **CONVERSATION_RULES}
+COST_RULES: dict[str, Rule[CostEvidence]] = {
+    rule.id: rule for rule in cost_rule.of_module(cost.__name__)
+}
+RULES: dict[str, Rule[Any]] = {**TURN_RULES, **CONVERSATION_RULES, **COST_RULES}

@@ -23,7 +23,7 @@ from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 
-__all__ = ["client_normalizer"]
+__all__ = ["client_normalizer", "process_of"]
 
 # Longer than the limit of a replay, which the harness enforces itself in a main thread.
 _CASE_SECONDS = 60.0
@@ -54,6 +54,15 @@ def client_normalizer(command: str) -> Normalizer:
     )
 
 
+def process_of(normalizer: Normalizer) -> int | None:
+    """Return the id of the process in which the client of `normalizer` runs now.
+
+    It is None if the normalizer runs in this process, or if its process has ended.
+    """
+    client = getattr(normalizer.normalize, "__self__", None)
+    return client.process_id if isinstance(client, _Client) else None
+
+
 @cache
 def _started(command: str) -> "_Client":
     """Return the one client of `command` in this process."""
@@ -76,6 +85,11 @@ class _Client:
             self._process.close()
             raise
         self._server.__enter__()
+
+    @property
+    def process_id(self) -> int | None:
+        """The id of the process; None if it has ended."""
+        return self._process.id
 
     def close(self) -> None:
         """Stop the process and the server."""

@@ -62,6 +62,11 @@ class ClientProcess:
         self._lines: Queue[bytes] = Queue(_MOST_LINES)
         self._stderr: deque[str] = deque(maxlen=_KEPT_LINES)
 
+    @property
+    def id(self) -> int | None:
+        """The id of the process; None if it is not running."""
+        return None if self._process is None else self._process.pid
+
     def start(self) -> Introduction:
         """Start the process, and return how it introduces itself.
 

@@ -1,10 +1,12 @@
 """Mutants: small normalizers with one seeded fault each, which prove that each rule can fail.
 
 Each is `reference` with one edit of its reads, its deltas or the calls of a turn, modelled on a bug
-of a real client. It declares the rules that it violates: these and no others.
+of a real client. It declares the rules that it violates: these and no others. `COST_MUTANTS` are
+those of the rules about cost.
 """
 
 from harness.normalizers.mutants import calls, endings, text
+from harness.normalizers.mutants.cost import COST_MUTANTS
 from harness.normalizers.mutants.edit import MUTANTS
 
-__all__ = ["MUTANTS", "calls", "endings", "text"]
+__all__ = ["COST_MUTANTS", "MUTANTS", "calls", "endings", "text"]

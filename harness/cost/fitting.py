@@ -1,0 +1,69 @@
+"""Change deltas so that the writer of a dialect makes one event for each piece.
+
+Some APIs have no calls, and others send arguments in one piece. There, the pieces of arguments
+become text.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
+
+from harness.dialects.kit.dialect import Dialect
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+
+FitDeltas: TypeAlias = Callable[[Iterable[Delta]], Iterator[Delta]]
+
+_CALL_IN_PIECES: Final[tuple[Delta, ...]] = (
+    ToolCallStart(0, "call_1", "writing"),
+    *(ArgumentsDelta(0, piece) for piece in ('{"content": "', *"snow is", '"}')),
+    ToolCallEnd(0),
+    Finish(FinishReason.TOOL_CALLS),
+)
+
+
+def deltas_fitter(dialect: Dialect) -> FitDeltas:
+    """Return the function that changes deltas for the writer of `dialect`."""
+    try:
+        events = dialect.write(_CALL_IN_PIECES)
+    except ValueError:
+        return _as_text
+    return _own_finish if len(events) >= len(_CALL_IN_PIECES) - 2 else _whole_call_last
+
+
+def _own_finish(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Leave it to the writer which finish value its API sends after calls."""
+    return (Finish(each.reason) if isinstance(each, Finish) else each for each in deltas)
+
+
+def _as_text(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Yield the pieces of arguments as text, and no call."""
+    for each in deltas:
+        if isinstance(each, ArgumentsDelta):
+            yield TextDelta(each.fragment)
+        elif isinstance(each, Finish):
+            yield Finish(FinishReason.STOP)
+        elif not isinstance(each, ToolCallStart | ToolCallEnd):
+            yield each
+
+
+def _whole_call_last(deltas: Iterable[Delta]) -> Iterator[Delta]:
+    """Yield the pieces of arguments as text, then a call with short arguments in one piece."""
+    started: list[Delta] = []
+    for each in _own_finish(deltas):
+        if isinstance(each, ArgumentsDelta):
+            yield TextDelta(each.fragment)
+        elif isinstance(each, ToolCallStart):
+            started = [each]
+        elif isinstance(each, ToolCallEnd):
+            yield from started
+            yield ArgumentsDelta(each.index, '{"city": "Oslo", "days": 3}')
+            yield each
+        else:
+            yield each

@@ -1,0 +1,268 @@
+"""Measure one client in one dialect: time, growth, and bytes held back; memory in another process.
+
+The client and the floor take turns, and the shortest time of each counts, so that a busy machine
+disturbs little. Only ratios are judged.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+import msgspec
+
+from harness.cost.meters import Clock, Meters, meters_of
+from harness.cost.streams import CostStream, cost_stream, stream_floor
+from harness.dialects.table import DIALECTS
+from harness.judging.cost import Cost
+from harness.judging.replaying import run_guarded
+from harness.normalizers.protocol import Normalizer
+from harness.turns.arguments import meaning
+from harness.turns.deltas import ArgumentsDelta, TextDelta
+from harness.wire.cuts import split
+from harness.wire.interaction import Interaction
+
+T = TypeVar("T")
+
+_WARM_UP_DELTAS: Final = 200
+_WARM_UP_SECONDS: Final = 60.0  # the first use of a library may import much
+_MICROSECONDS: Final = 1e6
+# On a busy machine, a second of CPU time takes several seconds.
+_PATIENCE: Final = 5.0
+_READ_BYTES: Final = 1024
+
+
+class CostLimits(msgspec.Struct, frozen=True):
+    """What a measurement may take.
+
+    Fields:
+        deltas: of the shortest and of the longest stream.
+        slow_deltas: of the shortest stream if the client cannot read that of `deltas` in time.
+        replay_seconds: CPU time of one replay; a stream that may take longer is not tried.
+        seconds: for repeated replays.
+        repeats: at least the first, at most the second number of replays of a stream.
+    """
+
+    deltas: tuple[int, int] = (5_000, 40_000)
+    slow_deltas: int = 625
+    replay_seconds: float = 20.0
+    seconds: float = 20.0
+    repeats: tuple[int, int] = (2, 5)
+
+
+class NotMeasuredError(Exception):
+    """Why a client cannot be measured."""
+
+
+class _Replayed(msgspec.Struct, frozen=True):
+    """Seconds of one replay, and the number of bytes read before the first text; None if none."""
+
+    seconds: float
+    first_text: int | None
+
+
+def measure_time(normalizer: Normalizer, dialect: str, limits: CostLimits, meters: Meters) -> Cost:
+    """Return time, growth and held back bytes of `normalizer`.
+
+    Raises:
+        NotMeasuredError: it does not read the streams, or takes too long.
+    """
+    check_client(normalizer, dialect)
+    runs = _Runs(normalizer, dialect, limits, meters)
+    shortest, longest = runs.find_sizes()
+    runs.repeat()
+    short, long = runs.ratio(shortest), runs.ratio(longest)
+    stream = runs.streams[longest]
+    return Cost(
+        dialect,
+        deltas=longest,
+        shortest=shortest,
+        floor=min(runs.floors[longest]) / longest * _MICROSECONDS,
+        time=long,
+        growth=long / short if longest > shortest else None,
+        held_back=_held_back(normalizer, stream, runs.first_texts),
+        body=len(stream.interaction.body),
+    )
+
+
+def measure_memory(
+    normalizer: Normalizer, interactions: Sequence[Interaction], limits: CostLimits
+) -> float | None:
+    """Return the bytes of peak memory for each further byte of the body; None if not known.
+
+    The process must be new, because its peak never falls, and must not have written the streams,
+    because the memory that this needs would hide the client's.
+
+    Args:
+        normalizer: the client.
+        interactions: with the shortest and the longest stream.
+        limits: with the time for a replay.
+
+    Raises:
+        NotMeasuredError: the client raises an exception, or takes too long.
+    """
+    meters = meters_of(normalizer)
+    peaks = []
+    meters.reset_peak()
+    for interaction in interactions:
+        deltas = normalizer.normalize(interaction.without_body(), _even_reads(interaction.body))
+        if _guarded(partial(deque, deltas, 0), _PATIENCE * limits.replay_seconds) is None:
+            raise NotMeasuredError("a replay takes sometimes too long")
+        peaks.append(meters.peak())
+    sizes = [len(interaction.body) for interaction in interactions]
+    short, long = peaks
+    return None if short is None or long is None else (long - short) / (sizes[1] - sizes[0])
+
+
+def _even_reads(body: bytes) -> Iterator[bytes]:
+    """Yield reads of equal size, since a list of cuts would need memory too."""
+    return (body[at : at + _READ_BYTES] for at in range(0, len(body), _READ_BYTES))
+
+
+def check_client(normalizer: Normalizer, dialect: str) -> None:
+    """Replay a short stream, so that the client has loaded what it needs.
+
+    Raises:
+        NotMeasuredError: it does not read the stream, so its cost would mean nothing.
+    """
+    stream = cost_stream(DIALECTS[dialect], _WARM_UP_DELTAS)
+    if _replay_once(normalizer, stream, _WARM_UP_SECONDS, time.process_time) is None:
+        raise NotMeasuredError(f"{_WARM_UP_DELTAS} deltas take more than {_WARM_UP_SECONDS:g} s")
+
+
+class _Runs:
+    """The replays of one client: streams, and seconds of client and floor, by deltas."""
+
+    def __init__(
+        self, normalizer: Normalizer, dialect: str, limits: CostLimits, meters: Meters
+    ) -> None:
+        self._normalizer, self._dialect = normalizer, DIALECTS[dialect]
+        self._limits, self._meters = limits, meters
+        self.streams: dict[int, CostStream] = {}
+        self.clients: dict[int, list[float]] = {}
+        self.floors: dict[int, list[float]] = {}
+        self.first_texts: set[int | None] = set()
+
+    def find_sizes(self) -> tuple[int, int]:
+        """Replay longer and longer streams, and return the first and the last size.
+
+        If a stream takes t seconds, one of twice the length may take 4 t.
+        """
+        first, last = self._limits.deltas
+        size = self._longest(first, last)
+        if size in (None, first) and self._limits.slow_deltas < first:
+            first, last = self._limits.slow_deltas, first
+            size = self._longest(first, last) if size is None else size
+            if size is None or not self._try(first):
+                limit = self._limits.replay_seconds
+                raise NotMeasuredError(f"{first} deltas take more than {limit:g} s")
+        longest = first if size is None else size
+        self.streams = {size: self.streams[size] for size in (first, longest)}
+        return first, longest
+
+    def _longest(self, first: int, last: int) -> int | None:
+        """Return the last size that the client reads in time; None if it does not read `first`."""
+        if not self._try(first):
+            return None
+        size = first
+        while size * 2 <= last and self.clients[size][0] * 4 <= self._limits.replay_seconds:
+            if not self._try(size * 2):
+                break
+            size *= 2
+        return size
+
+    def repeat(self) -> None:
+        """Replay the streams again, in turns, within the time."""
+        fewest, most = self._limits.repeats
+        spent = 0.0
+        for turn in range(1, most):
+            for size in self.streams:
+                if turn >= fewest and spent > self._limits.seconds:
+                    return
+                start = time.monotonic()
+                self._try(size)
+                spent += time.monotonic() - start
+
+    def ratio(self, size: int) -> float:
+        """Return the shortest time of the client, divided by that of the floor."""
+        return min(self.clients[size]) / min(self.floors[size])
+
+    def _try(self, size: int) -> bool:
+        """Measure the client and the floor once; return whether the client ended in time."""
+        if size not in self.streams:
+            self.streams[size] = cost_stream(self._dialect, size)
+        stream = self.streams[size]
+        limit, meters = self._limits.replay_seconds, self._meters
+        done = _replay_once(self._normalizer, stream, limit * _PATIENCE, meters.client)
+        if done is None:
+            return False
+        self.first_texts.add(done.first_text)
+        self.clients.setdefault(size, []).append(done.seconds)
+        floor, start = stream_floor(stream), meters.floor()
+        floor(stream.interaction.body)
+        self.floors.setdefault(size, []).append(meters.floor() - start)
+        return True
+
+
+def _held_back(
+    normalizer: Normalizer, stream: CostStream, first_texts: set[int | None]
+) -> int | None:
+    """Return the most bytes that were held back; None if the client cannot tell when text came."""
+    known = [first for first in first_texts if first is not None]
+    if not normalizer.streams or "text" in normalizer.hides or not known:
+        return None
+    return max(0, max(known) - stream.first_text)
+
+
+def _replay_once(
+    normalizer: Normalizer, stream: CostStream, limit: float, clock: Clock
+) -> _Replayed | None:
+    """Replay the stream with each event as one read; None if it took longer than `limit` seconds.
+
+    Raises:
+        NotMeasuredError: the client raises an exception, or does not return what the stream has.
+    """
+    interaction, cuts = stream.interaction, stream.interaction.recorded_cuts()
+    texts: list[str] = []
+    fragments: list[str] = []
+    bytes_read, first_text = 0, None
+
+    def reads() -> Iterator[bytes]:
+        nonlocal bytes_read
+        for chunk in split(interaction.body, cuts):
+            bytes_read += len(chunk)
+            yield chunk
+
+    def run() -> float:
+        nonlocal first_text
+        start = clock()
+        for delta in normalizer.normalize(interaction.without_body(), reads()):
+            if isinstance(delta, TextDelta):
+                first_text = first_text or bytes_read
+                texts.append(delta.text)
+            elif isinstance(delta, ArgumentsDelta):
+                fragments.append(delta.fragment)
+        return clock() - start
+
+    seconds = _guarded(run, limit)
+    if seconds is None:
+        return None
+    calls = [meaning(call.arguments) for call in stream.turn.tool_calls]
+    is_text = "text" in normalizer.hides or "".join(texts) == stream.turn.text
+    if not is_text or calls != ([meaning("".join(fragments))] if fragments else []):
+        missed = f"it does not return the text and the call of {stream.deltas} deltas"
+        raise NotMeasuredError(missed)
+    return _Replayed(seconds, first_text)
+
+
+def _guarded(run: Callable[[], T], limit: float) -> T | None:
+    """Return what `run` returned; None if it took longer than `limit` seconds.
+
+    Raises:
+        NotMeasuredError: it raised an exception.
+    """
+    result, raised, expired = run_guarded(run, limit)
+    if raised.error:
+        raise NotMeasuredError(raised.error)
+    return None if expired else result

@@ -1,0 +1,83 @@
+"""CPU time and peak memory of the process that a client runs in.
+
+Time of the CPU, and not of the clock, because other processes of the machine change it less.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from harness.normalizers.client import process_of
+from harness.normalizers.protocol import Normalizer
+
+Clock: TypeAlias = Callable[[], float]
+
+_PROCESSES: Final = Path("/proc")
+_NANOSECONDS: Final = 1e-9
+_KIB: Final = 1024
+_RESET_PEAK: Final = "5"  # see proc(5)
+
+
+class Meters(msgspec.Struct, frozen=True):
+    """What to measure a client with.
+
+    Fields:
+        client: seconds of CPU time that its process has used.
+        floor: the same of this process.
+        peak: bytes of the peak memory of its process; None if the system does not report it.
+        reset_peak: makes the memory that it uses now its peak, if the system can.
+    """
+
+    client: Clock
+    floor: Clock
+    peak: Callable[[], int | None]
+    reset_peak: Callable[[], None]
+
+
+def meters_of(normalizer: Normalizer) -> Meters:
+    """Return the meters of the process of `normalizer`, which is this one or that of a client."""
+
+    def client() -> float:
+        process = process_of(normalizer)
+        return time.process_time() if process is None else _cpu_seconds(process)
+
+    def peak() -> int | None:
+        return _peak_memory(process_of(normalizer))
+
+    def reset_peak() -> None:
+        _reset_peak(process_of(normalizer))
+
+    return Meters(client, time.process_time, peak, reset_peak)
+
+
+def _cpu_seconds(process: int) -> float:
+    """Return the CPU time of all threads, from `schedstat`, which is more exact than `stat`."""
+    tasks = (_PROCESSES / str(process) / "task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in tasks) * _NANOSECONDS
+
+
+def _peak_memory(process: int | None) -> int | None:
+    """Return the peak of the resident memory in bytes.
+
+    `ru_maxrss` would not do: a process inherits that of its parent.
+    """
+    try:
+        text = (_folder(process) / "status").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    lines = (line.split() for line in text.splitlines() if line.startswith("VmHWM:"))
+    return next((int(fields[1]) * _KIB for fields in lines), None)
+
+
+def _reset_peak(process: int | None) -> None:
+    """Forget the peak of imports and of reading bodies, which would hide that of a client."""
+    with suppress(OSError):
+        (_folder(process) / "clear_refs").write_text(_RESET_PEAK, encoding="utf-8")
+
+
+def _folder(process: int | None) -> Path:
+    return _PROCESSES / ("self" if process is None else str(process))

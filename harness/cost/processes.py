@@ -1,0 +1,130 @@
+"""Measure a client in separate processes: one for its time, a new one for its memory.
+
+A client that hangs, dies or needs too much memory costs only its own measurement.
+"""
+
+import multiprocessing
+import tempfile
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from harness.cost.measure import (
+    CostLimits,
+    NotMeasuredError,
+    check_client,
+    measure_memory,
+    measure_time,
+)
+from harness.cost.meters import meters_of
+from harness.cost.streams import cost_stream
+from harness.dialects.table import DIALECTS
+from harness.errors import HarnessError
+from harness.judging.cost import Cost
+from harness.normalizers.discovery import load_normalizer
+from harness.wire.interaction import Interaction
+
+T = TypeVar("T")
+
+_PROCESS_SECONDS: Final = 600.0
+_MOST_MEMORY: Final = 4 << 30
+_CHARACTERS: Final = 300
+
+
+class Streams(msgspec.Struct, frozen=True):
+    """Two streams for another process: a file has the body of each, the interaction has none."""
+
+    interactions: tuple[Interaction, ...]
+    bodies: tuple[Path, ...]
+
+
+def measure(name: str, dialect: str, limits: CostLimits) -> Cost:
+    """Return what the normalizer called `name` costs in `dialect`, or why it was not measured."""
+    try:
+        cost = in_new_process(_time_of, name, dialect, limits)
+    except NotMeasuredError as problem:
+        return Cost(dialect, not_measured=str(problem))
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            sizes = (cost.shortest, cost.deltas)
+            streams = in_new_process(_write_streams, dialect, sizes, Path(folder))
+            memory = in_new_process(_memory_of, name, dialect, streams, limits)
+    except NotMeasuredError as problem:
+        return replace(cost, not_measured=f"memory: {problem}")
+    return replace(cost, memory=memory)
+
+
+def in_new_process(work: Callable[..., T], *arguments: object) -> T:
+    """Return what `work` returns in a new process.
+
+    Raises:
+        NotMeasuredError: it raised this error, the process died, or it took too long.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(sender, work, arguments), daemon=True)
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(_PROCESS_SECONDS):
+            raise NotMeasuredError(f"it did not end within {_PROCESS_SECONDS:g} s")
+        done, result = receiver.recv()
+    except EOFError:
+        process.join()
+        raise NotMeasuredError(f"its process ended with exit code {process.exitcode}") from None
+    finally:
+        process.kill()
+        process.join()
+    if not done:
+        raise NotMeasuredError(result)
+    value: T = result
+    return value
+
+
+def _run(sender: "Connection", work: Callable[..., T], arguments: tuple[Any, ...]) -> None:
+    """Send the result of `work`, or why there is none."""
+    _limit_memory()
+    try:
+        sender.send((True, work(*arguments)))
+    except (NotMeasuredError, HarnessError, MemoryError) as problem:
+        why = str(problem) or type(problem).__name__  # a MemoryError may have no text
+        sender.send((False, why[:_CHARACTERS]))
+
+
+def _limit_memory() -> None:
+    """Limit the memory of this process and of those that it starts, if the system can."""
+    try:
+        import resource  # noqa: PLC0415 - not on every system
+
+        resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
+    except (ImportError, OSError, ValueError):
+        return
+
+
+def _time_of(name: str, dialect: str, limits: CostLimits) -> Cost:
+    normalizer = load_normalizer(name)
+    return measure_time(normalizer, dialect, limits, meters_of(normalizer))
+
+
+def _write_streams(dialect: str, sizes: tuple[int, ...], folder: Path) -> Streams:
+    found = [cost_stream(DIALECTS[dialect], size).interaction for size in sizes]
+    paths = tuple(folder / str(size) for size in sizes)
+    for path, each in zip(paths, found, strict=True):
+        path.write_bytes(each.body)
+    return Streams(tuple(each.without_body() for each in found), paths)
+
+
+def _memory_of(name: str, dialect: str, streams: Streams, limits: CostLimits) -> float | None:
+    if len(set(streams.bodies)) == 1:
+        return None
+    normalizer = load_normalizer(name)
+    check_client(normalizer, dialect)
+    interactions = [
+        replace(interaction, body=path.read_bytes())
+        for interaction, path in zip(streams.interactions, streams.bodies, strict=True)
+    ]
+    return measure_memory(normalizer, interactions, limits)

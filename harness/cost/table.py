@@ -1,0 +1,30 @@
+"""The columns of a table of costs. A value beyond the limit of its rule is marked."""
+
+from typing import Final
+
+from harness.judging.cost import Cost
+from harness.judging.rules.cost import cost_findings
+from harness.project import ClientKind
+
+COST_HEAD: Final = ("dialect", "deltas", "time / floor", "growth", "memory / body", "held back")
+_BEYOND: Final = " !"
+_UNKNOWN: Final = "not measured"
+
+
+def cost_cells(cost: Cost, kind: ClientKind) -> tuple[str, ...]:
+    """Return the columns of `COST_HEAD`; what was not measured is never shown as a number."""
+    beyond = {finding.path.removeprefix("cost.") for finding in cost_findings(cost, kind)}
+    shown = {
+        "time": "" if cost.time is None else f"{cost.time:.1f}",
+        "growth": "" if cost.growth is None else f"{cost.growth:.2f}",
+        "memory": "" if cost.memory is None else f"{cost.memory:.2f}",
+        "held_back": "" if cost.held_back is None else f"{cost.held_back:,} B",
+    }
+    measured = (
+        f"{text}{_BEYOND * (name in beyond)}" if text else _UNKNOWN for name, text in shown.items()
+    )
+    return (
+        cost.dialect,
+        f"{cost.deltas:,}" if cost.deltas else _UNKNOWN,
+        *measured,
+    )
