@@ -18,6 +18,7 @@ import msgspec
 from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
 from harness.files.names import nearest
+from harness.peers.environment import default_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
@@ -103,6 +104,17 @@ def output_option(help_text: str, *, default: str | None, is_folder: bool = True
         default=default,
         show_default=default is not None,
         help=help_text,
+    )
+
+
+def peers_folder_option() -> Decorator:
+    """Return the option `--folder`, the folder of the environments of peers."""
+    return click.option(
+        "--folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        envvar="HARNESS_PEERS",
+        default=default_folder,
+        help="Folder of the environments. Default: HARNESS_PEERS, or else the user's cache.",
     )
 
 

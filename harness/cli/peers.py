@@ -12,11 +12,11 @@ import click
 
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import (
-    Decorator,
     echo_result,
     format_option,
     jobs_option,
     output_option,
+    peers_folder_option,
     today_option,
 )
 from harness.cli.run_files import bundled_context, write_text
@@ -25,7 +25,6 @@ from harness.judging.replaying import CUTS, Cuts
 from harness.normalizers.discovery import available_normalizers
 from harness.peers.environment import (
     Environment,
-    default_folder,
     environment_of,
     install,
     link_harness,
@@ -36,7 +35,7 @@ from harness.peers.process import judging_variables
 from harness.peers.record import PeerRecord, read_results, write_merged_run
 from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers, select_peers
-from harness.reporting.text.repro import reproducible_clients
+from harness.reporting.text.repro_code import reproducible_clients
 from harness.reporting.visible import aligned_columns, marked
 
 
@@ -45,18 +44,8 @@ def peers_command() -> None:
     """Install third-party libraries, judge each in an environment, compare them."""
 
 
-def _folder_option() -> Decorator:
-    return click.option(
-        "--folder",
-        type=click.Path(path_type=Path, file_okay=False),
-        envvar="HARNESS_PEERS",
-        default=default_folder,
-        help="Folder of the environments. Default: HARNESS_PEERS, or else the user's cache.",
-    )
-
-
 @peers_command.command("list")
-@_folder_option()
+@peers_folder_option()
 @format_option("pretty", "json")
 def list_peers(folder: Path, style: str) -> None:
     """List the peers, their packages and environments."""
@@ -100,7 +89,7 @@ def _chosen(names: tuple[str, ...], *, every: bool) -> tuple[Peer, ...]:
 @peers_command.command("install")
 @click.argument("names", nargs=-1, metavar="NAME...")
 @click.option("--all", "every", is_flag=True, help="Install all peers.")
-@_folder_option()
+@peers_folder_option()
 def install_peers(names: tuple[str, ...], *, every: bool, folder: Path) -> int:
     """Install the locked packages of peers, with uv or pip, or with npm.
 
@@ -158,7 +147,7 @@ def lock_peers(names: tuple[str, ...], *, every: bool) -> None:
 )
 @jobs_option("half the cores; each peer has two processes")
 @output_option("Folder for the results of each peer.", default="reports/peers")
-@_folder_option()
+@peers_folder_option()
 @today_option
 def run_peers(  # noqa: PLR0913 - one parameter for each option
     names: tuple[str, ...],
@@ -222,7 +211,7 @@ def matrix_of_peers(results: Path, output: Path, merged: Path | None) -> None:
 @peers_command.command("exec", context_settings={"ignore_unknown_options": True})
 @click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="COMMAND...")
-@_folder_option()
+@peers_folder_option()
 def execute_in_environment(name: str, arguments: tuple[str, ...], folder: Path) -> int:
     """Run a COMMAND of harness, such as `replay CELL`, in the environment of a peer.
 

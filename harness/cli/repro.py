@@ -1,29 +1,33 @@
 """`harness repro`: scripts that show failures of a library to its maintainers."""
 
-import subprocess
-import sys
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import NamedTuple
 
 import click
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import safe_name
+from harness.cli.options import jobs_option, peers_folder_option, safe_name
 from harness.cli.replay import LAST_RUN, find_cell
 from harness.cli.run_files import bundled_context, write_text
 from harness.errors import UsageError
-from harness.judging.case import expected_turn
 from harness.judging.judge import judge_subject
 from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
+from harness.peers.record import read_results
+from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
-from harness.reporting.text.repro import repro_script, reproducible_clients
+from harness.reporting.text.repro import repro_script
+from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
+from harness.runs.plan import Subject, subject_id
+from harness.runs.run import Run
+from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
 from harness.runs.worker import load_subject
-
-_CHECK_SECONDS: Final = 60.0
 
 
 @click.command("repro")
@@ -33,79 +37,143 @@ _CHECK_SECONDS: Final = 60.0
     "places",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="File or folder of the scenario or cassette. Repeatable. Default: the paths of the last "
-    "run in reports/, and the bundled files.",
+    help="File or folder of the scenario or cassette. Repeatable. Default: the paths of the run, "
+    "and the bundled files.",
 )
 @click.option(
     "--all",
-    "folder",
+    "output",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Write one script for each cause of failure of the last run in reports/ to this folder.",
+    help="Write one script for each client and cause of failure of a run to this folder.",
 )
-@click.option("--check", is_flag=True, help="Run the scripts of --all with this Python.")
-def repro_command(
-    cell: str | None, *, places: tuple[Path, ...], folder: Path | None, check: bool
+@click.option(
+    "--run",
+    "source",
+    type=click.Path(path_type=Path),
+    default=LAST_RUN,
+    help="The run of --all: a run file, or the output folder of `harness peers run`. Default: the "
+    "last run in reports/.",
+)
+@click.option("--check", is_flag=True, help="Run the scripts of --all.")
+@jobs_option("half the cores")
+@peers_folder_option()
+def repro_command(  # noqa: PLR0913 - one parameter for each option
+    cell: str | None,
+    *,
+    places: tuple[Path, ...],
+    output: Path | None,
+    source: Path,
+    check: bool,
+    jobs: int | None,
+    folder: Path,
 ) -> int:
     """Print a script that shows the failure of CELL without this package.
 
     The script contains the bytes, the library's own calls, the expected result and the rule with
-    its source. It exits with 1 as long as the library fails. With --check, the command exits with
-    1 if a script does not.
+    its source. It exits with 1 as long as the library fails. With --check, each script runs in the
+    environment of its peer if that is installed, and else with this Python; the command exits with
+    1 if one does not show its failure.
     """
-    if (cell is None) == (folder is None):
+    if (cell is None) == (output is None):
         raise UsageError("expected either CELL or --all, found both or neither")
     context = bundled_context()
-    if folder is None:
-        click.echo(_script(str(cell), places, context), nl=False)
+    if output is None:
+        click.echo(_script_of_cell(str(cell), places, context), nl=False)
         return 0
-    written = 0
-    as_expected = True
-    for result in _one_for_each_cause(read_run(LAST_RUN).results):
-        try:
-            script = _script(result.cell, places, context)
-        except UsageError as error:
-            click.echo(f"no script: {marked(result.cell)}: {plain(error.what)}", err=True)
-            continue
-        path = folder / f"{safe_name(f'{result.normalizer}-{result.cause}')}.py"
-        write_text(path, script)
-        written += 1
-        failed = _fails(path) if check else None
-        as_expected = as_expected and failed is not False
-        status = {True: "fails   ", False: "PASSES  ", None: ""}[failed]
-        click.echo(f"{status}{path}  {plain(result.title)}")
-    click.echo(f"{written} scripts", err=True)
+    written = list(_write_scripts(_runs(source), places, output, context))
+    if check:
+        as_expected = _check(written, folder, jobs or max(1, (os.cpu_count() or 1) // 2))
+    else:
+        as_expected = True
+        for script in written:
+            click.echo(f"{script.path}  {plain(script.result.title)}")
+    click.echo(f"{len(written)} scripts", err=True)
     return 0 if as_expected else EXIT_GATE_FAILED
 
 
-def _one_for_each_cause(results: tuple[Result, ...]) -> Iterator[Result]:
-    """Yield the first failing cell of each client and cause, if there can be a script for it."""
-    clients = reproducible_clients()
-    seen: set[tuple[str, str]] = set()
-    for result in results:
-        key = (result.normalizer, result.cause)
-        if result.outcome.fails and result.normalizer in clients and key not in seen:
-            seen.add(key)
-            yield result
+class _Written(NamedTuple):
+    path: Path
+    result: Result
 
 
-def _script(cell: str, places: tuple[Path, ...], context: ReportContext) -> str:
+def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext) -> str:
     subject, name = find_cell(cell, places)
-    loaded = load_subject(subject)
-    result, case = judge_subject(loaded, load_normalizer(name))
+    result, case = judge_subject(load_subject(subject), load_normalizer(name))
     if case is None:
         raise UsageError(f"the cell does not fail: {result.outcome.value}", where=cell)
-    interaction = loaded.cassette.interactions[result.interaction]
-    expected = expected_turn(loaded.expectations[result.interaction])
-    return repro_script(result, interaction, result.chunking, expected, context.quirks)
+    return _script(result, subject, context)
 
 
-def _fails(script: Path) -> bool:
-    """Run a script, and return whether it exits with 1 and not by another error."""
-    command = [sys.executable, "-I", str(script)]
-    try:
-        done = subprocess.run(  # noqa: S603 - a script that this command wrote
-            command, capture_output=True, text=True, timeout=_CHECK_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return True  # a hang is a failure of the library
-    return done.returncode == 1 and "WRONG" in done.stdout
+def _script(result: Result, subject: Subject, context: ReportContext) -> str:
+    loaded = load_subject(subject)
+    return repro_script(
+        result,
+        loaded.cassette.interactions[result.interaction],
+        loaded.expectations[result.interaction],
+        context.quirks,
+        packages_of(result.normalizer),
+    )
+
+
+def _runs(source: Path) -> list[Run]:
+    if source.is_dir():
+        return [each.run for each in read_results(source) if each.run is not None]
+    return [read_run(source)]
+
+
+def _write_scripts(
+    runs: Iterable[Run], places: tuple[Path, ...], output: Path, context: ReportContext
+) -> Iterator[_Written]:
+    """Write a script for the first cell of each client and cause that can have one."""
+    clients = reproducible_clients()
+    subjects: dict[tuple[Path, ...], dict[str, Subject]] = {}
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        paths = places or tuple(filter(Path.exists, map(Path, run.header.selection.paths)))
+        if paths not in subjects:
+            subjects[paths] = _subjects(paths)
+        for result in run.results:
+            key = (result.normalizer, result.cause)
+            if not result.outcome.fails or result.normalizer not in clients or key in seen:
+                continue
+            try:
+                script = _script(result, _subject(result, subjects[paths]), context)
+            except UsageError as error:
+                click.echo(f"no script: {marked(result.cell)}: {plain(error.what)}", err=True)
+                continue
+            seen.add(key)
+            suffix = load_driver(result.normalizer).suffix
+            path = output / f"{safe_name(f'{result.normalizer}-{result.cause}')}{suffix}"
+            write_text(path, script)
+            yield _Written(path, result)
+
+
+def _subjects(paths: tuple[Path, ...]) -> dict[str, Subject]:
+    """Return the subjects by id; those of `paths` replace bundled ones."""
+    each = (select_subjects(where, recordings=True) for where in ((), paths) if where or not paths)
+    return {subject_id(subject): subject for found in each for subject in found}
+
+
+def _subject(result: Result, subjects: dict[str, Subject]) -> Subject:
+    name = result.cell.removesuffix(f"/{result.normalizer}")
+    if name not in subjects:
+        raise UsageError("there is no such scenario or cassette", where=name)
+    return subjects[name]
+
+
+def _check(written: list[_Written], folder: Path, jobs: int) -> bool:
+    """Run the scripts, and return whether each shows its failure."""
+
+    def run(script: _Written, folder: Path) -> ScriptRun:
+        return run_script(script.path, script.result.normalizer, folder)
+
+    as_expected = True
+    with ThreadPoolExecutor(jobs) as pool:
+        ended = pool.map(partial(run, folder=folder), written)
+        for script, found in zip(written, ended, strict=True):
+            as_expected = as_expected and found.shows_failure
+            state = found.state if found.shows_failure else found.state.upper()
+            click.echo(f"{state:8} {script.path}  {plain(script.result.title)}")
+            if found.state in {"broken", "not run"}:
+                click.echo(f"         {plain(found.output.strip()[-200:])}", err=True)
+    return as_expected

@@ -1,116 +1,126 @@
 """A script for the maintainers of a library: one failure, without this package.
 
 It contains the bytes, the calls of the library, the expected result and the reason, and exits with
-1 as long as the library fails. The calls are a module in `templates/repro/` with the name of the
-adapter. It is copied and never imported, so it uses nothing but its library and the standard
-library. It defines `PACKAGES`, the names on the package index; `drive(base_url)`, which returns
-text, calls and finish reason as agent code gets them; and `DOCUMENTED`, the exceptions that the
-library documents.
+1 as long as the library fails. It is in Python or JavaScript, as the library.
 """
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from importlib import resources
-from importlib.metadata import PackageNotFoundError, version
-from pprint import pformat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Template
 from typing import Any, Final
 
+from harness.dialects.table import read_request
 from harness.errors import UsageError
-from harness.files.names import did_you_mean
 from harness.judging.catalogue import Quirk
 from harness.judging.duties import load_duties
+from harness.judging.expectation import Expectation, Field
 from harness.judging.results import Finding, Result
-from harness.turns.turn import Turn
-from harness.wire.cuts import Chunking, split
+from harness.reporting.text.repro_code import (
+    Suffix,
+    constants,
+    literal,
+    load_driver,
+    reads_literal,
+    template_of,
+)
+from harness.reporting.visible import plain
+from harness.wire.cuts import split
 from harness.wire.interaction import Interaction
+from harness.wire.payload import json_or_none
 
-_FOLDER: Final = resources.files("harness.reporting").joinpath("templates/repro")
-# First part of a finding's path -> what the script compares. Of other parts it compares all.
+# Path of a finding without its indexes -> what the script compares.
 _COMPARED: Final = {
     "text": ("text",),
     "calls": ("calls",),
-    "parse_errors": ("calls",),
-    "finish": ("finish",),
+    "calls.id": ("calls", "ids"),
+    "calls.name": ("calls",),
+    "calls.arguments": ("calls",),
+    "parse_errors": ("calls", "rejected"),
+    "parse_errors.name": ("calls", "rejected"),
+    "finish": ("reason",),
+    "finish.raw": ("finish",),
     "failure": ("failed",),
     "replay": (),  # an exception, which is always compared
 }
-_PART: Final = re.compile(r"(?:turns\[\d+\]\.)?([a-z_]*)")
-_WIDTH: Final = 96
-
-
-def reproducible_clients() -> tuple[str, ...]:
-    """Return the names of the normalizers for which there are scripts."""
-    names = (file.name for file in _FOLDER.iterdir() if file.name.endswith(".py"))
-    return tuple(sorted(name.removesuffix(".py").replace("_", "-") for name in names))
+# What the script compares -> the judged field that it belongs to.
+_FIELDS: Final[dict[str, Field]] = {
+    "text": "text",
+    "calls": "calls",
+    "rejected": "rejected",
+    "ids": "calls",
+    "reason": "finish",
+    "finish": "finish_raw",
+    "failed": "failure",
+}
+_TURN: Final = re.compile(r"turns\[(\d+)\]\.?")
+_INDEX: Final = re.compile(r"\[\d+\]")
 
 
 def repro_script(
     result: Result,
     interaction: Interaction,
-    chunking: Chunking,
-    expected: Turn,
+    expectation: Expectation,
     catalogue: Mapping[str, Quirk],
+    packages: Sequence[str] = (),
 ) -> str:
-    """Return the source of a script that shows the first finding of `result`.
+    """Return the source of a script that shows the findings of `result`.
 
     Args:
-        result: of a cell that failed.
+        result: of a cell that failed. Its chunking has the offsets at which the script splits the
+            body.
         interaction: the response on which it failed.
-        chunking: the offsets at which the script splits the body.
-        expected: the expected turn.
+        expectation: the expected result of that response.
         catalogue: of the quirks that the rule's sources name.
+        packages: of the library, as its package manager takes them.
 
     Raises:
-        UsageError: there is no script for the client, or the failure is about a custom tool.
+        UsageError: there is no script for the client, or for what the findings are about.
     """
-    findings = [finding for finding in result.findings if finding.level == "MUST"]
+    findings = _findings_of_turn(result)
+    driver = load_driver(result.normalizer)
+    suffix = driver.suffix
     duty = load_duties()[findings[0].rule]
-    driver = _driver(result.normalizer)
-    _, _, body = driver.partition('"""\n\n')
-    imports, _, code = body.partition("\n\n")
-    packages = [_pinned(name) for name in _packages(driver)]
-    template = _FOLDER.joinpath("script.txt").read_text(encoding="utf-8")
-    return Template(template).substitute(
-        title=result.title,
+    prefix = "" if suffix == ".py" else "// "
+    return Template(template_of(suffix)).substitute(
+        title=_comment(result.title),
         rule=findings[0].rule,
-        duty=duty.duty,
-        why=duty.why,
-        sources="\n".join(f"Source: {url}" for url in _urls(duty.source, catalogue)),
-        install=f"pip install {' '.join(packages)}",
-        scenario=result.scenario,
+        duty=_comment(duty.duty),
+        why=_comment(duty.why),
+        sources="\n".join(f"{prefix}Source: {url}" for url in _urls(duty.source, catalogue)),
+        install=_install(packages, driver.packages, suffix),
+        imports=driver.imports.strip(),
+        scenario=plain(result.scenario),
         status=interaction.status,
-        content_type=repr(interaction.header("content-type") or "text/event-stream"),
-        reads="".join(f"    {read!r},\n" for read in split(interaction.body, chunking)),
-        breaks_off=interaction.broken,
-        expected=pformat(_expected(findings, expected), width=_WIDTH, sort_dicts=False),
-        imports=imports.strip(),
-        driver=code.strip(),
+        content_type=literal(interaction.header("content-type") or "text/event-stream", suffix),
+        reads=reads_literal(split(interaction.body, result.chunking), suffix),
+        breaks_off=literal(bool(interaction.broken), suffix),
+        expected=literal(_expected(findings, expectation, suffix), suffix),
+        constants=constants(_constants(driver.code, interaction, suffix), suffix),
+        driver=driver.code,
     )
 
 
-def _driver(client: str) -> str:
-    names = reproducible_clients()
-    if client not in names:
-        raise UsageError(
-            f"there is no script for the client {client!r}",
-            hint=did_you_mean(client, names, "known"),
-        )
-    return _FOLDER.joinpath(f"{client.replace('-', '_')}.py").read_text(encoding="utf-8")
+def _findings_of_turn(result: Result) -> list[Finding]:
+    """Return the findings that a user must not accept, those of the turn that the script shows."""
+    found = [finding for finding in result.findings if finding.level == "MUST"]
+    if not found:
+        raise UsageError("the cell violates no MUST rule", where=result.cell)
+    turns = {finding: _TURN.match(finding.path) for finding in found}
+    own = [it for it in found if (turn := turns[it]) is None or int(turn[1]) == result.interaction]
+    return own or found
 
 
-def _packages(driver: str) -> tuple[str, ...]:
-    line = next(line for line in driver.splitlines() if line.startswith("PACKAGES"))
-    names: Any = json.loads("[" + line.partition("(")[2].rpartition(")")[0].rstrip(",") + "]")
-    return tuple(names)
+def _comment(text: str) -> str:
+    """Return a text on one line that ends neither a docstring nor a comment."""
+    return plain(text, 2_000).replace("\\", "\\\\").replace('"""', "'''").replace("\n", " ")
 
 
-def _pinned(package: str) -> str:
-    try:
-        return f"{package}=={version(package)}"
-    except PackageNotFoundError:
-        return package
+def _install(packages: Sequence[str], imported: Sequence[str], suffix: Suffix) -> str:
+    if suffix == ".py":
+        return f"pip install {' '.join(packages)}"
+    used = [each for each in packages if each.rpartition("@")[0] in imported]
+    return f"npm install {' '.join(used or packages)}"
 
 
 def _urls(sources: Iterable[str], catalogue: Mapping[str, Quirk]) -> list[str]:
@@ -122,26 +132,85 @@ def _urls(sources: Iterable[str], catalogue: Mapping[str, Quirk]) -> list[str]:
     return list(found)
 
 
-def _expected(findings: Iterable[Finding], turn: Turn) -> dict[str, Any]:
-    """Return what the script compares: what the findings are about, and the exception."""
-    values = {
-        "text": turn.text,
-        "calls": [[call.name, _value(call.arguments)] for call in turn.tool_calls],
-        "ids": [call.id or None for call in turn.tool_calls],
-        "finish": turn.finish.raw if turn.finish else None,
-        "failed": turn.failure is not None,
-    }
+def _constants(code: str, interaction: Interaction, suffix: Suffix) -> Iterator[tuple[str, Any]]:
+    """Yield the constants that the driver does not define itself, and that are used."""
+    if not re.search(r"^(const )?FINISH = ", code, re.MULTILINE):
+        yield "FINISH", {}
+    if suffix == ".py":
+        yield "REQUIRED", _required(interaction) if '"validates"' in code else {}
+    if "DIALECT" in code:
+        yield "DIALECT", interaction.dialect
+    if "REQUEST" in code:
+        yield "REQUEST", _request(interaction)
+
+
+def _required(interaction: Interaction) -> dict[str, list[str]]:
+    """Return the required parameters of each tool of the request."""
+    request = read_request(interaction.dialect, interaction.request)
+    return {tool.name: list(tool.parameters.get("required") or ()) for tool in request.tools}
+
+
+def _request(interaction: Interaction) -> dict[str, Any]:
+    """Return the members of the request that decide how a user calls the library."""
+    body = json_or_none(interaction.request.body)
+    found: dict[str, Any] = {}
+    if isinstance(body, dict):
+        found = {key: body[key] for key in ("response_format",) if body.get(key) is not None}
+        options = body.get("parameters")
+        if isinstance(options, dict) and options.get("incremental_output") is True:
+            found["parameters"] = {"incremental_output": True}
+    if interaction.request.uri.endswith("/generate"):  # the second endpoint of Ollama's API
+        found["prompt"] = "any"
+    return found
+
+
+def _expected(
+    findings: Iterable[Finding], expectation: Expectation, suffix: Suffix
+) -> list[dict[str, Any]]:
+    """Return what the script compares for each result that is right, and the exception."""
     compared: set[str] = set()
     for finding in findings:
-        part = _PART.match(finding.path)
-        compared.update(_COMPARED.get(part[1] if part else "", values))
-        if finding.path.endswith(".id"):
-            compared.add("ids")
-    return {key: value for key, value in values.items() if key in compared} | {"crash": None}
+        path = _INDEX.sub("", _TURN.sub("", finding.path))
+        if path not in _COMPARED:
+            raise UsageError(f"there is no script for a failure of {path!r}")
+        compared.update(_COMPARED[path])
+    readings = list(expectation.readings)
+    readings += [each.failed() for each in expectation.readings if each.may_fail]
+    found: list[dict[str, Any]] = []
+    for reading in readings:
+        values = _values(reading, compared, suffix)
+        if compared and not values:
+            raise UsageError("there is no script for a result that the response does not define")
+        if (value := values | {"crash": None}) not in found:
+            found.append(value)
+    return found
 
 
-def _value(arguments: str) -> Any:  # noqa: ANN401 - any JSON
+def _values(reading: Expectation, compared: set[str], suffix: Suffix) -> dict[str, Any]:
+    if reading.failure is not None:
+        calls: dict[str, Any] = {"calls": []} if "calls" in compared else {}
+        return calls | {"failed": True}
+    values = {
+        "text": reading.text,
+        "calls": [],
+        "rejected": [each.name for each in reading.rejected],
+        "ids": [call.id or None for call in reading.calls],
+        "finish": reading.finish_raw,
+        "reason": str(reading.finish),
+        "failed": False,
+    }
+    if "calls" in compared and "calls" in reading.judged:
+        values["calls"] = [_call(call.name, call.json_text, suffix) for call in reading.calls]
+    return {
+        key: value
+        for key, value in values.items()
+        if key in compared and _FIELDS[key] in reading.judged
+    }
+
+
+def _call(name: str, arguments: str, suffix: Suffix) -> list[Any]:
     try:
-        return json.loads(arguments or "{}")
+        value = json.loads(arguments or "{}")
     except ValueError:
         raise UsageError("there is no script for calls of custom tools") from None
+    return [name, value if suffix == ".py" else arguments or "{}"]

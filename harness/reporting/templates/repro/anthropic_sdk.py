@@ -2,8 +2,15 @@
 
 import anthropic
 
-PACKAGES = ("anthropic",)
 DOCUMENTED = (anthropic.AnthropicError,)
+FINISH = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+}
 
 
 def drive(base_url):
@@ -13,9 +20,10 @@ def drive(base_url):
         message = stream.get_final_message()
     # The tool runner of this package executes no call of a message that was truncated.
     complete = message.stop_reason in {"tool_use", "end_turn", "stop_sequence"}
-    calls = [block for block in message.content if block.type == "tool_use" and complete]
+    blocks = [block for block in message.content if block.type == "tool_use"]
     return {
         "text": "".join(block.text for block in message.content if block.type == "text"),
-        "calls": [(call.id, call.name, call.input) for call in calls],
+        "calls": [(block.id, block.name, block.input) for block in blocks if complete],
+        "rejected": [block.name for block in blocks if not complete],
         "finish": message.stop_reason,
     }

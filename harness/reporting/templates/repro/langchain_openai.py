@@ -2,8 +2,8 @@
 
 import openai
 from langchain_openai import ChatOpenAI
+from shared.langchain import summed
 
-PACKAGES = ("langchain-openai",)
 DOCUMENTED = (openai.OpenAIError,)
 
 
@@ -12,10 +12,5 @@ def drive(base_url):
     model = ChatOpenAI(
         model="any", base_url=base_url, api_key="none", max_retries=0, use_responses_api=False
     )
-    first, *others = model.stream("any")
-    message = sum(others, first)
-    return {
-        "text": message.text,
-        "calls": [(call["id"], call["name"], call["args"]) for call in message.tool_calls],
-        "finish": message.response_metadata.get("finish_reason"),
-    }
+    options = {key: REQUEST[key] for key in ("response_format",) if key in REQUEST}
+    return summed(model.stream("any", **options))

@@ -2,8 +2,8 @@
 
 import openai
 
-PACKAGES = ("openai",)
 DOCUMENTED = (openai.OpenAIError,)
+FINISH = {"completed": "stop", "max_output_tokens": "length"}
 
 
 def drive(base_url):
@@ -11,9 +11,13 @@ def drive(base_url):
     client = openai.OpenAI(base_url=base_url, api_key="none", max_retries=0)
     with client.responses.stream(model="any", input=[]) as stream:
         response = stream.get_final_response()
-    calls = [item for item in response.output if item.type == "function_call"]
+    items = [item for item in response.output if item.type == "function_call"]
+    calls = [(it.call_id, it.name, it.arguments) for it in items if it.status != "incomplete"]
+    details = response.incomplete_details
     return {
         "text": response.output_text,
-        "calls": [(call.call_id, call.name, call.arguments) for call in calls],
-        "finish": response.status,
+        "calls": calls,
+        "rejected": [item.name for item in items if item.status == "incomplete"],
+        "finish": details.reason if details else response.status,
+        "failed": response.status not in ("completed", "incomplete"),
     }

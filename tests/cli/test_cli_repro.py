@@ -1,0 +1,74 @@
+"""`harness repro`: the scripts of a run, or of all runs of peers."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from harness.cli.replay import find_cell
+from harness.judging.judge import judge_subject
+from harness.judging.results import Result
+from harness.normalizers.discovery import load_normalizer
+from harness.peers.record import PeerRecord, write_record
+from harness.runs.run import SCHEMA, Header, NormalizerFacts, Selection
+from harness.runs.store import RunWriter
+from harness.runs.worker import load_subject
+from tests.cli.conftest import Harness
+
+CELLS = ("calls/name-repeated", "arguments/trailing-comma", "text-only/seams")
+
+
+def failing(name: str) -> list[Result]:
+    """Return the results of a client that fails in each cell as `naive` does."""
+    subjects = [find_cell(f"{cell}/naive", ())[0] for cell in CELLS[:2]]
+    naive = load_normalizer("naive")
+    results = [judge_subject(load_subject(it), naive)[0] for it in subjects]
+    return [
+        msgspec.structs.replace(it, normalizer=name, cell=it.cell.replace("/naive", f"/{name}"))
+        for it in results
+    ]
+
+
+def write_run(path: Path, name: str) -> list[Result]:
+    results = failing(name)
+    header = Header(SCHEMA, "0.1.0", (NormalizerFacts(name),), Selection(), (), 1)
+    with RunWriter(path) as writer:
+        writer.header(header)
+        for each in results:
+            writer.add(each, None)
+        writer.finish()
+    return [each for each in results if each.outcome.fails]
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("openai-sdk", ".py"), ("openai-node", ".mjs")])
+def test_each_cause_in_a_run_has_a_script(
+    harness: Harness, tmp_path: Path, name: str, suffix: str
+) -> None:
+    causes = {result.cause for result in write_run(tmp_path / "run.jsonl", name)}
+    assert causes
+    output = tmp_path / "scripts"
+    left = harness("repro", "--all", str(output), "--run", str(tmp_path / "run.jsonl"))
+    assert (left.code, len(left.out.splitlines())) == (0, len(causes))
+    assert len(list(output.glob(f"{name}-*{suffix}"))) == len(causes)
+
+
+def test_the_results_of_peers_are_a_source(harness: Harness, tmp_path: Path) -> None:
+    for name, language in (("openai-sdk", "python"), ("openai-node", "javascript")):
+        folder = tmp_path / "peers" / name
+        folder.mkdir(parents=True)
+        write_run(folder / "run.jsonl", name)
+        record = PeerRecord(name, language, "openai", "1", "0.1.0", "2026-11-23")  # type: ignore[arg-type]
+        write_record(record, folder)
+    output = tmp_path / "scripts"
+    options = ("--run", str(tmp_path / "peers"), "--check", "--folder", str(tmp_path / "none"))
+    left = harness("repro", "--all", str(output), *options)
+    assert {path.suffix for path in output.iterdir()} == {".py", ".mjs"}
+    # Neither library is installed there, so that no script shows a failure.
+    assert left.code == 1
+    assert "NOT RUN" in left.out
+    assert "the environment of openai-node is not installed" in left.err
+
+
+def test_a_cell_and_all_exclude_each_other(harness: Harness, tmp_path: Path) -> None:
+    assert harness("repro").code == 2
+    assert harness("repro", "a/b", "--all", str(tmp_path)).code == 2
