@@ -145,6 +145,20 @@ def lock_peers(names: tuple[str, ...], *, every: bool) -> None:
     show_default=True,
     help="Time limit for each peer.",
 )
+@click.option(
+    "--cost/--no-cost",
+    "measured",
+    default=True,
+    show_default=True,
+    help="Measure the cost of each judged peer, as harness cost does.",
+)
+@click.option(
+    "--cost-seconds",
+    type=click.FloatRange(min=1),
+    default=900,
+    show_default=True,
+    help="Time limit for the cost of each peer.",
+)
 @jobs_option("half the cores; each peer has two processes")
 @output_option("Folder for the results of each peer.", default="reports/peers")
 @peers_folder_option()
@@ -156,6 +170,8 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     cuts: Cuts,
     select: str,
     seconds: float,
+    measured: bool,
+    cost_seconds: float,
     jobs: int | None,
     output: Path,
     folder: Path,
@@ -167,7 +183,8 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     dies is recorded as not judged, with the reason, and the command exits with code 1.
     """
     absolute = tuple(path.absolute() for path in paths)
-    runs = PeerRuns(folder, output, today.isoformat(), seconds, cuts, select, absolute)
+    limit = cost_seconds if measured else 0.0
+    runs = PeerRuns(folder, output, today.isoformat(), seconds, cuts, select, absolute, limit)
     dialects = _declared_dialects()
     chosen = [(it, it.dialects or dialects.get(it.name, ())) for it in select_peers(names)]
     failed = []
@@ -177,6 +194,8 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
             failed.append(record.name)
         how = f"not judged: {record.not_judged}" if record.not_judged else "judged"
         click.echo(f"{record.name} {record.version}: {how} ({record.seconds:g} s)")
+        if record.cost is not None and record.cost.not_measured:
+            click.echo(f"{record.name}: cost not measured: {record.cost.not_measured}")
 
     # The processes of peers must not outlive this one, also if it is ended by SIGTERM.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)

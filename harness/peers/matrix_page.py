@@ -17,6 +17,7 @@ from harness.peers.matrix import (
     tally,
     worst_failures,
 )
+from harness.peers.matrix_cost import cost_section
 from harness.peers.record import PeerRecord, PeerResults
 from harness.peers.table import Peer
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, plain
@@ -91,6 +92,7 @@ def render_matrix(
         markdown_table(_PEER_HEAD, (_peer_row(it, run) for it, run in judged.items())),
         "\n## Not judged\n",
         _not_judged([it.record for it in results if it.run is None], not_run),
+        *cost_section(results),
         "\n## By dialect",
         *_dialect_sections(dialects, catalogue),
         "\n## By group of quirks",

@@ -9,6 +9,7 @@ import msgspec
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
 from harness.files.typed import File, convert
+from harness.judging.cost import Cost
 from harness.peers.table import Language
 from harness.runs.run import SCHEMA, Header, Run, Selection
 from harness.runs.store import RunWriter, read_run
@@ -25,10 +26,11 @@ class PeerRecord(File, frozen=True):
         package, version: of the library under test.
         harness: version of the harness.
         at: ISO date of the run.
-        seconds: how long it took, smoke cases included.
+        seconds: how long it took, with smoke cases and without `cost`.
         cuts: chunkings of the run, as in `harness run --cuts`.
         selection: paths and filters of the run; "" for the bundled scenarios and recordings.
         not_judged: why there is no run; "" if there is one.
+        cost: what the peer costs in one dialect; None if that was left out.
     """
 
     name: str
@@ -41,6 +43,7 @@ class PeerRecord(File, frozen=True):
     cuts: str = ""
     selection: str = ""
     not_judged: str = ""
+    cost: Cost | None = None
 
 
 class PeerResults(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Judge peers: each in a process of its environment, after it passed its smoke cases.
 
 A peer that hangs, floods its output or dies costs only itself: it is recorded as not judged, with
-the reason.
+the reason. What a judged peer costs is measured afterwards.
 """
 
 import shutil
@@ -16,6 +16,7 @@ import msgspec
 
 from harness import __version__
 from harness.errors import HarnessError
+from harness.judging.cost import Cost
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome
 from harness.peers.environment import environment_of, link_harness
@@ -43,6 +44,7 @@ class PeerRuns(msgspec.Struct, frozen=True):
         at: ISO date of the runs.
         seconds: time limit for each peer.
         paths: as in `harness run`, absolute.
+        cost_seconds: time limit for measuring the cost of each peer; 0 leaves it out.
     """
 
     folder: Path
@@ -52,6 +54,7 @@ class PeerRuns(msgspec.Struct, frozen=True):
     cuts: Cuts
     select: str = ""
     paths: tuple[Path, ...] = ()
+    cost_seconds: float = 0.0
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -63,6 +66,12 @@ class PeerRuns(msgspec.Struct, frozen=True):
     def selection(self) -> str:
         """Paths and filters as text, without the folders that the paths are in."""
         return " ".join((*(path.name for path in self.paths), self.select)).strip()
+
+
+class _Measured(msgspec.Struct, frozen=True):
+    """The part of an entry of `harness cost --format json` that a record keeps."""
+
+    cost: Cost
 
 
 class _NotJudgedError(Exception):
@@ -131,6 +140,7 @@ class _PeerJudge:
             cuts=self._runs.cuts,
             selection=self._runs.selection,
             not_judged=plain(why),
+            cost=None if why else self._cost(),
         )
         write_record(record, self._folder)
         return record
@@ -155,8 +165,13 @@ class _PeerJudge:
     def _run(self, arguments: tuple[str, ...], output: Path, limit: float) -> Run:
         """Run the harness of the environment, and return the complete run that it wrote."""
         own = ("-n", self._peer.name, "--no-report", "-o", str(output))
+        self._execute(("run", *arguments, *own), limit)
+        return complete_run(output / RUN, self._peer.name)
+
+    def _execute(self, command: tuple[str, ...], limit: float) -> None:
+        """Run a command of the harness of the environment, which exits with one of `_JUDGED`."""
         ended = run_bounded(
-            (self.environment.command, "run", *arguments, *own),
+            (self.environment.command, *command),
             folder=self.environment.path,
             seconds=limit,
             variables=judging_variables(self.environment.executables, self.environment.path),
@@ -169,7 +184,20 @@ class _PeerJudge:
             code = f"exit code {ended.code}"
             how = f"it did not end within {limit:g} s" if ended.code is None else code
             raise _NotJudgedError(f"{how}: {ended.last_line}" if ended.last_line else how)
-        return complete_run(output / RUN, self._peer.name)
+
+    def _cost(self) -> Cost | None:
+        """Return what the judged peer costs, or why that was not measured; None if left out."""
+        limit = self._runs.cost_seconds
+        if not limit:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "cost.json"
+            try:
+                self._execute(("cost", "-n", self._peer.name, "-o", str(path)), limit)
+                (measured,) = msgspec.json.decode(path.read_bytes(), type=tuple[_Measured, ...])
+            except (_NotJudgedError, OSError, ValueError) as problem:
+                return Cost("", not_measured=plain(str(problem)))
+        return measured.cost
 
 
 def _check_smoke(run: Run, cases: int) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.judging.catalogue import load_catalogue
+from harness.judging.cost import Cost
 from harness.judging.results import Outcome, Result
 from harness.peers.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
 from harness.peers.matrix_page import render_matrix
@@ -186,6 +187,48 @@ def test_the_best_lower_bound_comes_first() -> None:
     many = peer(tuple(a_result(f"a/{n}", "many") for n in range(50)), "many")
     part = page(one, many).partition("## By dialect")[2]
     assert part.index("| many |") < part.index("| one |")
+
+
+MEASURED = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, 9_000_000)
+
+
+def cost_rows(text: str) -> list[str]:
+    part = text.partition("## Cost")[2].partition("\n## ")[0]
+    return [line for line in part.splitlines() if line.startswith("| ")][2:]
+
+
+def measured(name: str, cost: Cost | None) -> PeerResults:
+    found = peer((a_result("a/b", name),), name)
+    return replace(found, record=a_record(name, cost=cost))
+
+
+def test_the_cost_of_a_peer_is_shown_with_what_is_beyond_a_limit() -> None:
+    cells = cost_rows(page(measured("lib", MEASURED)))[0].strip("| ").split(" | ")
+    assert cells == [
+        *("lib", "openai-chat", "40,000", "120.0"),
+        *("7.90 !", "0.50", "not measured"),
+    ]
+
+
+def test_peers_are_compared_within_a_dialect_and_the_fastest_comes_first() -> None:
+    slow, other = replace(MEASURED, time=300.0), replace(MEASURED, dialect="ollama", time=1.0)
+    unknown = Cost("", not_measured="it | died")
+    named = {"d": unknown, "c": other, "b": slow, "a": MEASURED, "e": None}
+    rows = cost_rows(page(*(measured(name, cost) for name, cost in named.items())))
+    assert [row.split(" | ")[0] for row in rows[:4]] == ["| c", "| a", "| b", "| d"]
+    assert rows[3].count("not measured") == 5
+    assert rows[-1] == "| d | it \\| died |"
+    assert len(rows) == 4 + 3  # the second table has a head
+
+
+def test_a_matrix_without_measured_peers_says_so() -> None:
+    assert "The cost of no peer was measured." in page(measured("lib", None))
+
+
+def test_a_record_keeps_its_cost(tmp_path: Path) -> None:
+    stored(tmp_path / "lib", a_record("lib", cost=MEASURED))
+    (found,) = read_results(tmp_path)
+    assert found.record.cost == MEASURED
 
 
 def stored(folder: Path, record: PeerRecord, run_of: str = "") -> None:

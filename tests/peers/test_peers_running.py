@@ -8,6 +8,7 @@ from threading import Event, Timer
 
 import pytest
 
+from harness.judging.cost import Cost
 from harness.peers import running
 from harness.peers.locks import read_lock
 from harness.peers.process import judging_variables, run_bounded
@@ -50,7 +51,9 @@ def a_peer(name: str) -> Peer:
     )
 
 
-def judged(folder: Path, script: str, name: str = GOOD, seconds: float = 60.0) -> PeerRecord:
+def judged(
+    folder: Path, script: str, name: str = GOOD, seconds: float = 60.0, cost_seconds: float = 0.0
+) -> PeerRecord:
     """Return the record of a peer in an environment whose harness is `script`."""
     environment = folder / "environments" / GOOD
     (environment / "bin").mkdir(parents=True)
@@ -68,6 +71,7 @@ def judged(folder: Path, script: str, name: str = GOOD, seconds: float = 60.0) -
         seconds,
         "whole",
         paths=(bundled_folder("scenarios") / "dashscope" / "split-chunks.yaml",),
+        cost_seconds=cost_seconds,
     )
     records: list[PeerRecord] = []
     judge_peers([(a_peer(name), ("openai-chat",))], runs, 1, records.append)
@@ -85,6 +89,41 @@ def test_a_peer_that_passes_its_smoke_cases_is_judged(tmp_path: Path) -> None:
     (found,) = read_results(tmp_path / "results")
     assert found.run is not None
     assert [result.cell for result in found.run.results] == [f"dashscope/split-chunks/{GOOD}"]
+
+
+# Answers `harness cost -n NAME -o FILE` itself, and judges as the real one.
+MEASURES = REAL.replace("exec", "test $1 != cost || { ANSWER; }\nexec", 1)
+WRITES = """echo '[{"normalizer": "x", "cost": {"dialect": "tgi", "time": 2.5}}]' > "$5" """
+
+
+def test_the_cost_of_a_judged_peer_is_in_its_record(tmp_path: Path) -> None:
+    script = MEASURES.replace("ANSWER", f"{WRITES}; exit 0")
+    record = judged(tmp_path, script, cost_seconds=60.0)
+    assert record.not_judged == ""
+    assert record.cost == Cost("tgi", time=2.5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("echo no memory; exit 9", "exit code 9: no memory"),
+        ("exit 0", "No such file"),
+        ("echo garbage > $5; exit 0", "malformed"),
+        ("sleep 60; exit 0", "it did not end within 3 s"),
+    ],
+)
+def test_a_peer_whose_cost_cannot_be_measured_is_judged(
+    tmp_path: Path, answer: str, reason: str
+) -> None:
+    script = MEASURES.replace("ANSWER", answer)
+    record = judged(tmp_path, script, cost_seconds=3.0)
+    assert record.not_judged == ""
+    assert record.cost is not None
+    assert reason in record.cost.not_measured
+
+
+def test_a_peer_that_is_not_judged_is_not_measured(tmp_path: Path) -> None:
+    assert judged(tmp_path, "#!/bin/sh\nexit 3\n", cost_seconds=60.0).cost is None
 
 
 def test_a_peer_that_fails_its_smoke_cases_is_not_judged(tmp_path: Path) -> None:

@@ -36,7 +36,12 @@ class _Call:
     def __init__(self) -> None:
         self.id = ""
         self.name = ""
-        self.arguments = ""
+        # A text that grows by `+=` would be copied for each fragment, at the library's expense.
+        self.pieces: list[str] = []
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
 
 
 class Fragments:
@@ -87,7 +92,7 @@ class Fragments:
         call.id = call.id or ("" if call_id in self._no_id else as_text(call_id))
         if name != call.name:  # some servers repeat it
             call.name += as_text(name)
-        call.arguments += _written(arguments)
+        call.pieces.append(_written(arguments))
 
     def end(self, finish: object, reasons: Mapping[str, FinishReason]) -> Iterator[Delta]:
         """Yield the deltas of the calls and the end of a stream that the library did not fail.
