@@ -30,6 +30,7 @@ _WARM_UP_SECONDS: Final = 60.0  # the first use of a library may import much
 _MICROSECONDS: Final = 1e6
 # On a busy machine, a second of CPU time takes several seconds.
 _PATIENCE: Final = 5.0
+_QUADRATIC: Final = 4.0  # times the seconds for twice the length
 _READ_BYTES: Final = 1024
 
 
@@ -145,10 +146,7 @@ class _Runs:
         self.first_texts: set[int | None] = set()
 
     def find_sizes(self) -> tuple[int, int]:
-        """Replay longer and longer streams, and return the first and the last size.
-
-        If a stream takes t seconds, one of twice the length may take 4 t.
-        """
+        """Replay longer and longer streams, and return the first and the last size."""
         first, last = self._limits.deltas
         size = self._longest(first, last)
         if size in (None, first) and self._limits.slow_deltas < first:
@@ -166,11 +164,16 @@ class _Runs:
         if not self._try(first):
             return None
         size = first
-        while size * 2 <= last and self.clients[size][0] * 4 <= self._limits.replay_seconds:
+        while size * 2 <= last and self._expected(size * 2) <= self._limits.replay_seconds:
             if not self._try(size * 2):
                 break
             size *= 2
         return size
+
+    def _expected(self, size: int) -> float:
+        """Return the seconds that a stream may take, by those of half and a quarter of it."""
+        half, quarter = self.clients[size // 2][0], self.clients.get(size // 4)
+        return half * (max(2.0, half / quarter[0]) if quarter else _QUADRATIC)
 
     def repeat(self) -> None:
         """Replay the streams again, in turns, within the time."""

@@ -108,9 +108,9 @@ def test_each_rule_has_a_mutant_and_is_a_should_rule() -> None:
 
 
 def test_a_slow_client_is_measured_with_shorter_streams(work: CountedWork) -> None:
-    """A stream of twice the length may take four times as long, so it must fit four times."""
+    """The first stream must fit four times into the limit, and a later one as often as it grew."""
     limits = replace(LIMITS, replay_seconds=1_100.0 * WORK_OF_A_READ)
-    assert work.of(reference, limits).deltas == 500
+    assert work.of(reference, limits).deltas == 1_000
     slower = replace(LIMITS, replay_seconds=500.0 * WORK_OF_A_READ)
     cost = work.of(reference, slower)
     assert (cost.shortest, cost.deltas) == (125, 250)
