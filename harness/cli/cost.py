@@ -74,6 +74,9 @@ def cost_command(  # noqa: PLR0913 - one parameter for each option
     selected = (*names, *(f"client:{each}" for each in clients))
     if not selected:
         raise UsageError("expected a client, found none", hint="Pass -n NAME or --client CMD.")
+    if deltas[0] * 2 > deltas[1]:
+        what = "expected a longest stream at least twice longer than the shortest"
+        raise UsageError(what, where="--deltas", hint="Pass for example 5000 40000.")
     limits = CostLimits(deltas=deltas, replay_seconds=seconds)
     found = [_measure(name, dialect, limits) for name in selected]
     if output is not None:

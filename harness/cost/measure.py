@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from harness.cost.meters import Clock, Meters, meters_of
+from harness.cost.meters import Clock, Meters, NotMeasuredError, meters_of
 from harness.cost.streams import CostStream, cost_stream, stream_floor
 from harness.dialects.table import DIALECTS
 from harness.judging.cost import Cost
@@ -50,10 +50,6 @@ class CostLimits(msgspec.Struct, frozen=True):
     replay_seconds: float = 20.0
     seconds: float = 20.0
     repeats: tuple[int, int] = (2, 5)
-
-
-class NotMeasuredError(Exception):
-    """Why a client cannot be measured."""
 
 
 class _Replayed(msgspec.Struct, frozen=True):

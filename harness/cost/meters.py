@@ -22,6 +22,10 @@ _KIB: Final = 1024
 _RESET_PEAK: Final = "5"  # see proc(5)
 
 
+class NotMeasuredError(Exception):
+    """Why a client cannot be measured."""
+
+
 class Meters(msgspec.Struct, frozen=True):
     """What to measure a client with.
 
@@ -55,9 +59,16 @@ def meters_of(normalizer: Normalizer) -> Meters:
 
 
 def _cpu_seconds(process: int) -> float:
-    """Return the CPU time of all threads, from `schedstat`, which is more exact than `stat`."""
+    """Return the CPU time of all threads, from `schedstat`, which is more exact than `stat`.
+
+    Raises:
+        NotMeasuredError: the system does not report it.
+    """
     tasks = (_PROCESSES / str(process) / "task").glob("*/schedstat")
-    return sum(int(each.read_text().split()[0]) for each in tasks) * _NANOSECONDS
+    used = sum(int(each.read_text().split()[0]) for each in tasks)
+    if not used:
+        raise NotMeasuredError("the system does not report the CPU time of another process")
+    return used * _NANOSECONDS
 
 
 def _peak_memory(process: int | None) -> int | None:

@@ -15,12 +15,11 @@ from msgspec.structs import replace
 
 from harness.cost.measure import (
     CostLimits,
-    NotMeasuredError,
     check_client,
     measure_memory,
     measure_time,
 )
-from harness.cost.meters import meters_of
+from harness.cost.meters import NotMeasuredError, meters_of
 from harness.cost.streams import cost_stream
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError

@@ -1,16 +1,20 @@
 """Costs are measured in counted work, so that no test depends on the speed of a machine."""
 
+import os
+import shlex
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.cost import measure
+from harness.cost import measure, meters
 from harness.cost.floor import Floor
-from harness.cost.measure import CostLimits, NotMeasuredError, measure_time
-from harness.cost.meters import Meters
+from harness.cost.measure import CostLimits, measure_time
+from harness.cost.meters import Meters, NotMeasuredError, meters_of
 from harness.cost.processes import in_new_process
 from harness.cost.processes import measure as measure_cost
 from harness.cost.streams import CostStream, cost_stream, stream_floor
@@ -20,6 +24,8 @@ from harness.judging.cost import Cost
 from harness.judging.duties import level_of
 from harness.judging.rules import COST_RULES
 from harness.judging.rules.cost import cost_findings
+from harness.normalizers.client import process_of
+from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.mutants import COST_MUTANTS
 from harness.normalizers.mutants import cost as cost_mutants
 from harness.normalizers.protocol import Normalizer
@@ -186,3 +192,42 @@ def test_what_was_not_measured_violates_nothing_and_shows_no_number(
     for value, cell in zip(values, cells[2:], strict=True):
         assert (value is None) == (cell == "not measured")
     assert len(rules_of(cost)) == sum(cell.endswith(" !") for cell in cells)
+
+
+PROGRAM = Path(__file__).parents[1] / "normalizers" / "client" / "client_program.py"
+CLIENT = f"client:{shlex.join([sys.executable, str(PROGRAM), 'right'])}"
+on_linux = pytest.mark.skipif(
+    not Path("/proc/self/status").is_file(), reason="this system reports no use of other processes"
+)
+
+
+@on_linux
+def test_the_cost_of_a_client_in_another_process_is_that_of_its_process() -> None:
+    cost = measure_cost(CLIENT, "openai-chat", CostLimits(deltas=(200, 800), repeats=(1, 1)))
+    assert cost.not_measured == ""
+    assert cost.time is not None
+    assert cost.held_back is None
+
+
+def test_a_system_that_reports_no_cpu_time_is_no_fast_client(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(meters, "_PROCESSES", tmp_path)
+    with pytest.raises(NotMeasuredError, match="does not report the CPU time"):
+        meters_of(load_normalizer(CLIENT)).client()
+    assert meters_of(reference).peak() is None
+
+
+@on_linux
+def test_the_meters_of_a_client_are_those_of_its_process() -> None:
+    client = load_normalizer(CLIENT)
+    process = process_of(client)
+    assert process not in (None, os.getpid())
+    assert process_of(reference) is None
+    there, here = meters_of(client), meters_of(reference)
+    before = there.client(), here.client()
+    sum(range(3_000_000))  # this process works, and the client waits
+    assert here.client() - before[1] > 10 * (there.client() - before[0])
+    peaks = there.peak(), here.peak()
+    assert None not in peaks
+    assert peaks[0] != peaks[1]
