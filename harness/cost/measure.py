@@ -85,15 +85,15 @@ def measure_time(normalizer: Normalizer, dialect: str, limits: CostLimits, meter
 
 def measure_memory(
     normalizer: Normalizer, interactions: Sequence[Interaction], limits: CostLimits
-) -> float | None:
-    """Return the bytes of peak memory for each further byte of the body; None if not known.
+) -> tuple[int | None, ...]:
+    """Return the peak memory in bytes after each stream; None if the system does not report it.
 
     The process must be new, because its peak never falls, and must not have written the streams,
     because the memory that this needs would hide the client's.
 
     Args:
         normalizer: the client.
-        interactions: with the shortest and the longest stream.
+        interactions: with the streams, the shortest first.
         limits: with the time for a replay.
 
     Raises:
@@ -107,9 +107,7 @@ def measure_memory(
         if _guarded(partial(deque, deltas, 0), _PATIENCE * limits.replay_seconds) is None:
             raise NotMeasuredError("a replay takes sometimes too long")
         peaks.append(meters.peak())
-    sizes = [len(interaction.body) for interaction in interactions]
-    short, long = peaks
-    return None if short is None or long is None else (long - short) / (sizes[1] - sizes[0])
+    return tuple(peaks)
 
 
 def _even_reads(body: bytes) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ A client that hangs, dies or needs too much memory costs only its own measuremen
 
 import multiprocessing
 import tempfile
+import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -31,6 +32,7 @@ T = TypeVar("T")
 
 _PROCESS_SECONDS: Final = 600.0
 _MOST_MEMORY: Final = 4 << 30
+_MEMORY_RUNS: Final = 3
 _CHARACTERS: Final = 300
 
 
@@ -51,10 +53,30 @@ def measure(name: str, dialect: str, limits: CostLimits) -> Cost:
         with tempfile.TemporaryDirectory() as folder:
             sizes = (cost.shortest, cost.deltas)
             streams = in_new_process(_write_streams, dialect, sizes, Path(folder))
-            memory = in_new_process(_memory_of, name, dialect, streams, limits)
+            memory = _memory(name, dialect, streams, limits)
     except NotMeasuredError as problem:
         return replace(cost, not_measured=f"memory: {problem}")
     return replace(cost, memory=memory)
+
+
+def _memory(name: str, dialect: str, streams: Streams, limits: CostLimits) -> float | None:
+    """Return the bytes of peak memory for each further byte of the body; None if not known.
+
+    The lowest peak of each stream counts, over up to three processes, because a garbage collector
+    may keep for long what the client has dropped.
+    """
+    short_body, long_body = (path.stat().st_size for path in streams.bodies)
+    if short_body == long_body:
+        return None
+    found: list[tuple[int, int]] = []
+    start = time.monotonic()
+    while len(found) < _MEMORY_RUNS and (not found or time.monotonic() - start < limits.seconds):
+        short, long = in_new_process(_peaks_of, name, dialect, streams, limits)
+        if short is None or long is None:
+            return None
+        found.append((short, long))
+    lowest_short, lowest_long = (min(peaks) for peaks in zip(*found, strict=True))
+    return float(max(0, lowest_long - lowest_short) / (long_body - short_body))
 
 
 def in_new_process(work: Callable[..., T], *arguments: object) -> T:
@@ -117,9 +139,9 @@ def _write_streams(dialect: str, sizes: tuple[int, ...], folder: Path) -> Stream
     return Streams(tuple(each.without_body() for each in found), paths)
 
 
-def _memory_of(name: str, dialect: str, streams: Streams, limits: CostLimits) -> float | None:
-    if len(set(streams.bodies)) == 1:
-        return None
+def _peaks_of(
+    name: str, dialect: str, streams: Streams, limits: CostLimits
+) -> tuple[int | None, ...]:
     normalizer = load_normalizer(name)
     check_client(normalizer, dialect)
     interactions = [

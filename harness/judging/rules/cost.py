@@ -11,8 +11,9 @@ from harness.project import ClientKind
 # The floor is about 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second,
 # which is about what the fastest providers send in one stream.
 MOST_TIME: Final = 500.0
-# 1.0 is linear. A quadratic client has 8.0 if the longest stream has 8 times the deltas.
-MOST_GROWTH: Final = 1.5
+# 1.0 is linear, and 8.0 quadratic if the longest stream has 8 times the deltas. Beyond 1.75, half
+# of the time of the longest stream is quadratic. A garbage collector alone takes up to 1.4.
+MOST_GROWTH: Final = 1.75
 # Once the body, and its text again. More is needed only by a client that keeps decoded events.
 MOST_MEMORY: Final = 2.0
 # One TLS record (RFC 8446, section 5.1): a client cannot decrypt less, so it may wait for it.
