@@ -66,8 +66,9 @@ def run_script(script: Path, client: str, folder: Path) -> ScriptRun:
 
 
 def _installed(peer: Peer | None, folder: Path) -> Environment | None:
+    """Return the environment of a peer, if there is one; its library is better than none."""
     environment = environment_of(peer, folder) if peer else None
-    return environment if environment and environment.state == "installed" else None
+    return environment if environment and environment.state != "missing" else None
 
 
 def _beside_packages(script: Path, environment: Environment | None, home: Path) -> Path:

@@ -36,11 +36,14 @@ def test_the_exit_code_and_the_output_tell_how_a_script_ended(
     assert (ended.state, ended.shows_failure) == (state, shows_failure)
 
 
-def test_a_script_runs_in_the_environment_of_its_peer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lock", [b"", b"outdated"])
+def test_a_script_runs_in_the_environment_of_its_peer(tmp_path: Path, lock: bytes) -> None:
     environments = tmp_path / "environments"
     python = installed(environments, "openai-sdk") / "bin" / "python"
     python.write_text("#!/bin/sh\necho 'WRONG  '; echo $0 $@; exit 1\n", encoding="utf-8")
     python.chmod(0o755)
+    if lock:
+        (environments / "openai-sdk" / "installed.lock").write_bytes(lock)
     script = tmp_path / "script.py"
     script.write_text("raise SystemExit(0)", encoding="utf-8")
     shared = run_script(script, "openai-sdk-responses", environments)
