@@ -37,7 +37,7 @@ _COMPARED: Final = {
     "calls.name": ("calls",),
     "calls.arguments": ("calls",),
     "parse_errors": ("calls", "rejected"),
-    "parse_errors.name": ("calls", "rejected"),
+    "parse_errors.snippet": ("calls", "rejected"),
     "finish": ("reason",),
     "finish.raw": ("finish",),
     "failure": ("failed",),

@@ -11,6 +11,7 @@ def drive(base_url):
     """Return the turn as agent code gets it."""
     dashscope.base_http_api_url = base_url
     is_new = (REQUEST.get("parameters") or {}).get("incremental_output") is True
+    options = {"incremental_output": True} if is_new else {}
     text, finish, failed, calls = "", None, False, Calls()
     for event in dashscope.Generation.call(
         model="any",
@@ -18,7 +19,7 @@ def drive(base_url):
         api_key="none",
         result_format="message",
         stream=True,
-        incremental_output=is_new,
+        **options,
     ):
         failed = failed or event.status_code != 200
         if event.status_code != 200:

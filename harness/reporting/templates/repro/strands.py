@@ -19,7 +19,7 @@ FINISH = {
 async def ask(base_url):
     """Return the events of the stream."""
     options = {"base_url": base_url, "api_key": "none", "max_retries": 0}
-    model = OpenAIModel(options, model_id="any")
+    model = OpenAIModel(client_args=options, model_id="any")
     stream = model.stream([{"role": "user", "content": [{"text": "any"}]}])
     return [event async for event in process_stream(stream)]
 

@@ -13,14 +13,15 @@ const isDocumented = () => false; // errors are parts of the stream
 async function readParts(model) {
   const { fullStream } = streamText({ model, prompt: "any", tools, maxRetries: 0, onError() {} });
   const received = new Map(); // id of a call that began -> its name, and the text so far
-  const turn = { text: "", calls: [], rejected: [], failed: false };
+  const turn = { text: "", calls: [] };
   let hasError = false;
   for await (const part of fullStream) {
     if (part.providerExecuted) continue;
     if (part.type === "text-delta") turn.text += part.text;
     else if (part.type === "tool-input-start") received.set(part.id, { name: part.toolName, text: "" });
-    else if (part.type === "tool-input-delta") received.get(part.id).text += part.delta;
-    else if (part.type === "tool-call") turn.calls.push(part);
+    else if (part.type === "tool-input-delta" && received.has(part.id)) {
+      received.get(part.id).text += part.delta;
+    } else if (part.type === "tool-call") turn.calls.push(part);
     else if (part.type === "error") hasError = true;
     else if (part.type === "finish-step") {
       turn.finish = part.rawFinishReason ?? null;
@@ -36,15 +37,11 @@ async function readParts(model) {
     (turn.reason === "length" &&
       received.get(toolCallId)?.text === "" &&
       Object.keys(input ?? {}).length === 0);
-  const handed = turn.calls;
-  const isUsable = (call) => !call.invalid && !isCut(call);
-  for (const call of handed) {
-    received.delete(call.toolCallId);
-    if (!isUsable(call)) turn.rejected.push(call.toolName);
-  }
-  turn.rejected.push(...[...received.values()].map(({ name }) => name));
-  turn.calls = handed
-    .filter(isUsable)
-    .map(({ toolCallId, toolName, input }) => [toolCallId, toolName, input]);
+  const usable = turn.calls.filter((call) => !call.invalid && !isCut(call));
+  const rejected = turn.calls.filter((call) => !usable.includes(call));
+  for (const { toolCallId } of turn.calls) received.delete(toolCallId);
+  // A call that began and was not handed over is not executed either.
+  turn.rejected = [...rejected.map(({ toolName }) => toolName), ...[...received.values()].map(({ name }) => name)];
+  turn.calls = usable.map(({ toolCallId, toolName, input }) => [toolCallId, toolName, input]);
   return turn;
 }
