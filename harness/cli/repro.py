@@ -1,11 +1,13 @@
 """`harness repro`: scripts that show failures of a library to its maintainers."""
 
 import os
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -15,12 +17,12 @@ from harness.cli.replay import LAST_RUN, find_cell
 from harness.cli.run_files import bundled_context, write_text
 from harness.errors import UsageError
 from harness.judging.judge import judge_subject
-from harness.judging.results import Result
+from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.peers.record import read_results
 from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
-from harness.reporting.text.repro import repro_script
+from harness.reporting.text.repro import control_script, repro_script
 from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
 from harness.runs.plan import Subject, subject_id
@@ -28,6 +30,8 @@ from harness.runs.run import Run
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
 from harness.runs.worker import load_subject
+
+_CONTROLS: Final = 2  # for each client and dialect
 
 
 @click.command("repro")
@@ -72,7 +76,8 @@ def repro_command(  # noqa: PLR0913 - one parameter for each option
     The script contains the bytes, the library's own calls, the expected result and the rule with
     its source. It exits with 1 as long as the library fails. With --check, each script runs in the
     environment of its peer if that is installed, and else with this Python; the command exits with
-    1 if one does not show its failure.
+    1 if one does not show its failure. It also runs the scripts of some passing cells of each
+    client (controls), which must exit with 0, because else its other scripts would prove nothing.
     """
     if (cell is None) == (output is None):
         raise UsageError("expected either CELL or --all, found both or neither")
@@ -80,11 +85,20 @@ def repro_command(  # noqa: PLR0913 - one parameter for each option
     if output is None:
         click.echo(_script_of_cell(str(cell), places, context), nl=False)
         return 0
-    written = list(_write_scripts(_runs(source), places, output, context))
+    runs = [(run, _subjects(run, places)) for run in _runs(source)]
+    written = [
+        it for run, subjects in runs for it in _write_scripts(run, subjects, output, context)
+    ]
+    as_expected = True
     if check:
-        as_expected = _check(written, folder, jobs or max(1, (os.cpu_count() or 1) // 2))
+        in_parallel = jobs or max(1, (os.cpu_count() or 1) // 2)
+        as_expected = _check(written, folder, in_parallel)
+        with tempfile.TemporaryDirectory() as name:
+            clients = {script.result.normalizer for script in written}
+            place = Path(name)
+            controls = [it for each in runs for it in _write_controls(*each, clients, place)]
+            as_expected = _check_controls(controls, folder, in_parallel) and as_expected
     else:
-        as_expected = True
         for script in written:
             click.echo(f"{script.path}  {plain(script.result.title)}")
     click.echo(f"{len(written)} scripts", err=True)
@@ -121,40 +135,68 @@ def _runs(source: Path) -> list[Run]:
     return [read_run(source)]
 
 
-def _write_scripts(
-    runs: Iterable[Run], places: tuple[Path, ...], output: Path, context: ReportContext
-) -> Iterator[_Written]:
-    """Write a script for the first cell of each client and cause that can have one."""
-    clients = reproducible_clients()
-    subjects: dict[tuple[Path, ...], dict[str, Subject]] = {}
-    seen: set[tuple[str, str]] = set()
-    for run in runs:
-        paths = places or tuple(filter(Path.exists, map(Path, run.header.selection.paths)))
-        if paths not in subjects:
-            subjects[paths] = _subjects(paths)
-        for result in run.results:
-            key = (result.normalizer, result.cause)
-            if not result.outcome.fails or result.normalizer not in clients or key in seen:
-                continue
-            try:
-                script = _script(result, _subject(result, subjects[paths]), context)
-            except UsageError as error:
-                click.echo(f"no script: {marked(result.cell)}: {plain(error.what)}", err=True)
-                continue
-            seen.add(key)
-            suffix = load_driver(result.normalizer).suffix
-            path = output / f"{safe_name(f'{result.normalizer}-{result.cause}')}{suffix}"
-            write_text(path, script)
-            yield _Written(path, result)
+def _subjects(run: Run, places: tuple[Path, ...]) -> Mapping[str, Subject]:
+    """Return the subjects of a run by id; those of its paths replace bundled ones."""
+    paths = places or tuple(filter(Path.exists, map(Path, run.header.selection.paths)))
+    return _subjects_in(paths)
 
 
-def _subjects(paths: tuple[Path, ...]) -> dict[str, Subject]:
-    """Return the subjects by id; those of `paths` replace bundled ones."""
+@cache
+def _subjects_in(paths: tuple[Path, ...]) -> Mapping[str, Subject]:
     each = (select_subjects(where, recordings=True) for where in ((), paths) if where or not paths)
     return {subject_id(subject): subject for found in each for subject in found}
 
 
-def _subject(result: Result, subjects: dict[str, Subject]) -> Subject:
+def _write_scripts(
+    run: Run, subjects: Mapping[str, Subject], output: Path, context: ReportContext
+) -> Iterator[_Written]:
+    """Write a script for the first cell of each client and cause that can have one."""
+    clients = reproducible_clients()
+    seen: set[tuple[str, str]] = set()
+    for result in run.results:
+        key = (result.normalizer, result.cause)
+        if not result.outcome.fails or result.normalizer not in clients or key in seen:
+            continue
+        try:
+            script = _script(result, _subject(result, subjects), context)
+        except UsageError as error:
+            click.echo(f"no script: {marked(result.cell)}: {plain(error.what)}", err=True)
+            continue
+        seen.add(key)
+        yield _write(script, f"{result.normalizer}-{result.cause}", result, output)
+
+
+def _write(script: str, name: str, result: Result, output: Path) -> _Written:
+    path = output / f"{safe_name(name)}{load_driver(result.normalizer).suffix}"
+    write_text(path, script)
+    return _Written(path, result)
+
+
+def _write_controls(
+    run: Run, subjects: Mapping[str, Subject], clients: Collection[str], output: Path
+) -> Iterator[_Written]:
+    """Write scripts of cells with calls that passed, some for each client and dialect."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for result in run.results:
+        key = (result.normalizer, result.dialect)
+        passed = result.outcome is Outcome.PASS and not result.findings
+        if not passed or result.normalizer not in clients or counts[key] == _CONTROLS:
+            continue
+        loaded = load_subject(_subject(result, subjects))
+        if len(loaded.expectations) != 1 or not loaded.expectations[0].calls:
+            continue
+        (interaction,), (expectation,) = loaded.cassette.interactions, loaded.expectations
+        try:
+            script = control_script(
+                result, interaction, expectation, packages_of(result.normalizer)
+            )
+        except UsageError:
+            continue
+        counts[key] += 1
+        yield _write(script, f"{result.normalizer}-{result.scenario}", result, output)
+
+
+def _subject(result: Result, subjects: Mapping[str, Subject]) -> Subject:
     name = result.cell.removesuffix(f"/{result.normalizer}")
     if name not in subjects:
         raise UsageError("there is no such scenario or cassette", where=name)
@@ -163,17 +205,35 @@ def _subject(result: Result, subjects: dict[str, Subject]) -> Subject:
 
 def _check(written: list[_Written], folder: Path, jobs: int) -> bool:
     """Run the scripts, and return whether each shows its failure."""
+    as_expected = True
+    for script, found in _run(written, folder, jobs):
+        as_expected = as_expected and found.shows_failure
+        state = found.state if found.shows_failure else found.state.upper()
+        click.echo(f"{state:8} {script.path}  {plain(script.result.title)}")
+        _explain(found)
+    return as_expected
 
-    def run(script: _Written, folder: Path) -> ScriptRun:
+
+def _check_controls(controls: list[_Written], folder: Path, jobs: int) -> bool:
+    """Run the scripts of passing cells, and return whether each exits with 0."""
+    as_expected = True
+    for script, found in _run(controls, folder, jobs):
+        if found.state != "passes":
+            as_expected = False
+            click.echo(f"CONTROL  {script.result.cell}: a script of this client is wrong")
+            _explain(found)
+    click.echo(f"{len(controls)} controls", err=True)
+    return as_expected
+
+
+def _explain(found: ScriptRun) -> None:
+    if found.state in {"broken", "not run"}:
+        click.echo(f"         {plain(found.output.strip()[-200:])}", err=True)
+
+
+def _run(written: list[_Written], folder: Path, jobs: int) -> Iterator[tuple[_Written, ScriptRun]]:
+    def run(script: _Written) -> ScriptRun:
         return run_script(script.path, script.result.normalizer, folder)
 
-    as_expected = True
     with ThreadPoolExecutor(jobs) as pool:
-        ended = pool.map(partial(run, folder=folder), written)
-        for script, found in zip(written, ended, strict=True):
-            as_expected = as_expected and found.shows_failure
-            state = found.state if found.shows_failure else found.state.upper()
-            click.echo(f"{state:8} {script.path}  {plain(script.result.title)}")
-            if found.state in {"broken", "not run"}:
-                click.echo(f"         {plain(found.output.strip()[-200:])}", err=True)
-    return as_expected
+        yield from zip(written, pool.map(run, written), strict=True)

@@ -15,12 +15,13 @@ from harness.runs.store import RunWriter
 from harness.runs.worker import load_subject
 from tests.cli.conftest import Harness
 
-CELLS = ("calls/name-repeated", "arguments/trailing-comma", "text-only/seams")
+# Of `naive`: the first cell passes, the others fail.
+CELLS = ("calls/name-repeated", "arguments/trailing-comma")
 
 
-def failing(name: str) -> list[Result]:
-    """Return the results of a client that fails in each cell as `naive` does."""
-    subjects = [find_cell(f"{cell}/naive", ())[0] for cell in CELLS[:2]]
+def results_of(name: str) -> list[Result]:
+    """Return the results of a client that reads each cell as `naive` does."""
+    subjects = [find_cell(f"{cell}/naive", ())[0] for cell in CELLS]
     naive = load_normalizer("naive")
     results = [judge_subject(load_subject(it), naive)[0] for it in subjects]
     return [
@@ -30,7 +31,7 @@ def failing(name: str) -> list[Result]:
 
 
 def write_run(path: Path, name: str) -> list[Result]:
-    results = failing(name)
+    results = results_of(name)
     header = Header(SCHEMA, "0.1.0", (NormalizerFacts(name),), Selection(), (), 1)
     with RunWriter(path) as writer:
         writer.header(header)
@@ -67,6 +68,31 @@ def test_the_results_of_peers_are_a_source(harness: Harness, tmp_path: Path) -> 
     assert left.code == 1
     assert "NOT RUN" in left.out
     assert "the environment of openai-node is not installed" in left.err
+
+
+@pytest.mark.parametrize(
+    ("of_control", "code", "printed"),
+    [("exit 0", 0, ""), ("echo 'WRONG  calls'; exit 1", 1, "CONTROL  calls/name-repeated/")],
+)
+def test_a_script_of_a_passing_cell_must_pass(
+    harness: Harness, tmp_path: Path, of_control: str, code: int, printed: str
+) -> None:
+    """Else the driver is wrong, so that scripts which fail prove nothing."""
+    write_run(tmp_path / "run.jsonl", "openai-sdk")
+    environment = tmp_path / "environments" / "openai-sdk"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "installed.lock").write_bytes(b"")
+    python = environment / "bin" / "python"
+    shows = "case $2 in */scripts/*) echo 'WRONG  calls'; exit 1;; esac"
+    python.write_text(f"#!/bin/sh\n{shows}\n{of_control}\n", encoding="utf-8")
+    python.chmod(0o755)
+    options = ("--run", str(tmp_path / "run.jsonl"), "--folder", str(tmp_path / "environments"))
+    left = harness("repro", "--all", str(tmp_path / "scripts"), *options, "--check")
+    assert left.code == code
+    assert "fails" in left.out
+    assert printed in left.out
+    assert ("CONTROL" in left.out) == bool(printed)
+    assert "1 controls" in left.err
 
 
 def test_a_cell_and_all_exclude_each_other(harness: Harness, tmp_path: Path) -> None:

@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Template
 from typing import Any, Final
 
+import msgspec
+
 from harness.dialects.table import read_request
 from harness.errors import UsageError
 from harness.judging.catalogue import Quirk
 from harness.judging.duties import load_duties
 from harness.judging.expectation import Expectation, Field
-from harness.judging.results import Finding, Result
+from harness.judging.results import Finding, Outcome, Result
 from harness.reporting.text.repro_code import (
     Suffix,
     constants,
@@ -43,6 +45,8 @@ _COMPARED: Final = {
     "failure": ("failed",),
     "replay": (),  # an exception, which is always compared
 }
+# The paths that the scripts of passing cells compare.
+_CONTROLLED: Final = ("text", "calls", "parse_errors", "failure")
 # What the script compares -> the judged field that it belongs to.
 _FIELDS: Final[dict[str, Field]] = {
     "text": "text",
@@ -99,6 +103,30 @@ def repro_script(
         constants=constants(_constants(driver.code, interaction, suffix), suffix),
         driver=driver.code,
     )
+
+
+def control_script(
+    result: Result, interaction: Interaction, expectation: Expectation, packages: Sequence[str] = ()
+) -> str:
+    """Return the source of a script that exits with 0, of a cell that passed.
+
+    It compares text, calls and failure. If it does not exit with 0, the other scripts of its client
+    prove nothing.
+
+    Args:
+        result: of a cell that passed.
+        interaction: its only response.
+        expectation: the expected result of that response.
+        packages: as for `repro_script`.
+
+    Raises:
+        UsageError: as `repro_script`.
+    """
+    findings = tuple(
+        Finding("CALLS-KEPT", "MUST", Outcome.LOST_CALL, path, "", "") for path in _CONTROLLED
+    )
+    failing = msgspec.structs.replace(result, findings=findings)
+    return repro_script(failing, interaction, expectation, {}, packages)
 
 
 def _findings_of_turn(result: Result) -> list[Finding]:
