@@ -181,30 +181,23 @@ def replay(
     folder = Folder()
     emissions: list[Emission] = []
     most = limits.most_deltas(interaction.body)
-    bytes_read, broke_off = 0, False
-
-    def reads() -> Iterator[bytes]:
-        nonlocal bytes_read, broke_off
-        for chunk in split(interaction.body, chunking):
-            bytes_read += len(chunk)
-            yield chunk
-        broke_off = interaction.broken
+    reads = _CountedReads(interaction, chunking)
 
     def run() -> bool:
         add, append = folder.add, emissions.append
-        deltas = normalizer.normalize(interaction.without_body(), reads())
+        deltas = normalizer.normalize(interaction.without_body(), iter(reads))
         try:
             for delta in islice(deltas, most + 1):
                 add(delta)
-                append(Emission(delta, bytes_read))
+                append(Emission(delta, reads.bytes_read))
         except DeltaError:
             raise
         except Exception as problem:
-            if not broke_off:
+            if not reads.broke_off:
                 raise
             for delta in _raised_deltas(emissions, describe_exception(problem)):
                 add(delta)
-                append(Emission(delta, bytes_read))
+                append(Emission(delta, reads.bytes_read))
         return len(emissions) > most
 
     too_many, problem, expired = run_guarded(run, limits.time_for(interaction.body))
@@ -215,7 +208,34 @@ def replay(
         problem.error,
         bool(too_many) or expired,
         problem.raised,
+        reads.is_read_ahead,
     )
+
+
+class _CountedReads:
+    """The reads of a replay.
+
+    Attributes:
+        bytes_read: how many bytes were taken.
+        broke_off: whether all were taken, of a body that broke off.
+        is_read_ahead: as in `Replay`.
+    """
+
+    def __init__(self, interaction: Interaction, chunking: Chunking) -> None:
+        self._interaction = interaction
+        self._chunking = chunking
+        self._thread = threading.get_ident()
+        self.bytes_read = 0
+        self.broke_off = False
+        self.is_read_ahead = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in split(self._interaction.body, self._chunking):
+            self.bytes_read += len(chunk)
+            if threading.get_ident() != self._thread:
+                self.is_read_ahead = True
+            yield chunk
+        self.broke_off = self._interaction.broken
 
 
 def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:

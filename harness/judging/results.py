@@ -96,6 +96,8 @@ class Replay(msgspec.Struct, frozen=True):
         error: the exception that the normalizer raised, `Type: text`; "" if it did not.
         raised: `raised_in` that exception.
         hung: it neither yielded nor ended within its limits.
+        is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
+            does not say what the client had received before a delta.
     """
 
     chunking: Chunking
@@ -104,6 +106,7 @@ class Replay(msgspec.Struct, frozen=True):
     error: str = ""
     hung: bool = False
     raised: str = ""
+    is_read_ahead: bool = False
 
     @property
     def reports_failure(self) -> bool:

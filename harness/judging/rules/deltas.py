@@ -101,7 +101,8 @@ def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) ->
         evidence: of a replay; only one that gave the right text can be late.
         marks: (bytes, characters of text that are due once these were read), ascending.
     """
-    if not evidence.normalizer.streams or "text" not in evidence.judged or text_differs(evidence):
+    in_step = evidence.normalizer.streams and not evidence.replay.is_read_ahead
+    if not in_step or "text" not in evidence.judged or text_differs(evidence):
         return None
     ends = [*evidence.replay.chunking, len(evidence.interaction.body)]
     progress = _text_progress(evidence.replay)

@@ -17,9 +17,9 @@ from harness.errors import NormalizerLoadError
 from harness.files.names import did_you_mean
 from harness.normalizers.client.lines import Case, Introduction
 from harness.normalizers.client.process import ClientProcess
-from harness.normalizers.client.server import CaseServer
 from harness.normalizers.client.turn import deltas_of_turn
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.playback.case_server import CaseServer
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk import asynchronous
-from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.fragments import FINISH
 from harness.turns.deltas import Delta, ReasoningDelta, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
 
@@ -55,7 +55,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 @cache
 def _client() -> tuple[Any, sdk.Answers]:
     config: Any = importlib.import_module("ag2.config")
-    http, answers = sdk.lasting_client("httpx2", "AsyncClient")
+    http, answers = sdk.lasting_async_client("httpx2")
     options = config.OpenAIConfig(model="replay", streaming=True, **sdk.client_options(http))
     return options.create(), answers
 

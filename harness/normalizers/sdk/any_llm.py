@@ -37,7 +37,7 @@ _ABSENT: Final = frozenset(
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Yield the deltas that the package gives its user."""
     exceptions: Any = importlib.import_module("any_llm.exceptions")
-    turn = ChatChunks(_usage, _reasoning)
+    turn = ChatChunks(reasoning=_reasoning)
     client, answers = _client(interaction.dialect)
     answers.use(interaction, reads)
 
@@ -60,9 +60,7 @@ def _client(dialect: str) -> tuple[Any, sdk.Answers]:
     """Return the package's client for an API, with a client of the provider's package."""
     library: Any = importlib.import_module("any_llm")
     # It needs an older version of the package anthropic.
-    http, answers = sdk.lasting_client(
-        "httpx" if dialect == "anthropic" else "httpx2", "AsyncClient"
-    )
+    http, answers = sdk.lasting_async_client("httpx" if dialect == "anthropic" else "httpx2")
     options: dict[str, Any] = {
         "openai-chat": {"http_client": http, "max_retries": 0},
         "anthropic": {"http_client": http, "max_retries": 0},
@@ -79,11 +77,7 @@ def _client(dialect: str) -> tuple[Any, sdk.Answers]:
     return client, answers
 
 
-def _usage(chunk: Any) -> Any:  # noqa: ANN401 - a chunk of a package that may not be installed
-    return chunk.usage
-
-
-def _reasoning(delta: Any) -> Any:  # noqa: ANN401 - as above
+def _reasoning(delta: Any) -> Any:  # noqa: ANN401 - a delta of a package that may not be installed
     return getattr(delta.reasoning, "content", None)
 
 

@@ -7,7 +7,17 @@ the library has handed over an item, so that no read is taken before the caller 
 
 import asyncio
 import atexit
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterator,
+)
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
@@ -15,14 +25,33 @@ Item = TypeVar("Item")
 HandOver: TypeAlias = Callable[[Item], Awaitable[None]]
 
 
-def iterate(source: AsyncIterable[Item]) -> Iterator[Item]:
-    """Yield the items of `source`; what it raises is raised."""
+def iterate(source: AsyncIterable[Any] | Awaitable[Any]) -> Iterator[Any]:
+    """Yield the items of an async library one by one; what it raises is raised.
 
-    async def turn(hand_over: HandOver[Item]) -> None:
-        async for item in source:
-            await hand_over(item)
+    All of them come from one task, so they have one `contextvars` context. No item is asked for
+    before the one before it was consumed.
+
+    Args:
+        source: an async iterable, or a coroutine that returns one.
+    """
+
+    async def turn(hand_over: HandOver[Any]) -> None:
+        found = await source if isinstance(source, Awaitable) else source
+        async with _closing(found):
+            async for item in found:
+                await hand_over(item)
 
     return run_turn(turn)
+
+
+@asynccontextmanager
+async def _closing(items: AsyncIterable[Any]) -> AsyncIterator[None]:
+    """Close a generator at the end, because its own end may need the loop."""
+    try:
+        yield
+    finally:
+        if isinstance(items, AsyncGenerator):
+            await items.aclose()
 
 
 def run_turn(

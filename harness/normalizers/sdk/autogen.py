@@ -63,7 +63,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 @cache
 def _client() -> tuple[Any, sdk.Answers]:
     models: Any = importlib.import_module("autogen_ext.models.openai")
-    http, answers = sdk.lasting_client("httpx2", "AsyncClient")
+    http, answers = sdk.lasting_async_client("httpx2")
     # What a user declares of a model that the package does not know.
     known: dict[str, bool | str] = {
         "vision": False,

@@ -12,8 +12,6 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.fragments import Fragments
-from harness.normalizers.sdk.requests_session import RawBody
-from harness.playback.transports import headers_to_send
 from harness.turns.deltas import (
     Delta,
     FinishReason,
@@ -23,7 +21,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Interaction
 
 _FINISH: Final = {
     "end_turn": FinishReason.STOP,
@@ -43,8 +41,8 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
     exceptions: Any = importlib.import_module("botocore.exceptions")
     eventstream: Any = importlib.import_module("botocore.eventstream")
     turn = _Turn()
-    client, answers = _client()
-    answers.use(interaction, reads)
+    client = _client()
+    sdk.replay_botocore(client, interaction, reads)
     try:
         for event in client.converse_stream(modelId="replay", messages=_MESSAGES)["stream"]:
             yield from turn.take(event)
@@ -58,10 +56,10 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 
 
 @cache
-def _client() -> tuple[Any, sdk.Answers]:
+def _client() -> Any:  # noqa: ANN401 - of a package that may not be installed
     boto3: Any = importlib.import_module("boto3")
     config: Any = importlib.import_module("botocore.config")
-    client = boto3.client(
+    return boto3.client(
         "bedrock-runtime",
         region_name="us-east-1",
         endpoint_url=sdk.BASE_URL,
@@ -69,30 +67,6 @@ def _client() -> tuple[Any, sdk.Answers]:
         aws_secret_access_key="none",  # noqa: S106 - nothing is sent
         config=config.Config(retries={"total_max_attempts": 1}),
     )
-    answers = sdk.Answers()
-    # A handler of this event may return the response, and then nothing is sent.
-    client.meta.events.register("before-send.bedrock-runtime", _Sender(answers))
-    return client, answers
-
-
-class _Sender:
-    """Answers the requests of the client."""
-
-    def __init__(self, answers: sdk.Answers) -> None:
-        self._answers = answers
-
-    def __call__(self, request: Any, **_facts: object) -> Any:  # noqa: ANN401 - classes of a package that may not be installed
-        awsrequest: Any = importlib.import_module("botocore.awsrequest")
-        answer = self._answers(Request())
-        if answer is None:
-            return None
-        interaction, reads = answer
-        headers = {
-            name.decode(): value.decode() for name, value in headers_to_send(interaction.headers)
-        }
-        return awsrequest.AWSResponse(
-            request.url, interaction.status, headers, RawBody(interaction, reads)
-        )
 
 
 class _Turn:

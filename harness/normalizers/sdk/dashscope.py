@@ -13,7 +13,6 @@ from harness.dialects.kit.parse_request import as_dict
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.fragments import Fragments
-from harness.normalizers.sdk.requests_session import lasting_session
 from harness.turns.deltas import (
     Delta,
     FinishReason,
@@ -64,7 +63,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 
 @cache
 def _session() -> tuple[Any, sdk.Answers]:
-    return lasting_session()
+    return sdk.lasting_client("requests")
 
 
 def stream_options(interaction: Interaction) -> dict[str, Any]:

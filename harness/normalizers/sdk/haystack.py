@@ -16,7 +16,7 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk import asynchronous
-from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.fragments import FINISH
 from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import Delta, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction

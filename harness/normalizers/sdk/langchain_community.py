@@ -13,7 +13,6 @@ from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.dashscope import FINISH, stream_options
 from harness.normalizers.sdk.langchain_chunks import TOOL, Integration, deltas_of
-from harness.normalizers.sdk.requests_session import lasting_session
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 
@@ -40,7 +39,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 @cache
 def _model() -> tuple[Any, sdk.Answers]:
     models: Any = importlib.import_module("langchain_community.chat_models")
-    session, answers = lasting_session()
+    session, answers = sdk.lasting_client("requests")
     model = models.ChatTongyi(
         model="replay",
         api_key="none",

@@ -11,8 +11,8 @@ from typing import Any
 from harness.dialects.kit.parse_request import as_dict
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
+from harness.normalizers.sdk.fragments import FINISH
 from harness.normalizers.sdk.langchain_chunks import Integration, deltas_of
-from harness.normalizers.sdk.openai_chat import FINISH
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none

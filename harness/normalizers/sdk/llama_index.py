@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
-from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.fragments import FINISH
 from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import (
     Delta,

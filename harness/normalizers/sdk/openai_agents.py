@@ -69,7 +69,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 def _model(base_url: str) -> tuple[Any, sdk.Answers]:
     openai: Any = importlib.import_module("openai")
     agents: Any = importlib.import_module("agents")
-    http, answers = sdk.lasting_client("httpx2", "AsyncClient")
+    http, answers = sdk.lasting_async_client("httpx2")
     client = openai.AsyncOpenAI(**sdk.client_options(http) | {"base_url": base_url})
     return agents.OpenAIChatCompletionsModel("replay", client), answers
 

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
+from harness.normalizers.sdk.fragments import FINISH, reasoning_of
 from harness.turns.deltas import (
     Delta,
-    FinishReason,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
@@ -21,16 +21,6 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.wire.interaction import Interaction
-
-FINISH: Final = {
-    "stop": FinishReason.STOP,
-    "tool_calls": FinishReason.TOOL_CALLS,
-    "function_call": FinishReason.TOOL_CALLS,
-    "length": FinishReason.LENGTH,
-    "content_filter": FinishReason.CONTENT_FILTER,
-}
-# The package keeps unknown fields, and users of reasoning models read these.
-_REASONING: Final = ("reasoning_content", "reasoning")
 
 _UNFINISHED: Final = "the answer has no finish reason"
 
@@ -82,14 +72,8 @@ def _event_deltas(event: Any) -> Iterator[Delta]:  # noqa: ANN401 - an event of 
         yield TextDelta(event.delta)
     elif event.type == "chunk":
         for choice in event.chunk.choices[:1]:
-            yield from map(ReasoningDelta, _reasoning(choice.delta))
-
-
-def _reasoning(delta: Any) -> Iterator[str]:  # noqa: ANN401 - as above
-    found = (getattr(delta, name, None) for name in _REASONING)
-    text = next(filter(None, found), "")
-    if isinstance(text, str) and text:
-        yield text
+            if reasoning := reasoning_of(choice.delta):
+                yield ReasoningDelta(reasoning)
 
 
 def _final_deltas(completion: Any, *, cut_short: bool) -> Iterator[Delta]:  # noqa: ANN401 - as above

@@ -60,7 +60,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 @cache
 def _model(dialect: str) -> tuple[Any, sdk.Answers]:
     """Return the package's model class for an API, with a client of the provider's package."""
-    http, answers = sdk.lasting_client("httpx2", "AsyncClient")
+    http, answers = sdk.lasting_async_client("httpx2")
     if dialect == "anthropic":
         anthropic: Any = importlib.import_module("anthropic")
         models: Any = importlib.import_module("pydantic_ai.models.anthropic")

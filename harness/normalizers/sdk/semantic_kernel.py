@@ -15,7 +15,7 @@ from typing import Any, Final
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk import asynchronous
-from harness.normalizers.sdk.openai_chat import FINISH
+from harness.normalizers.sdk.fragments import FINISH
 from harness.normalizers.sdk.validation import validation_error
 from harness.turns.deltas import Delta, StreamFailure, TextDelta, Usage, UsageDelta
 from harness.wire.interaction import Interaction
@@ -55,7 +55,7 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 def _service() -> tuple[Any, sdk.Answers]:
     openai: Any = importlib.import_module("openai")
     library: Any = importlib.import_module("semantic_kernel.connectors.ai.open_ai")
-    http, answers = sdk.lasting_client("httpx2", "AsyncClient")
+    http, answers = sdk.lasting_async_client("httpx2")
     client = openai.AsyncOpenAI(**sdk.client_options(http))
     return library.OpenAIChatCompletion(ai_model_id="replay", async_client=client), answers
 

@@ -69,7 +69,7 @@ def _model() -> tuple[Any, sdk.Answers]:
     )  # it warns of each problem that it meets
     openai: Any = importlib.import_module("openai")
     models: Any = importlib.import_module("strands.models.openai")
-    http, answers = sdk.lasting_client("httpx", "AsyncClient")
+    http, answers = sdk.lasting_async_client("httpx")
     client = openai.AsyncOpenAI(**sdk.client_options(http))
     return models.OpenAIModel(client, model_id="replay"), answers
 

@@ -19,9 +19,9 @@ from harness.judging.scenario_file import load_scenario
 from harness.normalizers.client import client_normalizer
 from harness.normalizers.client.lines import Case, ClientTurn, Hello, Reply
 from harness.normalizers.client.process import ClientProcess
-from harness.normalizers.client.server import CaseServer
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
+from harness.playback.case_server import CaseServer
 from harness.runs.client_check import check_client
 from harness.turns.deltas import Finish, FinishReason, TextDelta, call_deltas
 from harness.wire.cassette_file import load_cassette

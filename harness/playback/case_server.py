@@ -1,7 +1,9 @@
 """A server that answers each case of a client under its own base URL, once."""
 
+import atexit
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import count
 from threading import Lock
 from typing import Final
@@ -79,3 +81,27 @@ class CaseServer(AnswerServer):
             if case not in self._open.values():
                 return
             yield read
+
+
+@contextmanager
+def replay_server(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[str]:
+    """Yield a base URL on 127.0.0.1, below which the first request is answered with `reads`.
+
+    It is for libraries that take only a base URL. Each further request gets status 410, so retries
+    must be off. The server sends the reads as the connection takes them, so how promptly text
+    arrives is not judged.
+
+    Args:
+        interaction: provides status and headers, and how the body ended.
+        reads: the body, read by read.
+    """
+    with _server_of_process().open(interaction, reads) as base_url:
+        yield base_url
+
+
+@cache
+def _server_of_process() -> CaseServer:
+    server = CaseServer()
+    server.__enter__()
+    atexit.register(server.__exit__)
+    return server

@@ -1,0 +1,131 @@
+"""What a library handed over to agent code -> deltas."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.dialects.kit.parse_request import as_text
+from harness.turns.deltas import (
+    DECIDED_BY_CALLS,
+    ArgumentsDelta,
+    CallKind,
+    Delta,
+    Finish,
+    FinishReason,
+    StreamFailure,
+    ToolCallStart,
+)
+from harness.turns.verdicts import end_of_call, unusable_reason
+
+
+def handed_call(
+    index: int, call_id: object, name: object, arguments: object, kind: CallKind = "function"
+) -> Iterator[Delta]:
+    """Yield the deltas of one call that a library handed to agent code.
+
+    Names and ids are kept unchanged, even if they are empty. Agent code that parses the arguments
+    strictly executes the call or reports it, and so does this function.
+
+    Args:
+        index: of the call among those that were handed over.
+        call_id: as given; a value that is not text becomes "".
+        name: as `call_id`.
+        arguments: text; any other value is written as JSON.
+        kind: of the call.
+    """
+    written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    yield ToolCallStart(index, as_text(call_id), as_text(name), kind)
+    if written:
+        yield ArgumentsDelta(index, written)
+    # An empty name is not reported here, because the library handed the call over.
+    yield end_of_call(index, unusable_reason("any", written, kind, cut_short=False), written)
+
+
+def named_call(
+    index: int, call_id: object, name: object, arguments: object, problem: str = ""
+) -> Iterator[Delta]:
+    """Yield the deltas of one call for an agent loop that looks a tool up by its name.
+
+    Such a loop executes no call without a name.
+
+    Args:
+        index: of the call, as for `handed_call`.
+        call_id: as given.
+        name: as given.
+        arguments: as for `handed_call`.
+        problem: why the loop does not execute the call; "" if it does.
+    """
+    why = problem if name else "no tool is without a name"
+    if why:
+        yield from withheld_call(index, call_id, name, arguments, why)
+    else:
+        yield from handed_call(index, call_id, name, arguments)
+
+
+def withheld_call(
+    index: int, call_id: object, name: object, arguments: object, reason: object
+) -> Iterator[Delta]:
+    """Yield the deltas of a call that agent code does not execute.
+
+    The library did not hand it over, or its own agent loop would not execute it.
+
+    Args:
+        index: of the call, as for `handed_call`.
+        call_id: as received so far.
+        name: as received so far.
+        arguments: as received so far.
+        reason: the exception of the library, or its text.
+    """
+    text = as_text(arguments)
+    yield ToolCallStart(index, as_text(call_id), as_text(name))
+    if text:
+        yield ArgumentsDelta(index, text)
+    yield end_of_call(index, str(reason) or type(reason).__name__, text)
+
+
+def finish_delta(
+    reason: object, reasons: Mapping[str, FinishReason], refusal: object = None
+) -> Delta:
+    """Return the end of an answer that a library handed over.
+
+    Args:
+        reason: the provider's finish reason; None if the library has none. That is a finish
+            without a reason and not a failure, because the library reported none.
+        reasons: the meaning of each finish reason.
+        refusal: the model's refusal, if it refused to answer.
+    """
+    if refusal:
+        return StreamFailure("refusal", str(refusal))
+    raw = "" if reason is None else str(reason)
+    return Finish(reasons.get(raw, FinishReason.OTHER), raw)
+
+
+def finish_by_calls(
+    reason: object, reasons: Mapping[str, FinishReason], *, has_calls: bool
+) -> Delta:
+    """Return the end of an answer as an agent loop sees it that continues if there are calls.
+
+    Args:
+        reason: as for `finish_delta`. If there is none, the answer is handed over without one.
+        reasons: as for `finish_delta`.
+        has_calls: whether the answer has calls, which decide unless it was cut short.
+    """
+    raw = "" if reason is None else str(reason)
+    meaning = reasons.get(raw, FinishReason.OTHER)
+    if raw and has_calls and meaning in DECIDED_BY_CALLS:
+        meaning = FinishReason.TOOL_CALLS
+    return Finish(meaning, raw)
+
+
+def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of a library that may not be installed
+    """Return the failure for a documented exception of a library.
+
+    Args:
+        problem: with `message`, and optionally `code`, `type` and `status_code`. Without any of
+            these, it is an interruption if another exception caused it, as one of the network.
+    """
+    status = getattr(problem, "status_code", None)
+    codes = (getattr(problem, "code", None), getattr(problem, "type", None))
+    other = "interrupted" if getattr(problem, "__cause__", None) else "error"
+    code = next((str(code) for code in codes if code), f"http_{status}" if status else other)
+    return StreamFailure(code, str(getattr(problem, "message", problem)))

@@ -1,0 +1,100 @@
+"""The body of a response of urllib3, which the packages requests and botocore hand to libraries.
+
+It is a response of urllib3 itself, so every method of it can be called, and its errors are those
+of urllib3. Only `stream` is replaced: on the network each read is one chunk, and `stream` yields a
+chunk when it arrives.
+"""
+
+import importlib
+from collections.abc import Iterator
+from functools import cache
+from http.client import IncompleteRead
+from io import RawIOBase
+from typing import TYPE_CHECKING, Any
+
+from harness.playback.transports import headers_to_send
+from harness.wire.interaction import Ended, Interaction
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+_PIECE_BYTES = 65_536
+
+
+def text_headers(interaction: Interaction) -> dict[str, str]:
+    """Return the headers to send as text; of several with one name, the values are joined."""
+    found: dict[str, str] = {}
+    for name, value in headers_to_send(interaction.headers):
+        key, text = name.decode(), value.decode()
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def raw_body(interaction: Interaction, reads: Iterator[bytes]) -> Any:  # noqa: ANN401 - of a package that may not be installed
+    """Return a response of urllib3 with the body `reads`."""
+    return _response_class()(
+        body=_Reads(reads, interaction.ended),
+        headers=text_headers(interaction),
+        status=interaction.status,
+        preload_content=False,
+        decode_content=False,
+    )
+
+
+@cache
+def _response_class() -> Any:  # noqa: ANN401 - as above
+    urllib3: Any = importlib.import_module("urllib3")
+    return type(_Streaming.__name__, (_Streaming, urllib3.HTTPResponse), {})
+
+
+class _Streaming:
+    """What replaces methods of urllib3's response."""
+
+    _fp: "_Reads"
+
+    def stream(
+        self, amt: int | None = _PIECE_BYTES, decode_content: object = None
+    ) -> Iterator[bytes]:
+        """Yield the reads one by one, each in pieces of at most `amt` bytes."""
+        del decode_content
+        errors: Any = self
+        with errors._error_catcher():  # noqa: SLF001 - it turns errors of the network into those of urllib3
+            while piece := self._fp.next_piece(amt):
+                yield piece
+        self._fp.close()
+
+
+class _Reads(RawIOBase):
+    """The body as a file: one call returns at most one read, and the end fails as it did."""
+
+    def __init__(self, reads: Iterator[bytes], ended: Ended) -> None:
+        self._reads = reads
+        self._ended = ended
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def next_piece(self, most: int | None) -> bytes:
+        """Return what is left of the last read, or else the next read; b"" at the end."""
+        rest = self._rest or next(self._reads, b"")
+        if not rest:
+            self._fail_if_broken()
+        end = len(rest) if most is None else most
+        self._rest = rest[end:]
+        return rest[:end]
+
+    def read1(self, most: int = -1) -> bytes:
+        return self.next_piece(most if most >= 0 else None)
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer).cast("B")
+        piece = self.next_piece(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def _fail_if_broken(self) -> None:
+        if self._ended == "reset":
+            raise ConnectionResetError("recorded: the connection was reset")
+        if self._ended == "truncated":
+            raise IncompleteRead(b"")
