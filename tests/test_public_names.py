@@ -100,6 +100,7 @@ def test_examples_import_public_names_only(page: Path) -> None:
     private = [
         (module, name)
         for module, name in ours
-        if module not in interface or (name and name not in interface[module])
+        if f"{module}.{name}" not in interface
+        and (module not in interface or (name and name not in interface[module]))
     ]
     assert private == []

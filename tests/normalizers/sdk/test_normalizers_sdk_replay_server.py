@@ -16,6 +16,7 @@ from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import Delta
 from harness.wire.cuts import each_byte
+from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import a_cassette
 from tests.normalizers.sdk.sdk_streams import an_answer, clean_turns, replayed
@@ -27,8 +28,8 @@ def chunks(base_url: str) -> Iterator[Any]:
     """Yield the chunks that a careful client reads at a base URL."""
     url = f"{base_url}/chat/completions"
     with httpx.Client(trust_env=False) as client, client.stream("POST", url) as response:
-        lines = (line.partition("data: ")[2] for line in response.iter_lines() if line)
-        yield from map(json.loads, takewhile("[DONE]".__ne__, lines))
+        frames = (frame.data for frame in iter_frames(response.iter_raw()))
+        yield from map(json.loads, takewhile(b"[DONE]".__ne__, frames))
 
 
 def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
