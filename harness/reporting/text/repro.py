@@ -163,7 +163,7 @@ def _urls(sources: Iterable[str], catalogue: Mapping[str, Quirk]) -> list[str]:
 def _constants(code: str, interaction: Interaction, suffix: Suffix) -> Iterator[tuple[str, Any]]:
     """Yield the constants that the driver does not define itself, and that are used."""
     if not re.search(r"^(const )?FINISH = ", code, re.MULTILINE):
-        yield "FINISH", {}
+        yield "FINISH", {"function_call": "tool_calls"}  # of OpenAI's older API
     if suffix == ".py":
         yield "REQUIRED", _required(interaction) if '"validates"' in code else {}
     if "DIALECT" in code:

@@ -13,7 +13,8 @@ def drive(base_url):
     """Return the turn as agent code gets it."""
     if "prompt" not in REQUEST:
         model = ChatOllama(model="any", base_url=base_url, reasoning=True)
-        return summed(model.bind_tools([TOOL]).stream("any"), finish="done_reason")
+        turn = summed(model.bind_tools([TOOL]).stream("any"), finish="done_reason")
+        return {**turn, "finish": turn.get("finish") or "stop"}  # servers of 2024 had no reason
     model = OllamaLLM(model="any", base_url=base_url, reasoning=True)
     ((choice,),) = model.generate(["any"]).generations
     finish = (choice.generation_info or {}).get("done_reason")

@@ -35,5 +35,5 @@ def drive(base_url):
         "text": "".join(delta.content or "" for delta in deltas),
         "calls": calls,
         "finish": choice.finish_reason,
-        "reason": choice.finish_reason,
+        "reason": FINISH.get(choice.finish_reason, choice.finish_reason),
     }

@@ -18,10 +18,12 @@ def drive(base_url):
     items = [item for item in response.output if item.type == "function_call"]
     calls = [(it.call_id, it.name, it.arguments) for it in items if it.status != "incomplete"]
     details = response.incomplete_details
+    parts = [part for item in response.output if item.type == "message" for part in item.content]
     return {
         "text": response.output_text,
         "calls": calls,
         "rejected": [item.name for item in items if item.status == "incomplete"],
         "finish": details.reason if details else response.status,
-        "failed": response.status not in ("completed", "incomplete"),
+        "failed": response.status not in ("completed", "incomplete")
+        or any(part.type == "refusal" for part in parts),
     }
