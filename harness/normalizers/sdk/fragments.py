@@ -223,8 +223,9 @@ def chat_deltas(
     """Yield the deltas of an answer of the form of OpenAI's chat completions.
 
     Text is yielded when its chunk arrives. The calls are joined by their index, and yielded at the
-    end: a call is executed if it is complete and the answer has a finish reason. What the library
-    raises is raised.
+    end: a call is executed if it is complete and the answer has a finish reason. If one is
+    executed, the turn ends with `tool_calls`, whatever the word is. What the library raises is
+    raised. Calls of custom tools are not read.
 
     Args:
         answer: the chunks of a stream, or one completion, objects or dicts; of an async library,
