@@ -19,7 +19,7 @@ from harness.normalizers.client.lines import Case, Introduction
 from harness.normalizers.client.process import ClientProcess
 from harness.normalizers.client.turn import deltas_of_turn
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.playback.case_server import CaseServer
+from harness.playback.case_server import replay_server
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 
@@ -72,11 +72,10 @@ def _started(command: str) -> "_Client":
 
 
 class _Client:
-    """A client's process, and the server that it sends its requests to."""
+    """A client's process, which sends its requests to a server in this process."""
 
     def __init__(self, command: str) -> None:
         self._process = ClientProcess(command)
-        self._server = CaseServer()
         self._cases = 0
         self.introduction = self._process.start()
         try:
@@ -84,7 +83,6 @@ class _Client:
         except NormalizerLoadError:
             self._process.close()
             raise
-        self._server.__enter__()
 
     @property
     def process_id(self) -> int | None:
@@ -92,9 +90,8 @@ class _Client:
         return self._process.id
 
     def close(self) -> None:
-        """Stop the process and the server."""
+        """Stop the process."""
         self._process.close()
-        self._server.__exit__()
 
     def normalize(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
         """Yield the deltas of the turn that the client read.
@@ -103,7 +100,7 @@ class _Client:
             ClientError: the client broke the protocol, or reported an undocumented exception.
         """
         self._cases += 1
-        with self._server.open(interaction, reads) as base_url:
+        with replay_server(interaction, reads) as base_url:
             body = _request_body(interaction)
             model = body.get("model")
             case = Case(
