@@ -262,6 +262,9 @@ def test_what_is_not_judged_is_not_compared() -> None:
     unjudged = msgspec.structs.replace(EXPECTED, judged=frozenset(("text",)))
     with pytest.raises(UsageError, match="the response does not define"):
         repro_script(failing, BODY, unjudged, {})
+    failed = Expectation("scenario", failure="interrupted")
+    with pytest.raises(UsageError, match="before a failure"):
+        repro_script(result("TEXT-EXACT", "turns[0].text"), BODY, failed, {})
     for found in (
         result("USAGE-KEPT", "turns[0].usage"),
         result("CALLS-KEPT", "turns[0].calls[0]", level="SHOULD"),

@@ -202,6 +202,8 @@ def _expected(
         if path not in _COMPARED:
             raise UsageError(f"there is no script for a failure of {path!r}")
         compared.update(_COMPARED[path])
+    if expectation.failure is not None and compared and compared.isdisjoint(("calls", "failed")):
+        raise UsageError("there is no script for what comes before a failure")
     readings = list(expectation.readings)
     readings += [each.failed() for each in expectation.readings if each.may_fail]
     found: list[dict[str, Any]] = []
