@@ -121,10 +121,17 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         return pair_calls(self.expectation, self.replay.turn)
 
     @property
-    def unreported_names(self) -> frozenset[str]:
-        """The names of the calls that had to be rejected and were not."""
+    def unreported(self) -> tuple[ExpectedRejection, ...]:
+        """The calls that had to be rejected and were not."""
         rejected = self.expectation.rejected
-        return frozenset(rejected[index].name for index in self.pairing.unreported)
+        return tuple(rejected[index] for index in self.pairing.unreported)
+
+    def is_unreported(self, call: ToolCall) -> bool:
+        """Whether an emitted call may be one that had to be rejected, by its name or its id."""
+        return any(
+            it.name in ("", call.name) or (it.id is not None and it.id == call.id)
+            for it in self.unreported
+        )
 
     def expected_call(self, index: int) -> ExpectedCall | None:
         """Return the expected call that is paired with the emitted call at `index`, if any."""
@@ -144,7 +151,7 @@ def pair_calls(expectation: Expectation, turn: Turn) -> CallPairing:
     """Pair the calls of `turn` with the expected ones."""
     found: dict[int, int] = {}
     taken: set[int] = set()
-    for expected, actual in _iter_match_keys(expectation.calls, turn.tool_calls):
+    for expected, actual in _iter_match_keys(expectation, turn.tool_calls):
         indexes: defaultdict[Hashable, deque[int]] = defaultdict(deque)
         for index, keys in enumerate(actual):
             for key in keys:
@@ -178,13 +185,16 @@ def _first_free(
 
 
 def _iter_match_keys(
-    expected: tuple[ExpectedCall, ...], actual: tuple[ToolCall, ...]
+    expectation: Expectation, actual: tuple[ToolCall, ...]
 ) -> Iterable[tuple[_Keys, _Keys]]:
     """Yield the keys of the expected calls and of the actual ones: a match shares a key.
 
-    Each text is parsed once and its meaning numbered, so that n calls cost n parses.
+    Each text is parsed once and its meaning numbered, so that n calls cost n parses. A call with
+    the id of a rejected one is that call, also if it has the arguments of another.
     """
     numbers: dict[Hashable, int] = {}
+    expected = expectation.calls
+    rejected = {each.id for each in expectation.rejected if each.id}
     want = [(i.id or None, i.name, _number(i.kind, i.json_text, numbers)) for i in expected]
     came = [(a.id, a.name, _number(a.kind, a.arguments, numbers)) for a in actual]
     # An expected call without an id matches any id, so actual calls get a key without theirs.
@@ -192,7 +202,8 @@ def _iter_match_keys(
     yield [(key[1:],) for key in want], [(key[1:],) for key in came]
     yield [(i,) if i else () for i, _, _ in want], [(i,) if i else () for i, _, _ in came]
     yield [(name,) for _, name, _ in want], [(name,) if name else () for _, name, _ in came]
-    yield [(value,) for *_, value in want], [(value,) for *_, value in came]
+    values: _Keys = [() if call_id in rejected else (value,) for call_id, _, value in came]
+    yield [(value,) for *_, value in want], values
     yield [("",) for _ in want], [() if name else ("",) for _, name, _ in came]
 
 

@@ -155,3 +155,11 @@ def test_a_rejection_without_a_name_takes_the_error_without_a_name(
     expectation = expecting(rejected=(ExpectedRejection("", id="c"),))
     found = pair_calls(expectation, Turn(parse_errors=tuple(errors)))
     assert {error.name for error in found.unexpected} == {"read", "write"}
+
+
+def test_a_call_with_the_id_of_a_rejected_one_is_not_another_call() -> None:
+    expectation = expecting(
+        ExpectedCall("read", {}, "c2"), rejected=(ExpectedRejection("write", "", "c1"),)
+    )
+    found = pair_calls(expectation, Turn(tool_calls=(ToolCall("c1", "writewrite", "{}"),)))
+    assert (found.missing, found.surplus, found.unreported) == ((0,), (0,), (0,))

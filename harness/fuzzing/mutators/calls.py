@@ -141,13 +141,15 @@ def _other_arguments(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, st
 
 @changing(
     "arguments-empty",
-    "a call without arguments",
+    "a call without arguments, of a tool that requires none",
     "ARGS-EMPTY-NOARG",
     "ARGS-SILENT-EMPTY",
     new_calls=True,
 )
 @editing_call
-def _no_arguments(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
+def _no_arguments(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str] | None:
+    if isinstance(schema, dict) and schema.get("required"):
+        return None  # a client that validates arguments may reject them
     text = draw(st.sampled_from(_EMPTY))
     return _with_arguments(draw, call, text), repr(text)
 

@@ -100,10 +100,9 @@ def _usable(evidence: TurnEvidence) -> Iterator[Violation]:
 def _broken_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is not None:
         return
-    names = evidence.unreported_names
     for index in evidence.pairing.surplus:
         call = evidence.turn.tool_calls[index]
-        if (call.name in names or "" in names) and call.name and _is_usable(call):
+        if call.name and evidence.is_unreported(call) and _is_usable(call):
             actual = f"{call.name} {call.arguments}"
             expected, came = "a parse error, nothing executed", _sent_instead(evidence, call)
             yield Violation(f"calls[{index}]", expected, actual, came=came)
@@ -156,11 +155,14 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
 def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.reports_failure:
         return  # an exception that reaches the caller need not contain the calls received so far
-    executed = {evidence.turn.tool_calls[index].name for index in evidence.pairing.surplus}
+    surplus = [evidence.turn.tool_calls[index] for index in evidence.pairing.surplus]
+    executed = {call.name for call in surplus} | {call.id for call in surplus if call.id}
     for index in evidence.pairing.unreported:
-        name = evidence.expectation.rejected[index].name
-        if name not in executed and not (not name and executed):
-            yield Violation(f"parse_errors[{index}]", f"{name or 'a call'} rejected", "nothing")
+        missed = evidence.expectation.rejected[index]
+        is_run = not {missed.name, missed.id}.isdisjoint(executed)
+        if not is_run and not (not missed.name and executed):
+            said = f"{missed.name or 'a call'} rejected"
+            yield Violation(f"parse_errors[{index}]", said, "nothing")
 
 
 @turn_rule(

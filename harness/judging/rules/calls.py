@@ -119,10 +119,9 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in evidence.judged:
         yield from _beyond_most_calls(evidence)
         return
-    rejections = evidence.unreported_names
     for index in evidence.pairing.surplus:
         call = evidence.turn.tool_calls[index]
-        if call.name and call.name not in rejections and "" not in rejections:
+        if call.name and not evidence.is_unreported(call):
             came = as_sent(
                 is_sent=_REPEATED in evidence.oracle.quirks and _is_again(evidence, index)
             )

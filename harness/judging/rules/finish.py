@@ -90,10 +90,11 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _hands_promise_over(evidence: TurnEvidence) -> bool:
-    """Whether an SDK gives its caller the finish value that promises calls, and no call."""
+    """Whether an SDK gives its caller the value that promises calls, or an unknown one, no call."""
     finish = evidence.turn.finish
     promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
-    is_sent = finish is not None and finish.raw in evidence.oracle.finishes
+    is_known = finish is None or finish.reason is not FinishReason.OTHER
+    is_sent = finish is not None and (finish.raw in evidence.oracle.finishes or not is_known)
     return evidence.kind == "sdk" and promised and is_sent and not evidence.turn.tool_calls
 
 

@@ -22,8 +22,8 @@ def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.error:
         replay, came = evidence.replay, answer_of(evidence)
         expected = evidence.expectation
-        is_unusable = bool(expected.rejected) and not expected.calls
-        if not came and (expected.failure is not None or expected.may_fail or is_unusable):
+        is_loud = expected.failure is not None or expected.may_fail or bool(expected.rejected)
+        if not came and is_loud:
             came = "failure"
         yield Violation("replay", "no exception", replay.error, raised=replay.raised, came=came)
 
