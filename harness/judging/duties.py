@@ -28,7 +28,7 @@ _Sources = Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
 _LOWERED: Final[dict[Came, str]] = {
     "undocumented": "The stream has a form that the API does not document. The client says so, and "
     "hands over no wrong call.",
-    "unsent": "The specification has this form, and no server is known to send it.",
+    "unsent": "No server is known to send this form.",
 }
 
 

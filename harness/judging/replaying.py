@@ -7,6 +7,7 @@ process of a run has one) and a system with interval timers; elsewhere only the 
 number of deltas holds.
 """
 
+import os
 import signal
 import threading
 import time
@@ -41,6 +42,7 @@ _CLEANUP_SECONDS = 0.5
 _REPEAT_SECONDS = 0.001
 _HAS_TIMERS = hasattr(signal, "setitimer")
 _AT_ONCE = 1e-6  # a timer of 0 would never go off
+_MOST_PATIENCE = 20.0
 
 
 class DeadlineExceeded(BaseException):
@@ -52,10 +54,16 @@ class _HandlerState:
 
     handled = False
     guarded = False  # a replay is in progress: only then may the handler raise
+    seconds = 0.0  # of the deadline
+    extended = False
 
 
 def deadline(seconds: float) -> AbstractContextManager[None]:
-    """Return a block in which `DeadlineExceeded` is raised once `seconds` have passed."""
+    """Return a block in which `DeadlineExceeded` is raised once `seconds` have passed.
+
+    If the machine has more to do than it has cores, the block gets as much longer, because a
+    client must not be called hung for what other processes do.
+    """
     if threading.get_ident() != threading.main_thread().ident or not _HAS_TIMERS:
         return nullcontext()
     return _Armed(seconds) if _HandlerState.handled else _armed_alone(seconds)
@@ -103,6 +111,7 @@ class _Armed:
     def __enter__(self) -> None:
         # First the timer: one left by an earlier replay must not go off in this one.
         signal.setitimer(signal.ITIMER_REAL, self._seconds)
+        _HandlerState.seconds, _HandlerState.extended = self._seconds, False
         _HandlerState.guarded = True
 
     def __exit__(self, *_raised: object) -> None:
@@ -130,9 +139,22 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         return
     _, repeats = signal.getitimer(signal.ITIMER_REAL)
+    if not _HandlerState.extended and (more := _overload() - 1) > 0:
+        _HandlerState.extended = True
+        signal.setitimer(signal.ITIMER_REAL, more * _HandlerState.seconds)
+        return
     if not repeats:
         signal.setitimer(signal.ITIMER_REAL, _CLEANUP_SECONDS, _REPEAT_SECONDS)
     raise DeadlineExceeded
+
+
+def _overload() -> float:
+    """Return how many processes want each core, on average over a minute; at least 1."""
+    try:
+        wanted = os.getloadavg()[0]
+    except (AttributeError, OSError):  # not on every system
+        return 1.0
+    return min(max(wanted / (os.cpu_count() or 1), 1.0), _MOST_PATIENCE)
 
 
 _ERROR_CHARACTERS = 500

@@ -15,6 +15,7 @@ Blame = Literal["", "model", "provider", "normalizer", "harness"]
 Level = Literal["MUST", "SHOULD", "MAY"]
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # What the stream contained where a rule is violated, if a level depends on it:
+# - as-documented: the client reads a member as the API documents it, and the server does not.
 # - as-sent: the stream contains what the client emitted.
 # - duplicate-keys: an object of the arguments has one key twice.
 # - json-extension: arguments that are not JSON, but that many JSON parsers read without a guess.
@@ -22,12 +23,13 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - unknown-value: a finish value that the API does not document.
 # - undocumented: a form that the API or the framing does not have, and the client said so: it
 #   reported a failure or a rejection, or as an SDK raised an exception.
-# - unsent: a form that the specification has, and that no server is known to send.
-# - failure: a turn that must fail or may, or whose calls are all unusable; or a filter stopped it.
+# - unsent: a form that the specification permits, and that no server is known to send.
+# - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it.
 # - no-answer: a success status, and a body without any event of the API.
 # - number-form: the same number in another notation, such as 1 for 1.0.
 Came = Literal[
     "",
+    "as-documented",
     "as-sent",
     "duplicate-keys",
     "json-extension",

@@ -155,8 +155,9 @@ def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:
 
 def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
     outcome, came = violation.outcome or rule.outcome, violation.came
-    if not came and outcome is not Outcome.SILENT_WRONG:
-        came = evidence.form
+    form = evidence.form
+    if not came and (outcome is not Outcome.SILENT_WRONG or form == "unsent"):
+        came = form
     return Finding(
         rule=rule.id,
         level=level_of(rule.id, evidence.kind, came),

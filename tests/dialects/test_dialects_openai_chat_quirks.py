@@ -11,7 +11,7 @@ import pytest
 
 from harness import shipped
 from harness.judging.catalogue import load_catalogue
-from harness.turns.deltas import Finish, FinishReason, Usage
+from harness.turns.deltas import Finish, FinishReason, ParseError, Usage
 from harness.turns.turn import Turn
 from tests.dialects.openai_chat_streams import (
     BERGEN,
@@ -293,6 +293,10 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
         turn(call()),
     ),
     "MESSAGE-NOT-DELTA": (
+        sse({"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}),
+        turn(raw="stop", text="hi"),
+    ),
+    "MESSAGE-WITH-CALL": (
         sse(
             chunk({"content": "hi"}),
             {
@@ -319,6 +323,20 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
         sse(chunk({"refusal": "I can"}), chunk({"refusal": "not"}), chunk(finish="stop")),
         failed("refusal", "I cannot"),
     ),
+    "REFUSAL-BESIDE-CALL": (
+        sse(chunk({"tool_calls": [opening()]}), chunk({"refusal": "no"}), chunk(finish="stop")),
+        failed(
+            "refusal",
+            "no",
+            parse_errors=(
+                ParseError("tool_use", "the turn failed (refusal): no", "", "c1", "get_weather"),
+            ),
+        ),
+    ),
+    "FINISH-MISSING-BEFORE-DONE": (
+        sse(chunk({"tool_calls": [opening(OSLO)]}), "[DONE]"),
+        turn(call(), raw=""),
+    ),
     "DELTA-ADDITIONAL-KWARGS": (
         sse(
             chunk({"content": "", "additional_kwargs": {"tool_calls": [opening()]}}),
@@ -332,6 +350,11 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
 A_GROUP: dict[str, tuple[bytes, Turn]] = {
     "SSE-COMMENT-AS-DATA": (sse(": ping", chunk(finish="stop")), turn(raw="stop")),
     "SSE-COMMENT-DISPATCH": (b"id: 1\n\n: x\n\n" + sse(chunk(finish="stop")), turn(raw="stop")),
+    "SSE-EVENT-NAMED": (
+        b"event: answer\n" + sse(chunk(finish="stop")),
+        turn(raw="stop"),
+    ),
+    "SSE-OTHER-FIELDS": (b"retry: 3000\nx: y\n\n" + sse(chunk(finish="stop")), turn(raw="stop")),
     "SSE-EMPTY-DATA": (b"event: ping\ndata:  \n\n" + sse(chunk(finish="stop")), turn(raw="stop")),
     "SSE-DATA-NULL": (sse("null", "[]", "3", chunk(finish="stop")), turn(raw="stop")),
     "SSE-NO-FINAL-BLANK": (

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import os
 import signal
 import sys
 import threading
@@ -21,6 +22,7 @@ from harness.judging.replaying import (
     deadline,
     iter_chunkings,
     replay,
+    run_guarded,
 )
 from harness.judging.results import Replay
 from harness.turns.deltas import (
@@ -266,6 +268,20 @@ def test_a_timer_of_the_caller_continues() -> None:
 def test_the_deadline_interrupts_code_of_the_harness() -> None:
     with pytest.raises(DeadlineExceeded), deadline(0.05):
         time.sleep(60)
+
+
+@pytest.mark.parametrize(("wanted", "is_over"), [(0.0, True), (1000.0, False)])
+def test_a_machine_with_too_much_to_do_gets_more_time(
+    monkeypatch: pytest.MonkeyPatch, wanted: float, *, is_over: bool
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (wanted, 0.0, 0.0))
+    seen = run_guarded(lambda: time.sleep(0.1), 0.02)
+    assert seen[2] == is_over
+
+
+def test_more_time_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (1000.0, 0.0, 0.0))
+    assert run_guarded(lambda: time.sleep(60), 0.02)[2]
 
 
 def test_off_the_main_thread_the_limit_on_deltas_holds() -> None:

@@ -12,6 +12,7 @@ from harness.turns.arguments import meaning
 
 # The stream contains several ids for a call.
 _ID_CHANGES = {"DELTA-ID-CHANGES", "RESP-CALL-ID-CHANGES", "RESP-TWO-IDS-TWICE"}
+_NAME_REPEATED = "DELTA-NAME-REPEATED"
 _EMPTY_OUTPUT = "RESP-COMPLETED-OUTPUT-EMPTY"
 _REPEATED = "GEM-SIGNATURE-OVERWRITTEN"
 
@@ -42,7 +43,9 @@ def _named(evidence: TurnEvidence) -> Iterator[Violation]:
 def _name_exact(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, expected, call in evidence.paired_calls():
         if call.name and call.name != expected.name and not markers_in_name(call, expected):
-            yield Violation(f"calls[{index}].name", expected.name, call.name)
+            is_joined = not call.name.replace(expected.name, "")
+            came = as_sent(is_sent=is_joined and _NAME_REPEATED in evidence.oracle.quirks)
+            yield Violation(f"calls[{index}].name", expected.name, call.name, came=came)
 
 
 @turn_rule(
@@ -130,10 +133,13 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _is_again(evidence: TurnEvidence, index: int) -> bool:
-    """Whether an earlier call has the same name and arguments."""
+    """Whether another call has the same name and arguments."""
     calls = evidence.turn.tool_calls
     call = calls[index].name, meaning(calls[index].arguments)
-    return any((each.name, meaning(each.arguments)) == call for each in calls[:index])
+    return any(
+        (each.name, meaning(each.arguments)) == call
+        for each in (*calls[:index], *calls[index + 1 :])
+    )
 
 
 def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:

@@ -84,7 +84,9 @@ def _once(evidence: TurnEvidence) -> Iterator[Violation]:
 def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     expected = evidence.expectation.failure
     if expected and evidence.turn.failure is None:
-        is_sent = _is_cut(evidence) and lacks_finish(evidence)
+        oracle = evidence.oracle
+        is_end = oracle.ended and "STREAM-NO-EVENTS" in oracle.quirks  # `[DONE]` and nothing else
+        is_sent = is_end or (_is_cut(evidence) and lacks_finish(evidence))
         came = as_sent(is_sent=is_sent or _hands_promise_over(evidence)) or without_end(evidence)
         yield Violation("failure", expected, _NO_FAILURE, came=came)
 

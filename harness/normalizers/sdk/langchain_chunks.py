@@ -4,7 +4,8 @@ Text and reasoning are taken from the chunks, calls from `tool_calls` and `inval
 their sum, usage from its metadata. LangChain parses arguments while they are incomplete, and
 returns values. The values of an incomplete text are what agent code gets. Its agent loop executes
 `tool_calls` until a message has none, whatever the finish reason is; but it sends an error to the
-model if the arguments do not fit the tool.
+model if the arguments do not fit a tool that is a Python function. An incomplete text is judged by
+such a tool, because most tools are.
 """
 
 import json
@@ -15,6 +16,7 @@ import msgspec
 
 from harness.normalizers import sdk
 from harness.normalizers.sdk.validation import validation_error
+from harness.turns.arguments import parse
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -116,17 +118,21 @@ def _final_deltas(
         yield UsageDelta(Usage(usage["input_tokens"], usage["output_tokens"]))
     end = integration.end(total)
     is_cut = isinstance(end, Finish) and end.reason is FinishReason.LENGTH
-    request = interaction if is_cut else None
-    calls = (*_calls(total, request), *(_older_call(total) if integration.older else ()))
+    calls = (
+        *_calls(total, interaction, is_cut=is_cut),
+        *(_older_call(total) if integration.older else ()),
+    )
     yield from calls
     yield _as_the_loop_sees_it(end, has_calls=bool(calls))
 
 
-def _calls(total: Any, request: Interaction | None) -> Iterator[Delta]:  # noqa: ANN401 - as above
-    """Yield the calls; with `request`, its tools check the arguments, as the agent loop does."""
+def _calls(total: Any, interaction: Interaction, *, is_cut: bool) -> Iterator[Delta]:  # noqa: ANN401 - as above
+    """Yield the calls; the tools check arguments that LangChain completed, as the loop does."""
+    completed = {each["id"] for each in total.tool_call_chunks if parse(each["args"] or "").error}
     for index, call in enumerate(total.tool_calls):
         written = json.dumps(call["args"])
-        misfit = "" if request is None else validation_error(request, call["name"], written)
+        is_checked = is_cut or call["id"] in completed
+        misfit = validation_error(interaction, call["name"], written) if is_checked else ""
         if call["name"] and misfit:
             yield from sdk.withheld_call(index, call["id"], call["name"], written, misfit)
         elif call["name"]:

@@ -177,7 +177,8 @@ class OpenAIChatOracle(Oracle):
         calls = not isinstance(message, dict) or any(map(message.get, _CALL_FIELDS))
         so_far = dict_or_empty(message).get("content")
         if calls or not isinstance(so_far, str) or len(so_far) != self.text.length:
-            self.notes.open("MESSAGE-NOT-DELTA", offset, text=True, calls=calls)
+            quirk = "MESSAGE-WITH-CALL" if calls else "MESSAGE-NOT-DELTA"
+            self.notes.open(quirk, offset, text=True, calls=calls)
         else:
             self.notes.keep("MESSAGE-NOT-DELTA", offset)
             self._message = so_far
@@ -292,7 +293,7 @@ class OpenAIChatOracle(Oracle):
 
     def _add_refusal(self, refusal: object, offset: int) -> None:
         if isinstance(refusal, str) and refusal:
-            self.notes.keep("REFUSAL-DELTA", offset)
+            self.notes.keep("REFUSAL-BESIDE-CALL" if len(self._calls) else "REFUSAL-DELTA", offset)
             self._refusal.append(refusal)
         elif refusal:
             self.notes.open("REFUSAL-DELTA", offset, calls=True, end=True)
