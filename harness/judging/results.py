@@ -20,6 +20,7 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - duplicate-keys: an object of the arguments has one key twice.
 # - json-extension: arguments that are not JSON, but that many JSON parsers read without a guess.
 # - lone-surrogate: an escape of half a surrogate pair.
+# - misfit: arguments that do not fit the parameters of their tool.
 # - unknown-value: a finish value that the API does not document.
 # - undocumented: a form that the API or the framing does not have, and the client said so: it
 #   reported a failure or a rejection, or as an SDK raised an exception.
@@ -34,6 +35,7 @@ Came = Literal[
     "duplicate-keys",
     "json-extension",
     "lone-surrogate",
+    "misfit",
     "no-answer",
     "undocumented",
     "unknown-value",

@@ -32,6 +32,7 @@ from harness.turns.deltas import (
     ToolCallRejected,
     ToolCallStart,
 )
+from harness.wire.interaction import Request
 from scripts.rules_reference import with_rules
 from tests.judging.judging_samples import (
     DONE,
@@ -210,6 +211,10 @@ def test_a_gateway_may_document_that_an_answer_without_a_finish_value_is_complet
 
 
 _OSLO = _call("w1", "get_weather", arguments='{"city": "Oslo"}')
+_STOP_NOW = Finish(FinishReason.STOP, "stop")
+_OSLO_A = _call("call_a", "get_weather", arguments='{"city": "Oslo"}')
+_A_FILE = (*_call("call_a", "read_file", arguments='{"path": "a.txt"}'), _FINISH)
+_B_FILE = (*_call("call_a", "read_file", arguments='{"path": "b.txt"}'), _FINISH)
 _OTHER_ID = (*_call("call_other", "get_weather", arguments='{"city": "Oslo"}'), _FINISH)
 _LOST = (Finish(FinishReason.OTHER, "completed"),)
 
@@ -238,6 +243,10 @@ _LOST = (Finish(FinishReason.OTHER, "completed"),)
             "FINISH-REASON",
             "SHOULD",
         ),
+        ("finish/unknown-reason-call", (*_OSLO_A, _STOP_NOW), "gateway", "FINISH-REASON", "SHOULD"),
+        ("finish/unknown-reason-call", (_STOP_NOW,), "gateway", "FINISH-REASON", "MUST"),
+        ("arguments/trailing-markup", _A_FILE, "gateway", "BROKEN-CALL-NOT-RUN", "SHOULD"),
+        ("arguments/trailing-markup", _B_FILE, "gateway", "BROKEN-CALL-NOT-RUN", "MUST"),
         ("arguments/lone-surrogate", _REFUSED, "gateway", "FAILURE-NOT-INVENTED", "SHOULD"),
         ("openai-responses/output-empty", _LOST, "sdk", "CALLS-KEPT", "SHOULD"),
         ("openai-responses/call-id-changes", _OTHER_ID, "sdk", "CALL-ID-EXACT", "SHOULD"),
@@ -322,6 +331,10 @@ def test_a_lost_finish_value_fails_an_sdk_only(kind: ClientKind, level: Level) -
         ('{"a": 1, "a": 2}', '{"a": 2}', "SHOULD"),
         ('{"a": "x\ty"}', '{"a": "x\\ty"}', "SHOULD"),
         ('{"a": 1, "a": 2}', '{"a": 1}', "SHOULD"),
+        ('{"a": [1, ], }', '{"a": [1]}', "SHOULD"),
+        ('{"a": ",}",}', '{"a": ",}"}', "SHOULD"),
+        ('{"a": 1,', '{"a": 1}', "MUST"),
+        ('{"a": ",}",}', '{"a": "}"}', "MUST"),
         ('{"a": 1, "a": 2}', "{}", "MUST"),
         ('{"a": NaN}', '{"a": null}', "MUST"),
         ('{"a": 1', '{"a": 1}', "MUST"),
@@ -378,3 +391,20 @@ def test_the_level_of_a_rule_about_turns_is_the_same_for_an_agent_as_by_default(
     for rule in TURN_RULES:
         duty = load_duties()[rule]
         assert duty.ruling("agent").level == duty.level
+
+
+@pytest.mark.parametrize(
+    ("arguments", "level"), [("{}", "MAY"), ('{"city": 1}', "MAY"), ('{"city": "Oslo"}', "MUST")]
+)
+def test_a_client_may_reject_arguments_that_do_not_fit_their_tool(
+    arguments: str, level: Level
+) -> None:
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = {"type": "function", "function": {"name": "writing", "parameters": schema}}
+    asked = Request(body=msgspec.json.encode({"model": "m", "messages": [], "tools": [tool]}))
+    body = call(arguments, id="a", name="writing") + _END
+    answer = msgspec.structs.replace(an_interaction(body), request=asked)
+    sample = a_normalizer(lambda reads: iter((*_WITHHELD[:2], _FINISH) * bool(list(reads))))
+    result, _ = judge_subject(LoadedSubject(a_cassette(answer)), sample, cuts="whole")
+    levels = {it.rule: it.level for it in result.findings}
+    assert levels["GOOD-CALL-NOT-REJECTED"] == level

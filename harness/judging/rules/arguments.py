@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from harness.dialects.table import read_request
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expectation import ExpectedCall
 from harness.judging.results import Came, Outcome
@@ -17,9 +18,11 @@ from harness.judging.rules.what_came import (
     unusable_arguments,
 )
 from harness.turns.arguments import parse, same_value
-from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ToolCall
+from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates
+from harness.turns.schema_check import Checker, misfit
 
+_CHECKER = Checker()
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 # Escapes of single characters, and the zeros at the end of a number.
 _LOST_IN_PARSING = re.compile(r"\\[bfnrt\\]|(\.\d*?)0+\b")
@@ -123,7 +126,8 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
         (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name
     ):
         return "as-sent"
-    sent = (each.arguments for each in of_name)
+    sent = [each.arguments for each in of_name]
+    sent += [text for name, text in quoted if name == call.name]
     read = (each for each in sent if may_read_as(each, call.arguments))
     return next(filter(None, map(unusable_arguments, read)), "")
 
@@ -184,7 +188,7 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
     for error in evidence.pairing.unexpected:
         if error.name in missing:
             actual = f"rejected: {error.error}"
-            came = _finish_of(evidence) or has_lone_surrogate(evidence)
+            came = _finish_of(evidence) or has_lone_surrogate(evidence) or _misfit(evidence, error)
             yield Violation("parse_errors", f"{error.name} executed", actual, came=came)
 
 
@@ -197,6 +201,16 @@ def _finish_of(evidence: TurnEvidence) -> Came:
     finish, sent = evidence.turn.finish, evidence.oracle.finishes
     is_other = finish is not None and finish.reason is not FinishReason.TOOL_CALLS
     return as_sent(is_sent=is_other and finish is not None and finish.raw in sent)
+
+
+def _misfit(evidence: TurnEvidence, error: ParseError) -> Came:
+    """Return "misfit" if no call of that name has arguments that fit the tool of the request."""
+    request = read_request(evidence.interaction.dialect, evidence.interaction.request)
+    tools = {tool.name: tool for tool in request.tools if tool.name == error.name} or None
+    missing = (evidence.expectation.calls[index] for index in evidence.pairing.missing)
+    values = [parse(call.json_text).value for call in missing if call.name == error.name]
+    fits = (value is None or not misfit(error.name, value, tools, _CHECKER) for value in values)
+    return "" if any(fits) else "misfit"
 
 
 @turn_rule(

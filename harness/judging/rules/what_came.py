@@ -26,6 +26,8 @@ _EVENT: Final = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])data:[ \t]*\{")
 _OBJECT: Final = re.compile(rb"\{")
 # Closing tags, brackets and quotes after a complete object.
 _TRAILING_MARKUP: Final = re.compile(r"(?<=\})\s*(?:</[\w:|-]+>\s*)+\Z")
+# A string, or a comma after the last value of an object or array.
+_TRAILING_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 _FIRST_ERROR: Final = 400
 # The code of a body whose events belong to another API.
 _OTHER_API: Final = "unknown_envelope"
@@ -91,10 +93,9 @@ def unusable_arguments(text: str) -> Came:
     """Return why some parsers read arguments that are not strict JSON; "" if none does."""
     if parse(text).kind is ArgumentClass.DUPLICATE_KEYS:
         return "duplicate-keys"
-    written = _TRAILING_MARKUP.sub("", text)
     try:
         value = json.loads(
-            written, strict=False, parse_float=_finite, parse_constant=_refuse_constant
+            _completed(text), strict=False, parse_float=_finite, parse_constant=_refuse_constant
         )
     except (ValueError, RecursionError):
         return ""
@@ -123,12 +124,17 @@ def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any
     Of a key that an object has twice, it is the last value or the first.
     """
     return json.loads(
-        _TRAILING_MARKUP.sub("", text),
+        _completed(text),
         strict=False,
         parse_int=lambda digits: (int(digits),),
         parse_float=lambda digits: (float(digits),),
         object_pairs_hook=lambda pairs: dict(reversed(pairs) if take_first else pairs),
     )
+
+
+def _completed(text: str) -> str:
+    """Return JSON text without what many parsers ignore: commas and tags after the last value."""
+    return _TRAILING_COMMA.sub(lambda found: found[1] or "", _TRAILING_MARKUP.sub("", text))
 
 
 def _finite(number: str) -> float:
