@@ -7,9 +7,13 @@ import msgspec
 
 from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task
+from harness.normalizers.needs import missing_modules
 
 Converse: TypeAlias = Callable[[Task], Conversation]
-Role = Literal["conforming", "known-bad", "mutant"]
+Role = Literal["conforming", "known-bad", "mutant", "peer"]
+# What an agent may not tell its caller, so that it is not judged: whether a turn was cut at its
+# length, and which calls it could not use.
+HiddenOfAgent = Literal["finish", "parse_errors"]
 
 
 class Agent(msgspec.Struct, frozen=True):
@@ -21,8 +25,10 @@ class Agent(msgspec.Struct, frozen=True):
         dialects: APIs that it supports.
         prompts: ids of the prompts that it supports.
         role, breaks: as for normalizers: a `known-bad` agent and a `mutant` violate the rules
-            that they name.
+            that they name, and a `peer` is an adapter of a third-party library.
         policies: choices between rules that exclude each other, such as `{"history": "merged"}`.
+        hides: what it does not tell; this is not judged.
+        needs, extra: as for normalizers: the modules that it requires, and what installs them.
     """
 
     name: str
@@ -33,3 +39,11 @@ class Agent(msgspec.Struct, frozen=True):
     breaks: frozenset[str] = frozenset()
     summary: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
+    hides: frozenset[HiddenOfAgent] = frozenset()
+    needs: tuple[str, ...] = ()
+    extra: str = ""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The modules in `needs` that are not installed."""
+        return missing_modules(self.needs)

@@ -7,6 +7,7 @@ from harness.conversation.mutants import MUTANTS
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
 from harness.errors import AgentLoadError
+from harness.normalizers.needs import import_needs
 from harness.normalizers.registry import Registry
 from harness.project import project
 
@@ -34,10 +35,13 @@ def load_agent(name: str) -> Agent:
 
     Raises:
         UsageError: there is no such agent, or there are two.
-        AgentLoadError: it cannot be imported, or is not an agent.
+        AgentLoadError: it cannot be imported, is not an agent, or needs a package that is not
+            installed.
         UnreadableError: the project's declaration cannot be used.
     """
-    return _AGENTS.find(name)
+    found = _AGENTS.find(name)
+    import_needs(found, f"agent {name}", AgentLoadError)
+    return found
 
 
 def is_agent(name: str) -> bool:

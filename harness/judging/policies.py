@@ -28,6 +28,12 @@ AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "retry": ("once", "never"),
     # What one bad call does to the others of its turn: nothing, or none of them is executed.
     "batch": ("per-call", "atomic"),
+    # Whether the agent stops at a call that was made too often for one question.
+    "identical-calls": ("limited", "unlimited"),
+    # Whether older rounds of a long history are left out.
+    "truncation": ("rounds", "never"),
+    # Whether the calls of the last round that the limit allows are answered, or executed.
+    "last-round": ("answered", "executed"),
     **TEXT_POLICIES,
 }
 

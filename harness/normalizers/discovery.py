@@ -3,13 +3,13 @@
 Packages that a normalizer needs are imported when it is loaded, or reported as missing.
 """
 
-import importlib
 from typing import Final, get_args
 
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
 from harness.normalizers.client import client_normalizer
 from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
+from harness.normalizers.needs import import_needs
 from harness.normalizers.protocol import CAPABILITIES, Hidden, Normalizer
 from harness.normalizers.registry import Registry
 from harness.project import project
@@ -52,23 +52,8 @@ def load_normalizer(name: str) -> Normalizer:
         UnreadableError: the project's declaration cannot be used.
     """
     found = _NORMALIZERS.find(name)
-    if found.missing:
-        raise _not_installed(found)
-    for module in found.needs:  # now, because the time of the first replay is limited
-        try:
-            importlib.import_module(module)
-        except (Exception, SystemExit) as problem:
-            error = f"{module}: {type(problem).__name__}: {problem}"
-            raise NormalizerLoadError(error, where=f"normalizer {name}") from problem
+    import_needs(found, f"normalizer {name}", NormalizerLoadError)
     return found
-
-
-def _not_installed(found: Normalizer) -> NormalizerLoadError:
-    what = " and ".join(found.missing)
-    how = f"pip install 'toolcall-harness[{found.extra}]'" if found.extra else f"install {what}"
-    return NormalizerLoadError(
-        f"needs {what}, which is not installed", where=f"normalizer {found.name}", hint=how
-    )
 
 
 def default_normalizer_names() -> tuple[str, ...]:

@@ -1,11 +1,11 @@
 """The protocol that users implement, and the declaration of a normalizer."""
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
 
+from harness.normalizers.needs import missing_modules
 from harness.project import ClientKind
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
@@ -81,11 +81,4 @@ class Normalizer(msgspec.Struct, frozen=True):
     @property
     def missing(self) -> tuple[str, ...]:
         """The modules in `needs` that are not installed."""
-        return tuple(name for name in self.needs if not _is_installed(name))
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # the package around it
-        return False
+        return missing_modules(self.needs)

@@ -32,6 +32,20 @@ def test_what_ships_is_installed_and_meant_to_pass() -> None:
     assert {agent.name for agent in available_agents()} >= SHIPPED | MUTANTS.keys()
 
 
+def test_an_agent_without_its_package_is_told_with_what_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (
+        "from harness.conversation.agent import Agent\n"
+        "mine = Agent('mine', lambda task: None, needs=('no_such_package',), extra='such')\n"
+    )
+    (tmp_path / "agent_in_need.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(AgentLoadError, match="no_such_package") as told:
+        load_agent("agent_in_need:mine")
+    assert "toolcall-harness[such]" in str(told.value.hint)
+
+
 @pytest.mark.parametrize("name", [*sorted(SHIPPED), *sorted(MUTANTS)])
 def test_an_agent_is_called_what_it_was_named_by(name: str) -> None:
     assert load_agent(name).name == name

@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 import msgspec
 from msgspec.structs import replace
 
+from harness.conversation.agent import HiddenOfAgent
 from harness.conversation.conversation import TurnRecord
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
@@ -62,6 +63,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     Fields:
         interactions: how many the cassette has.
         others: the record of the same conversation under other reads, by what differed.
+        hides: what the agent does not tell.
     """
 
     script: ConversationScript
@@ -69,6 +71,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     record: SessionRecord
     interactions: int
     others: dict[str, SessionRecord] = {}
+    hides: frozenset[HiddenOfAgent] = frozenset()
     # Rules about conversations look at what the script expects themselves.
     judged: ClassVar[tuple[str, ...]] = ()
     # The paths of findings start at the conversation.

@@ -215,7 +215,9 @@ def _play(  # noqa: PLR0913, PLR0917 - one call site
         if record.hung or any(other.hung for other in others.values()):
             break  # each further one would take its whole time limit
         others[reads] = play(reads)[1]
-    return ConversationEvidence(script, session.task, record, len(cassette.interactions), others)
+    return ConversationEvidence(
+        script, session.task, record, len(cassette.interactions), others, agent.hides
+    )
 
 
 LOG_PREFIX: Final = "log:"

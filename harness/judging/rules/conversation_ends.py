@@ -52,10 +52,19 @@ def _no_hang(evidence: ConversationEvidence) -> Iterator[Violation]:
 )
 def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.ending
+    if _ends_at_hidden_length(evidence):
+        return
     if conversation and expected is not None and conversation.ending != expected:
         # An early end that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
         yield Violation("ending", expected, conversation.ending, outcome=worse)
+
+
+def _ends_at_hidden_length(evidence: ConversationEvidence) -> bool:
+    """Return whether only the finish reason, which the agent does not tell, shows the ending."""
+    if "finish" not in evidence.hides or not evidence.requests:
+        return False
+    return evidence.requests[-1].reply.truncated
 
 
 @conversation_rule(

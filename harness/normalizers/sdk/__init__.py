@@ -22,7 +22,7 @@ from typing import Final
 
 from harness.normalizers.protocol import CAPABILITIES
 from harness.normalizers.sdk.answers import Answers
-from harness.normalizers.sdk.asynchronous import iterate
+from harness.normalizers.sdk.asynchronous import complete, iterate
 from harness.normalizers.sdk.botocore_client import replay_botocore
 from harness.normalizers.sdk.calls import (
     failure_delta,
@@ -52,6 +52,7 @@ __all__ = [
     "async_replay_client",
     "chat_deltas",
     "client_options",
+    "complete",
     "failure_delta",
     "finish_by_calls",
     "finish_delta",

@@ -1,6 +1,6 @@
 """The answer to each request of a client: the interaction of the turn that is replayed."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from harness.playback.transports import Answer
 from harness.wire.interaction import Interaction, Request
@@ -10,12 +10,17 @@ class Answers:
     """Answers every request with the interaction of the turn that is replayed at that time."""
 
     def __init__(self) -> None:
-        self._answer: Answer | None = None
+        self._play: Callable[[Request], Answer | None] = lambda _: None
 
-    def __call__(self, _request: Request) -> Answer | None:
+    def __call__(self, request: Request) -> Answer | None:
         """Return the answer to a request."""
-        return self._answer
+        return self._play(request)
 
     def use(self, interaction: Interaction, reads: Iterable[bytes]) -> None:
         """Answer the requests that follow with `reads`, as `replay_client` does."""
-        self._answer = interaction, filter(None, reads)
+        answer = interaction, filter(None, reads)
+        self._play = lambda _: answer
+
+    def play(self, answer: Callable[[Request], Answer | None]) -> None:
+        """Answer each of the requests that follow with what `answer` returns for it."""
+        self._play = answer

@@ -44,6 +44,12 @@ def iterate(source: AsyncIterable[Any] | Awaitable[Any]) -> Iterator[Any]:
     return run_turn(turn)
 
 
+def complete(source: Callable[[HandOver[Any]], Coroutine[Any, Any, None]]) -> None:
+    """Run a coroutine that hands nothing over to its end; what it raises is raised."""
+    for _ in run_turn(source):
+        pass
+
+
 @asynccontextmanager
 async def _closing(items: AsyncIterable[Any]) -> AsyncIterator[None]:
     """Close a generator at the end, because its own end may need the loop."""

@@ -1,0 +1,233 @@
+"""Adapter of pydantic-ai: `Agent.run` with an `event_stream_handler`, which makes it stream.
+
+The next question continues with `message_history`. Tools are made by `Tool.from_schema`: its
+`args_validator` raises `ModelRetry` for arguments that do not fit, and a tool that fails raises the
+package's `ToolFailed`.
+"""
+
+import importlib
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+from harness.conversation.agent import Agent
+from harness.conversation.conversation import Conversation, Ending, Meta
+from harness.conversation.sdk.task_run import CallError, TaskRun
+from harness.conversation.task import Task
+from harness.normalizers import sdk
+from harness.turns.deltas import Finish, FinishReason, StreamFailure, ToolCall, Usage
+from harness.turns.messages import Message, assistant, tool_result, user
+from harness.turns.turn import Tool, Turn
+
+_HTTP: Final = "httpx2"
+# Finish reasons of the package, which has the same for each provider.
+_FINISH: Final = {
+    "stop": FinishReason.STOP,
+    "tool_call": FinishReason.TOOL_CALLS,
+    "length": FinishReason.LENGTH,
+    "content_filter": FinishReason.CONTENT_FILTER,
+}
+
+
+def converse(task: Task) -> Conversation:
+    """Run the conversation of a task with the package's agent."""
+    return _Runs(task).converse()
+
+
+class _Runs:
+    """The runs of one task, one for each question."""
+
+    def __init__(self, task: Task) -> None:
+        self._package: Any = importlib.import_module("pydantic_ai")
+        self._exceptions: Any = importlib.import_module("pydantic_ai.exceptions")
+        self._task = task
+        self._run = TaskRun(task, _HTTP)
+        self._messages: list[Any] = []
+
+    def converse(self) -> Conversation:
+        http, answers = _http()
+        answers.play(self._run.answer)
+        agent = self._agent(http)
+        ending: Ending = "done"
+        answer, problem = "", None
+        for question in self._task.questions:
+            answer, problem = self._answer_question(agent, question)
+            ending = self._ending(problem)
+            if ending != "done":
+                break
+        responses = [
+            (_turn(message), Meta(retries=_retries(self._messages[at + 1 : at + 2])))
+            for at, message in enumerate(self._messages)
+            if message.kind == "response"
+        ]
+        history = [*self._run.sent, *_stored(self._unsent())]
+        return self._run.conversation(history, responses, ending, answer, problem)
+
+    def _unsent(self) -> list[Any]:
+        """Return the messages that the package stored after its last request."""
+        responses = [at for at, it in enumerate(self._messages) if it.kind == "response"]
+        return self._messages[responses[-1] :] if len(responses) == self._run.requests else []
+
+    def _agent(self, http: Any) -> Any:  # noqa: ANN401 - objects of a package that may not be installed
+        serial = not self._task.capabilities.supports_parallel_tools
+        return self._package.Agent(
+            _model(self._task, self._run.base_url, http),
+            instructions=self._run.instructions,
+            tools=[self._tool(tool) for tool in self._task.tools],
+            model_settings={"parallel_tool_calls": False} if serial else None,
+        )
+
+    def _tool(self, tool: Tool) -> Any:  # noqa: ANN401 - as above
+        async def execute(context: Any, /, **arguments: Any) -> object:  # noqa: ANN401 - as above
+            try:
+                return self._run.call(context.tool_call_id, tool.name, arguments)
+            except CallError as error:
+                raise self._exceptions.ToolFailed(str(error)) from None
+
+        async def validate(_context: Any, /, **arguments: Any) -> None:  # noqa: ANN401 - as above
+            try:
+                self._run.check(tool.name, arguments)
+            except CallError as error:
+                raise self._exceptions.ModelRetry(str(error)) from None
+
+        return self._package.Tool.from_schema(
+            execute,
+            tool.name,
+            tool.description,
+            tool.parameters,
+            takes_ctx=True,
+            args_validator=validate,
+        )
+
+    def _answer_question(self, agent: Any, question: str) -> tuple[str, Exception | None]:  # noqa: ANN401 - as above
+        """Run the agent; return its answer, and the exception that ended the run."""
+        limits = self._package.UsageLimits(request_limit=self._task.limits.rounds)
+        found: list[str] = []
+
+        async def read(_context: Any, events: Any) -> None:  # noqa: ANN401 - as above
+            async for _ in events:
+                pass
+
+        async def run(_hand_over: object) -> None:
+            result = await agent.run(
+                question,
+                message_history=self._messages,
+                usage_limits=limits,
+                event_stream_handler=read,
+            )
+            found.append(str(result.output))
+
+        problem: Exception | None = None
+        with self._package.capture_run_messages() as messages:
+            try:
+                sdk.complete(run)
+            except self._exceptions.AgentRunError as error:
+                problem = error
+        self._messages = list(messages)
+        return found[0] if found else "", problem
+
+    def _ending(self, problem: Exception | None) -> Ending:
+        exceptions = self._exceptions
+        if problem is None:
+            responses = [it for it in self._messages if it.kind == "response"]
+            was_cut = bool(responses) and responses[-1].finish_reason == "length"
+            return "limit" if was_cut else "done"
+        if isinstance(problem, exceptions.UsageLimitExceeded | exceptions.OutputTokenLimitExceeded):
+            return "limit"
+        return "interrupted" if isinstance(problem, exceptions.ModelConnectionError) else "error"
+
+
+@cache
+def _http() -> tuple[Any, sdk.Answers]:
+    return sdk.lasting_async_client(_HTTP)
+
+
+def _model(task: Task, base_url: str, http: Any) -> Any:  # noqa: ANN401 - as above
+    options = sdk.client_options(http) | {"base_url": base_url}
+    models: Any = importlib.import_module(f"pydantic_ai.models.{_family(task)}")
+    providers: Any = importlib.import_module(f"pydantic_ai.providers.{_family(task)}")
+    package: Any = importlib.import_module(_family(task))
+    if task.dialect == "anthropic":
+        provider = providers.AnthropicProvider(anthropic_client=package.AsyncAnthropic(**options))
+        return models.AnthropicModel(task.model, provider=provider)
+    provider = providers.OpenAIProvider(openai_client=package.AsyncOpenAI(**options))
+    return models.OpenAIChatModel(task.model, provider=provider)
+
+
+def _family(task: Task) -> str:
+    return "anthropic" if task.dialect == "anthropic" else "openai"
+
+
+def _turn(response: Any) -> Turn:  # noqa: ANN401 - as above
+    finish: Finish | None = None
+    failure: StreamFailure | None = None
+    if response.state == "interrupted":
+        failure = StreamFailure("error", "the package stored the response as interrupted")
+    else:
+        finish = Finish(_FINISH.get(response.finish_reason, FinishReason.OTHER))
+    return Turn(
+        text=_text(response, "text"),
+        reasoning=_text(response, "thinking"),
+        tool_calls=_calls(response) if failure is None else (),
+        finish=finish,
+        usage=Usage(response.usage.input_tokens, response.usage.output_tokens),
+        failure=failure,
+    )
+
+
+def _text(response: Any, kind: str) -> str:  # noqa: ANN401 - as above
+    return "".join(part.content for part in response.parts if part.part_kind == kind)
+
+
+def _calls(response: Any) -> tuple[ToolCall, ...]:  # noqa: ANN401 - as above
+    return tuple(
+        ToolCall(
+            part.tool_call_id,
+            part.tool_name,
+            part.args if isinstance(part.args, str) else json.dumps(part.args or {}),
+        )
+        for part in response.parts
+        if part.part_kind == "tool-call"
+    )
+
+
+def _retries(following: list[Any]) -> int:
+    """Return how many requests follow because the package could not use a response."""
+    parts = (part for message in following for part in message.parts)
+    return sum(part.part_kind == "retry-feedback" for part in parts)
+
+
+def _stored(messages: list[Any]) -> Iterator[Message]:
+    """Yield messages in OpenAI's form; the package itself marks one that was interrupted."""
+    for message in messages:
+        if message.kind == "response":
+            calls, text = _calls(message), _text(message, "text")
+            if (text or calls) and message.state != "interrupted":
+                yield assistant(text or None, calls)
+            continue
+        for part in message.parts:
+            if part.part_kind == "tool-return":
+                yield tool_result(part.tool_call_id, part.model_response_str())
+            elif part.part_kind in {"user-prompt", "retry-feedback"}:
+                yield user(str(part.content))
+
+
+agent: Final = Agent(
+    name="pydantic-ai-loop",
+    converse=converse,
+    dialects=frozenset(("openai-chat", "anthropic")),
+    hides=frozenset(("parse_errors",)),
+    role="peer",
+    summary="the pydantic-ai package: Agent.run with an event_stream_handler",
+    policies={
+        "history": "merged",
+        "probe": "never",
+        "retry": "never",
+        "identical-calls": "unlimited",
+        "truncation": "never",
+        "last-round": "executed",
+    },
+    needs=("pydantic_ai", "openai", "anthropic", "httpx2"),
+    extra="pydantic-ai",
+)

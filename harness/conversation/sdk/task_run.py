@@ -1,0 +1,150 @@
+"""One run of a library's agent: sends its requests through the task, and executes its calls.
+
+It counts requests and notes executed calls, because libraries do not tell which calls of a turn
+were executed.
+"""
+
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from harness.conversation.conversation import Conversation, Ending, Meta, TurnRecord
+from harness.conversation.prompts import find_prompt, system_text
+from harness.conversation.task import Reply, Task, ToolFailed
+from harness.dialects.table import message_form, request_body
+from harness.playback.transports import Answer
+from harness.turns.arguments import parse
+from harness.turns.deltas import StreamFailure
+from harness.turns.messages import Message
+from harness.turns.schema_check import Checker
+from harness.turns.turn import Turn
+from harness.wire.interaction import Interaction, Request
+
+# Compiled schemas are kept, because the same tools are called again and again.
+_CHECKER: Final = Checker()
+_PATHS: Final = ("/chat/completions", "/v1/messages")
+# Codes of failures of the network; the provider itself is to blame for each other one.
+_BROKEN: Final = "interrupted"
+
+
+class CallError(Exception):
+    """A call has no result; the text is for the model."""
+
+
+def messages_of_request(dialect: str, request: Request) -> list[Message]:
+    """Return the messages of a request in OpenAI's form; [] if it cannot be read."""
+    body = request_body(request.body) or {}
+    return [it for it in message_form(dialect).messages_of(body) if isinstance(it, dict)]
+
+
+class TaskRun:
+    """What a library needs of one task, and what is noted while it runs.
+
+    Args:
+        task: the questions, tools and provider.
+        http: name of the library's HTTP package, `httpx` or `httpx2`.
+
+    `requests` is how many were sent, and `sent` the messages of the last one, in OpenAI's form.
+    """
+
+    def __init__(self, task: Task, http: str) -> None:
+        self.task = task
+        self.instructions = system_text(find_prompt(task.prompt), task.tools, task.system)
+        self.requests = 0
+        self.sent: list[Message] = []
+        self._http: Any = importlib.import_module(http)
+        self._executed: list[tuple[int, str]] = []
+        self._tools = {tool.name: tool for tool in task.tools}
+
+    @property
+    def base_url(self) -> str:
+        """The address of the API without the path that clients add."""
+        address = self.task.uri.partition("?")[0]
+        path = next(filter(address.endswith, _PATHS), "")
+        return address.removesuffix(path)
+
+    def answer(self, request: Request) -> Answer:
+        """Send a request of the library's HTTP client through the task."""
+        self.requests += 1
+        self.sent = messages_of_request(self.task.dialect, request)
+        reply = self.task.send(request)
+        interaction = Interaction(
+            request, reply.status, reply.headers, b"", (), dialect=self.task.dialect
+        )
+        return interaction, self._reads(reply)
+
+    def _reads(self, reply: Reply) -> Iterator[bytes]:
+        """Yield the reads; a broken connection raises the error of the HTTP package."""
+        try:
+            yield from filter(None, reply.reads)
+        except OSError as error:
+            raise self._http.ReadError(str(error)) from error
+
+    def call_json(self, call_id: str, name: str, arguments: str) -> object:
+        """Execute a call that the library hands over with its arguments as text.
+
+        Raises:
+            CallError: the arguments are not an object, or as for `call`.
+        """
+        parsed = parse(arguments)
+        if parsed.value is None:
+            raise CallError(f"The arguments are not valid: {parsed.error}")
+        return self.call(call_id, name, parsed.value)
+
+    def check(self, name: str, arguments: dict[str, Any]) -> None:
+        """Check arguments as a tool does.
+
+        Raises:
+            CallError: they do not fit the parameters.
+        """
+        problem = _CHECKER.problem(self._tools[name], arguments)
+        if problem:
+            raise CallError(f"The arguments are not valid: {problem}")
+
+    def call(self, call_id: str, name: str, arguments: dict[str, Any]) -> object:
+        """Execute a call as a tool does: check its arguments, and return the result.
+
+        Raises:
+            CallError: the arguments do not fit the parameters, or the tool failed.
+        """
+        self.check(name, arguments)
+        try:
+            result = self.task.call_tool(name, arguments)
+        except ToolFailed as failure:
+            self._executed.append((self.requests, call_id))
+            raise CallError(str(failure) or type(failure).__name__) from None
+        except KeyError:
+            raise CallError(f"There is no tool {name!r}.") from None
+        self._executed.append((self.requests, call_id))
+        return result
+
+    def conversation(
+        self,
+        messages: Sequence[Message],
+        responses: Sequence[tuple[Turn, Meta]],
+        ending: Ending,
+        answer: str,
+        problem: Exception | None = None,
+    ) -> Conversation:
+        """Return the conversation in the form of the harness.
+
+        Args:
+            messages: the history, as the library would send it next.
+            responses: each response as the library hands it over, in order.
+            ending: how the last run ended; a blank answer makes `done` to `empty`.
+            answer: what the library returns to its caller; "" if it returned none.
+            problem: the exception that ended it. If its request has no response, the exception is
+                the failure of that turn.
+        """
+        told = list(responses)
+        if problem is not None and len(told) < self.requests:
+            code = _BROKEN if ending == "interrupted" else "error"
+            told.append((Turn(failure=StreamFailure(code, str(problem)[:200])), Meta()))
+        records = tuple(
+            TurnRecord(turn, meta, tuple(it for at, it in self._executed if at == number))
+            for number, (turn, meta) in enumerate(told, start=1)
+        )
+        if ending == "done" and not answer.strip():
+            ending = "empty"
+        texts = (turn.text for turn, _ in reversed(told) if turn.text.strip())
+        return Conversation(tuple(messages), records, ending, answer or next(texts, ""))

@@ -1,0 +1,127 @@
+"""Each agent of a library holds ordinary conversations, and tells how each one ended.
+
+An adapter that fails here accuses its library of its own faults.
+"""
+
+import json
+from importlib import import_module
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.conversation.agent import Agent
+from harness.conversation.task import Limits
+from harness.judging.conversations.judge import judge_conversation
+from harness.judging.conversations.script import MockAnswer
+from harness.judging.conversations.session import Session, SessionRecord, run_agent
+from harness.judging.results import Outcome
+from harness.runs.selection import select_subjects
+from harness.runs.worker import load_subject
+from tests.judging.conversations.conversation_samples import (
+    OSLO,
+    a_cassette,
+    a_script,
+    calls,
+    cut,
+    loaded,
+    says,
+)
+
+MODULES: Final = ("openai_agents", "pydantic_ai")
+# A warning of a library about its dependencies is not an error of its user.
+pytestmark = pytest.mark.filterwarnings("default")
+
+CITIES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**40), 2**40) | CITIES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(CITIES, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.fixture(params=MODULES)
+def agent(request: pytest.FixtureRequest) -> Agent:
+    found: Agent = import_module(f"harness.conversation.sdk.{request.param}").agent
+    if found.missing:
+        pytest.skip(f"the extra {found.extra} is not installed")
+    return found
+
+
+def held(agent: Agent, *bodies: bytes, **more: Any) -> SessionRecord:  # noqa: ANN401 - fields of a script
+    return run_agent(agent, Session(a_cassette(*bodies), a_script(**more)))
+
+
+def ending(record: SessionRecord) -> str:
+    assert record.conversation is not None, record.error
+    return record.conversation.ending
+
+
+def test_a_conversation_with_one_call_conforms(agent: Agent) -> None:
+    subject = loaded(a_cassette(calls(OSLO), says("4 degrees.")), a_script(answer="4 degrees."))
+    result, _ = judge_conversation(subject, agent)
+    assert result.outcome is Outcome.PASS, result.findings
+
+
+@settings(max_examples=25, deadline=None)
+@given(city=CITIES, value=VALUES)
+def test_a_tool_gets_the_arguments_of_the_model(city: str, value: object) -> None:
+    agents = [import_module(f"harness.conversation.sdk.{name}").agent for name in MODULES]
+    installed = [agent for agent in agents if not agent.missing]
+    if not installed:
+        pytest.skip("no extra of an agent is installed")
+    for agent in installed:
+        arguments = json.dumps({"city": city})
+        answers = (MockAnswer(value),)
+        record = held(agent, calls(arguments), says("Done."), answers=answers)
+        assert ending(record) == "done"
+        assert [json.loads(it.arguments) for it in record.executions] == [{"city": city}]
+        assert record.conversation is not None
+        assert [len(turn.executed) for turn in record.conversation.turns] == [1, 0]
+
+
+def test_a_tool_that_fails_is_told_and_the_run_goes_on(agent: Agent) -> None:
+    record = held(agent, calls(OSLO), says("No."), answers=(MockAnswer(error="no such city"),))
+    assert ending(record) == "done"
+    assert b"no such city" in record.sent[-1].request.body
+
+
+def test_arguments_that_do_not_fit_run_nothing(agent: Agent) -> None:
+    record = held(agent, calls('{"city": 4}'), says("No."))
+    assert not record.executions
+    assert ending(record) == "done"
+
+
+def test_the_limit_of_rounds_is_no_answer(agent: Agent) -> None:
+    bodies = [calls(OSLO, ids=f"call_{number}") for number in range(3)]
+    record = held(agent, *bodies, limits=Limits(rounds=2))
+    assert ending(record) == "limit"
+    assert len(record.sent) == 2
+
+
+def test_an_empty_answer_is_not_done(agent: Agent) -> None:
+    assert ending(held(agent, calls(OSLO), says(""))) != "done"
+
+
+def test_an_error_of_the_provider_is_told_with_its_turn(agent: Agent) -> None:
+    record = held(agent, b'data: {"error": {"message": "overloaded"}}\n\n')
+    assert ending(record) == "error"
+    assert record.conversation is not None
+    assert record.conversation.turns[-1].turn.failure is not None
+
+
+def test_a_closed_connection_runs_no_part_of_a_call(agent: Agent) -> None:
+    record = held(agent, cut(calls('{"city": "Os')))
+    assert not record.executions
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_limits_that_a_library_lacks_are_not_judged(module: str) -> None:
+    agent: Agent = import_module(f"harness.conversation.sdk.{module}").agent
+    lacking = {"identical-calls", "truncation", "last-round"}
+    subjects = [load_subject(each) for each in select_subjects(()) if each.conversation]
+    about = [it for it in subjects if it.scenario and lacking & it.scenario.policies.keys()]
+    assert len(about) == 5
+    for subject in about:
+        assert judge_conversation(subject, agent)[0].outcome is Outcome.UNSUPPORTED
