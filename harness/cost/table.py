@@ -3,10 +3,23 @@
 from typing import Final
 
 from harness.judging.cost import Cost
-from harness.judging.rules.cost import cost_findings
+from harness.judging.rules.cost import (
+    MOST_GROWTH,
+    MOST_HELD_BACK,
+    MOST_MEMORY,
+    MOST_TIME,
+    cost_findings,
+)
 from harness.project import ClientKind
 
 COST_HEAD: Final = ("dialect", "deltas", "time / floor", "growth", "memory / body", "held back")
+# The limits of the SHOULD rules, by column.
+COST_LIMITS: Final = {
+    "time / floor": f"{MOST_TIME:g} in the shortest stream",
+    "growth": f"{MOST_GROWTH:g}",
+    "memory / body": f"{MOST_MEMORY:g}",
+    "held back": f"{MOST_HELD_BACK:,} B",
+}
 _BEYOND: Final = " !"
 _UNKNOWN: Final = "not measured"
 
@@ -28,3 +41,8 @@ def cost_cells(cost: Cost, kind: ClientKind) -> tuple[str, ...]:
         f"{cost.deltas:,}" if cost.deltas else _UNKNOWN,
         *measured,
     )
+
+
+def cost_order(name: str, cost: Cost) -> tuple[bool, str, float, str]:
+    """Return the key that sorts peers by dialect, the fastest first; not measured ones are last."""
+    return cost.time is None, cost.dialect, cost.time or 0.0, name

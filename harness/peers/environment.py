@@ -20,7 +20,8 @@ from harness import shipped
 from harness.errors import UsageError
 from harness.peers.locks import npm_lock, python_lock, read_lock
 from harness.peers.process import run_bounded
-from harness.peers.table import Language, Peer, peers
+from harness.peers.table import Peer, peers
+from harness.runs.peer_facts import Language
 
 State = Literal["installed", "outdated", "missing"]
 

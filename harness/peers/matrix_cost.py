@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from harness.cost.table import COST_HEAD, cost_cells
-from harness.judging.cost import Cost
+from harness.cost.table import COST_HEAD, cost_cells, cost_order
 from harness.judging.rules.cost import MOST_GROWTH, MOST_HELD_BACK, MOST_MEMORY, MOST_TIME
 from harness.peers.record import PeerResults
 from harness.reporting.visible import markdown_table, markdown_text
@@ -41,7 +40,7 @@ def cost_section(results: Sequence[PeerResults]) -> Iterator[str]:
         yield "\nThe cost of no peer was measured."
         return
     yield _INTRODUCTION
-    rows = sorted(found, key=lambda row: _order(row[0], row[1]))
+    rows = sorted(found, key=lambda row: cost_order(row[0], row[1]))
     yield markdown_table(
         ("peer", *COST_HEAD),
         (_row(name, *cost_cells(cost, kind)) for name, cost, kind in rows),
@@ -54,7 +53,3 @@ def cost_section(results: Sequence[PeerResults]) -> Iterator[str]:
 
 def _row(name: str, dialect: str, *numbers: str) -> tuple[str, ...]:
     return markdown_text(name), markdown_text(dialect), *numbers
-
-
-def _order(name: str, cost: Cost) -> tuple[bool, str, float, str]:
-    return cost.time is None, cost.dialect, cost.time or 0.0, name

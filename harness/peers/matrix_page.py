@@ -1,33 +1,35 @@
 """The matrix as Markdown. Names and causes are hostile text: they create no markup."""
 
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from harness.dialects.table import DIALECTS
 from harness.judging.catalogue import Quirk
-from harness.judging.results import Outcome, Result
-from harness.peers.matrix import (
-    GROUPS,
-    Tally,
-    WorstFailure,
-    by_dialect,
-    by_group,
-    is_recording,
-    tally,
-    worst_failures,
-)
+from harness.judging.results import Result
 from harness.peers.matrix_cost import cost_section
 from harness.peers.record import PeerRecord, PeerResults
 from harness.peers.table import Peer
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, plain
 from harness.reporting.words import percent
+from harness.runs.matrix import (
+    GROUPS,
+    WORST,
+    Parts,
+    Tally,
+    WorstFailure,
+    by_dialect,
+    by_group,
+    judged_groups,
+    ranked,
+    rates,
+    repro_command,
+    tally,
+    unsupported,
+    worst_failures,
+)
+from harness.runs.peer_facts import dates_of, settings_of
 from harness.runs.run import Run, pluralize
 
-# Peer -> dialect or group -> cells.
-_Parts: TypeAlias = Mapping[str, Mapping[str, tuple[Result, ...]]]
-
-_WORST: Final = 3
 _SHOWN_CHARS: Final = 160
 _RATE_HEAD: Final = ("scenarios", "rate", "95 % interval", "recordings", "causes", "unjudged")
 _PEER_HEAD: Final = (
@@ -99,12 +101,8 @@ def render_matrix(
         f"\nOver all dialects of a peer. {_GROUP_OF_A_SCENARIO}",
         *_group_sections(groups),
         "\n## Worst failures",
-        f"\nThe {_WORST} worst causes of each peer. Its environment must be installed.",
-        *(
-            part
-            for it, run in judged.items()
-            for part in _failures(it, run, "repro" if it.name in reproducible else "replay")
-        ),
+        f"\nThe {WORST} worst causes of each peer. Its environment must be installed.",
+        *(part for it, run in judged.items() for part in _failures(it, run, reproducible)),
     )
     return "\n".join((*parts, ""))
 
@@ -112,17 +110,14 @@ def render_matrix(
 def _how(records: Sequence[PeerRecord], not_run: int) -> str:
     """Return what was run, and when."""
     judged = [record for record in records if not record.not_judged]
-    dates = sorted({record.at for record in records})
-    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    what = sorted({(it.selection or "all bundled cells", it.cuts, it.harness) for it in records})
     runs = "; ".join(
-        f"{markdown_text(selection)} with `--cuts {cuts}` of harness {harness}"
-        for selection, cuts, harness in what
+        f"{markdown_text(it.selection)} with `--cuts {it.cuts}` of harness {it.harness}"
+        for it in settings_of(records)
     )
     minutes = sum(record.seconds for record in records) / 60
     return (
-        f"{len(judged)} of {pluralize(len(records) + not_run, 'peer')} judged, {when}: {runs}. "
-        f"The runs took {minutes:.1f} minutes in total."
+        f"{len(judged)} of {pluralize(len(records) + not_run, 'peer')} judged, "
+        f"{dates_of(records)}: {runs}. The runs took {minutes:.1f} minutes in total."
     )
 
 
@@ -136,24 +131,23 @@ def _peer_row(record: PeerRecord, run: Run) -> tuple[str, ...]:
         markdown_text(record.version),
         run.header.kind_of(record.name),
         *_rate_cells(cells),
-        str(tally(cell for cell in cells if cell.dialect in dialects).unsupported),
+        str(unsupported(cells, dialects)),
         f"{record.seconds:.0f}",
         record.at,
     )
 
 
 def _rate_cells(cells: Sequence[Result]) -> tuple[str, ...]:
-    scenarios = tally(_scenarios(cells))
-    recordings = tally(cell for cell in cells if is_recording(cell))
-    both = tally(cells)
+    found = rates(cells)
+    scenarios = found.scenarios
     low, high = scenarios.interval
     return (
         _counts(scenarios),
         percent(scenarios.conforming / scenarios.judged) if scenarios.judged else "",
         f"{percent(low)} to {percent(high)}" if scenarios.judged else "",
-        _counts(recordings),
-        str(both.causes),
-        str(both.unjudged),
+        _counts(found.recordings),
+        str(found.both.causes),
+        str(found.both.unjudged),
     )
 
 
@@ -166,10 +160,10 @@ def _not_judged(records: Sequence[PeerRecord], not_run: Sequence[Peer]) -> str:
     return markdown_table(head, (map(markdown_text, row) for row in rows))
 
 
-def _dialect_sections(parts: _Parts, catalogue: Mapping[str, Quirk]) -> Iterator[str]:
+def _dialect_sections(parts: Parts, catalogue: Mapping[str, Quirk]) -> Iterator[str]:
     """Yield for each dialect the rates of its peers, and their scenarios by group."""
     for name, dialect in DIALECTS.items():
-        found = _ranked(parts, name)
+        found = ranked(parts, name)
         if found:
             yield f"\n### {dialect.title} ({name})\n"
             yield _rate_table(found)
@@ -177,23 +171,12 @@ def _dialect_sections(parts: _Parts, catalogue: Mapping[str, Quirk]) -> Iterator
             yield _by_group(found, catalogue)
 
 
-def _group_sections(parts: _Parts) -> Iterator[str]:
+def _group_sections(parts: Parts) -> Iterator[str]:
     for group, title in GROUPS.items():
-        found = _ranked(parts, group)
+        found = ranked(parts, group)
         if found:
             yield f"\n### {title}\n"
             yield _rate_table(found)
-
-
-def _ranked(parts: _Parts, key: str) -> dict[str, tuple[Result, ...]]:
-    """Return the supported cells of `key` by peer, the best lower bound of a rate first."""
-    found = {
-        name: tuple(cell for cell in cells.get(key, ()) if cell.outcome is not Outcome.UNSUPPORTED)
-        for name, cells in parts.items()
-    }
-    lows = {name: tally(_scenarios(cells)).interval.low for name, cells in found.items()}
-    order = sorted(found, key=lambda name: (-lows[name], name))
-    return {name: found[name] for name in order if found[name]}
 
 
 def _rate_table(found: Mapping[str, tuple[Result, ...]]) -> str:
@@ -203,37 +186,29 @@ def _rate_table(found: Mapping[str, tuple[Result, ...]]) -> str:
 
 def _by_group(found: Mapping[str, tuple[Result, ...]], catalogue: Mapping[str, Quirk]) -> str:
     """Return a table with a column for each group that has judged scenarios."""
-    tallies = {
-        name: {group: tally(part) for group, part in by_group(_scenarios(cells), catalogue).items()}
-        for name, cells in found.items()
-    }
-    used = [it for it in GROUPS if any(it in row and row[it].judged for row in tallies.values())]
+    parts = judged_groups(found, catalogue)
+    used = next(iter(parts.values()))
     rows = (
-        (markdown_text(name), *(_counts(row[it]) if it in row else "" for it in used))
-        for name, row in tallies.items()
+        (markdown_text(name), *(_counts(tally(row[it])) if row[it] else "" for it in used))
+        for name, row in parts.items()
     )
     return markdown_table(("peer", *(GROUPS[it] for it in used)), rows)
-
-
-def _scenarios(cells: Iterable[Result]) -> tuple[Result, ...]:
-    return tuple(cell for cell in cells if not is_recording(cell))
 
 
 def _counts(found: Tally) -> str:
     return f"{found.conforming} / {found.judged}" if found.judged else "none judged"
 
 
-def _failures(record: PeerRecord, run: Run, command: str) -> Iterator[str]:
-    worst = worst_failures(run.results, _WORST)
+def _failures(record: PeerRecord, run: Run, reproducible: Collection[str]) -> Iterator[str]:
+    worst = worst_failures(run.results, WORST)
     if worst:
         yield f"\n### {record.name}\n"
     for number, failure in enumerate(worst, start=1):
-        yield _failure(number, failure, record, command)
+        yield _failure(number, failure, repro_command(failure.example, reproducible))
 
 
-def _failure(number: int, failure: WorstFailure, record: PeerRecord, command: str) -> str:
+def _failure(number: int, failure: WorstFailure, command: str) -> str:
     example = failure.example
-    call = shlex.join(("harness", "peers", "exec", record.name, command, example.cell))
     cells = pluralize(failure.cells, "cell")
     lines = [
         f"{number}. `{failure.outcome}` in {cells}: **{markdown_text(failure.cause)}**",
@@ -245,5 +220,5 @@ def _failure(number: int, failure: WorstFailure, record: PeerRecord, command: st
             for text in (finding.expected, finding.actual)
         )
         lines.append(f"   {finding.rule}: expected {expected}, found {actual}.")
-    lines.append(f"   {markdown_code(call)}")
+    lines.append(f"   {markdown_code(command)}")
     return "  \n".join(lines)

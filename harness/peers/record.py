@@ -8,9 +8,8 @@ import msgspec
 
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
-from harness.files.typed import File, convert
-from harness.judging.cost import Cost
-from harness.peers.table import Language
+from harness.files.typed import convert
+from harness.runs.peer_facts import PeerFacts
 from harness.runs.run import SCHEMA, Header, Run, Selection
 from harness.runs.store import RunWriter, read_run
 
@@ -19,31 +18,8 @@ RUN: Final = "run.jsonl"
 _MAX_BYTES: Final = 1 << 20
 
 
-class PeerRecord(File, frozen=True):
-    """How the run of a peer ended.
-
-    Fields:
-        package, version: of the library under test.
-        harness: version of the harness.
-        at: ISO date of the run.
-        seconds: how long it took, with smoke cases and without `cost`.
-        cuts: chunkings of the run, as in `harness run --cuts`.
-        selection: paths and filters of the run; "" for the bundled scenarios and recordings.
-        not_judged: why there is no run; "" if there is one.
-        cost: what the peer costs in one dialect; None if that was left out.
-    """
-
-    name: str
-    language: Language
-    package: str
-    version: str
-    harness: str
-    at: str
-    seconds: float = 0.0
-    cuts: str = ""
-    selection: str = ""
-    not_judged: str = ""
-    cost: Cost | None = None
+class PeerRecord(PeerFacts, frozen=True, forbid_unknown_fields=True):
+    """The facts of one peer as a file."""
 
 
 class PeerResults(msgspec.Struct, frozen=True):
@@ -103,7 +79,7 @@ def complete_run(path: Path, peer: str) -> Run:
 
 
 def write_merged_run(results: Sequence[PeerResults], path: Path) -> None:
-    """Write the runs of all judged peers as one run, for `harness report`.
+    """Write the runs of all judged peers as one run, with the facts of all, for `harness report`.
 
     Raises:
         UsageError: no peer was judged, or the file cannot be written.
@@ -112,14 +88,15 @@ def write_merged_run(results: Sequence[PeerResults], path: Path) -> None:
     if not runs:
         raise UsageError("no peer was judged", hint="`harness peers matrix` prints the reasons.")
     with RunWriter(path) as writer:
-        writer.header(_merged_header([run.header for run in runs]))
+        peers = tuple(each.record for each in results)
+        writer.header(_merged_header([run.header for run in runs], peers))
         for run in runs:
             for result in run.results:
                 writer.add(result, run.cases.get(result.cell))
         writer.finish()
 
 
-def _merged_header(headers: Sequence[Header]) -> Header:
+def _merged_header(headers: Sequence[Header], peers: tuple[PeerFacts, ...]) -> Header:
     """Return a header with all clients; a selection that differs is left out."""
     first = headers[0]
     equal = all(header.selection == first.selection for header in headers)
@@ -131,4 +108,5 @@ def _merged_header(headers: Sequence[Header]) -> Header:
         selection=first.selection if equal else Selection(),
         command=("harness", "peers", "run", *(each.name for each in normalizers)),
         scenario_count=max(header.scenario_count for header in headers),
+        peers=peers,
     )

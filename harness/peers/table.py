@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -11,8 +11,7 @@ from harness.errors import UnreadableError, UsageError
 from harness.files.load import load_toml_file
 from harness.files.names import nearest
 from harness.files.typed import File, Text, convert
-
-Language = Literal["python", "javascript"]
+from harness.runs.peer_facts import Language
 
 FOLDER: Final = Path(__file__).parent
 _TABLE: Final = FOLDER / "peers.toml"

@@ -17,6 +17,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from harness.cost.table import COST_HEAD, COST_LIMITS
 from harness.reporting import words
 from harness.reporting.boards import FEW
 from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
@@ -35,6 +36,7 @@ from harness.reporting.pages.failures import (
 from harness.reporting.pages.method import method_page
 from harness.reporting.pages.normalizers import agents_page, normalizers_page
 from harness.reporting.pages.overview import overview_page
+from harness.reporting.pages.peers import peers_page
 from harness.reporting.pages.quirks import quirks_page
 from harness.reporting.pages.rankings import matrix_page, models_page, prompts_page
 from harness.reporting.pages.replays import MAX_LISTED, replays_page
@@ -49,6 +51,7 @@ from harness.reporting.report import (
 )
 from harness.reporting.visible import PICTURES, pieces, plain
 from harness.runs.gate import Gate
+from harness.runs.matrix import WORST
 from harness.runs.run import Run
 
 
@@ -85,6 +88,7 @@ PAGES: Final = (
     Page("prompts", "Prompts", "Rankings", prompts_page, _ranked),
     Page("matrix", "Matrix", "Rankings", matrix_page),
     Page("normalizers", "Normalizers", "Rankings", normalizers_page, _ranked),
+    Page("peers", "Peers", "Rankings", peers_page, _total),
     Page("agents", "Agents", "Rankings", agents_page, _ranked),
     Page("quirks", "Quirks", "Rankings", quirks_page, len),
     Page("compare", "Compare", "Over time", compare_page),
@@ -187,6 +191,8 @@ def _environment() -> Environment:
     }
     environment.globals |= {
         "BLAMES": words.BLAMES,
+        "COST_HEAD": COST_HEAD,
+        "COST_LIMITS": COST_LIMITS,
         "CASES_PER_CAUSE": CASES_PER_CAUSE,
         "FEW": FEW,
         "MAX_CASES": MAX_CASES,
@@ -195,6 +201,7 @@ def _environment() -> Environment:
         "MAX_LISTED": MAX_LISTED,
         "PICTURES": PICTURES,
         "OUTCOME_WORDS": words.OUTCOME_WORDS,
+        "WORST": WORST,
         "WORST_FIRST": words.WORST_FIRST,
         "replays_link": replays_link,
     }

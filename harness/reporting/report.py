@@ -110,7 +110,7 @@ def open_report(
 
 
 AnchorKind = Literal[
-    "case", "failure", "model", "prompt", "normalizer", "agent", "quirk", "cassette"
+    "case", "failure", "model", "prompt", "normalizer", "peer", "agent", "quirk", "cassette"
 ]
 
 

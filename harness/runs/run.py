@@ -14,6 +14,7 @@ from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer, Role
 from harness.project import ClientKind
+from harness.runs.peer_facts import PeerFacts
 
 SCHEMA = 2
 
@@ -80,6 +81,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
         command: the argv that repeats the run.
         scenario_count: number of selected subjects.
         agents: like `normalizers`; none in runs of older harnesses.
+        peers: of a merged run of peers, judged or not; none in other runs and of older harnesses.
     """
 
     schema: int
@@ -89,6 +91,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     command: tuple[str, ...]
     scenario_count: int
     agents: tuple[AgentFacts, ...] = ()
+    peers: tuple[PeerFacts, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

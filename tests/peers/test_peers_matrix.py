@@ -1,12 +1,10 @@
 """The matrix: counts add up, what was not judged is never a pass, and text creates no markup."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness import shipped
@@ -14,7 +12,6 @@ from harness.errors import UnreadableError, UsageError
 from harness.judging.catalogue import load_catalogue
 from harness.judging.cost import Cost
 from harness.judging.results import Outcome, Result
-from harness.peers.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
 from harness.peers.matrix_page import render_matrix
 from harness.peers.record import (
     PeerRecord,
@@ -24,62 +21,13 @@ from harness.peers.record import (
     write_record,
 )
 from harness.peers.table import peers
-from harness.runs.run import NormalizerFacts
+from harness.runs.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
 from harness.runs.store import RunWriter, read_run
-from tests.runs.runs_samples import a_finding, a_header, a_result, a_run
+from tests.peers.peers_samples import Cell, a_record, cells, peer, results_of
+from tests.runs.runs_samples import a_finding, a_header, a_result
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
-SOME_QUIRKS = ("SSE-CRLF", "DELTA-NAME-REPEATED", "ARGS-NULL", "DASH-CUMULATIVE")
 COUNTS = ("conforming", "judged", "unjudged", "unsupported")
-
-
-@dataclass
-class Cell:
-    outcome: Outcome
-    quirk: str
-    dialect: str
-    recorded: bool
-
-
-cells = st.lists(
-    st.builds(
-        Cell,
-        st.sampled_from(Outcome),
-        st.sampled_from(("", *SOME_QUIRKS)),
-        st.sampled_from(("openai-chat", "ollama", "gemini")),
-        st.booleans(),
-    ),
-    max_size=25,
-)
-
-
-def results_of(found: list[Cell]) -> tuple[Result, ...]:
-    return tuple(
-        replace(
-            a_result(
-                f"{'cassette:' if cell.recorded else ''}area/{number}",
-                "lib",
-                outcome=cell.outcome,
-                quirks=(cell.quirk,) if cell.quirk else (),
-                findings=(a_finding("CALLS-KEPT"),) if cell.outcome.fails else (),
-            ),
-            dialect=cell.dialect,
-        )
-        for number, cell in enumerate(found)
-    )
-
-
-def a_record(name: str = "lib", **changes: object) -> PeerRecord:
-    record = PeerRecord(name, "python", "library", "1.0", "0.1.0", "2026-11-01", 60.0, "quick")
-    return replace(record, **changes)
-
-
-def peer(results: tuple[Result, ...], name: str = "lib") -> PeerResults:
-    facts = NormalizerFacts(name, "sdk", "peer", dialects=("openai-chat", "ollama", "gemini"))
-    run = a_run(results, name)
-    return PeerResults(
-        a_record(name), replace(run, header=replace(run.header, normalizers=(facts,)))
-    )
 
 
 def page(*results: PeerResults) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from harness.reporting.failures import Failure, failure_of
+from harness.reporting.pages.peers import peers_page
 from harness.reporting.report import Report, replays_link
 
 CASES_PER_CAUSE: Final = 3
@@ -33,15 +34,16 @@ def failures_page(report: Report) -> FailuresView:
 
 
 def cells_with_case(report: Report) -> frozenset[str]:
-    """Return the cells whose case is part of the page, at most `MAX_CASES`.
+    """Return the cells whose case is part of the page: at most `MAX_CASES`, and those of peers.
 
     First the first cell of each cause, then the second of each, so that the page has cases
-    of as many causes as possible.
+    of as many causes as possible. The worst failures of each peer are always part of it.
     """
     found = report.of(failures_page).failures
     ranks = zip_longest(*(each.group.cells[:CASES_PER_CAUSE] for each in found))
     cells = dict.fromkeys(cell for rank in ranks for cell in rank if cell is not None)
-    return frozenset(tuple(cells)[:MAX_CASES])
+    of_peers = (each.failure.example.cell for each in report.of(peers_page).failures)
+    return frozenset((*tuple(cells)[:MAX_CASES], *of_peers))
 
 
 def failure_name(failure: Failure) -> str:

@@ -12,6 +12,6 @@ Visit = Callable[[str], Opened]
 
 PAGES = (
     *("overview", "failures", "replays", "conversations", "cases", "models", "prompts", "matrix"),
-    *("normalizers", "agents", "quirks", "compare", "trends", "cassettes", "method"),
+    *("normalizers", "peers", "agents", "quirks", "compare", "trends", "cassettes", "method"),
 )
 CASE = "case/openai-chat/many-fragments/naive"

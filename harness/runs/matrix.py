@@ -3,9 +3,10 @@
 Each cell is in exactly one dialect and one group, so that the counts of either add up.
 """
 
+import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Container, Iterable, Mapping
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -14,12 +15,18 @@ from harness.judging.results import Outcome, Result
 from harness.judging.scenario import CASSETTE_PREFIX
 from harness.runs.statistics import Interval, wilson
 
+# How many causes of failure of each peer are shown.
+WORST: Final = 3
 _NO_QUIRK: Final = ""
 # Group -> title, in the order of the matrix.
 GROUPS: Final[dict[str, str]] = {
     **{group: f"{group}: {title}" for group, title in GROUP_TITLES.items()},
     _NO_QUIRK: "Without a quirk",
 }
+
+
+# Peer -> dialect or group -> cells.
+Parts: TypeAlias = Mapping[str, Mapping[str, tuple[Result, ...]]]
 
 
 class Tally(msgspec.Struct, frozen=True):
@@ -41,6 +48,14 @@ class Tally(msgspec.Struct, frozen=True):
     def interval(self) -> Interval:
         """The Wilson 95 % interval of conforming / judged."""
         return wilson(self.conforming, self.judged)
+
+
+class Rates(msgspec.Struct, frozen=True):
+    """The cells of scenarios, those of recordings, and both; the rate is that of the scenarios."""
+
+    scenarios: Tally
+    recordings: Tally
+    both: Tally
 
 
 class WorstFailure(msgspec.Struct, frozen=True):
@@ -65,6 +80,18 @@ def tally(results: Iterable[Result]) -> Tally:
     )
 
 
+def rates(results: Iterable[Result]) -> Rates:
+    """Count the cells of `results` by what they are of."""
+    found = tuple(results)
+    recordings = tally(cell for cell in found if is_recording(cell))
+    return Rates(tally(scenario_cells(found)), recordings, tally(found))
+
+
+def unsupported(results: Iterable[Result], dialects: Container[str]) -> int:
+    """Return how many cells in `dialects`, those of a peer, are unsupported."""
+    return tally(cell for cell in results if cell.dialect in dialects).unsupported
+
+
 def by_dialect(results: Iterable[Result]) -> dict[str, tuple[Result, ...]]:
     """Return the cells of each dialect, by name."""
     return _parts((result.dialect, result) for result in results)
@@ -75,6 +102,31 @@ def by_group(
 ) -> dict[str, tuple[Result, ...]]:
     """Return the cells of each group, by the keys of `GROUPS`: the group of the first quirk."""
     return _parts((_group(result, catalogue), result) for result in results)
+
+
+def ranked(parts: Parts, key: str) -> dict[str, tuple[Result, ...]]:
+    """Return the supported cells of `key` by peer, the best lower bound of a rate first."""
+    found = {
+        name: tuple(cell for cell in cells.get(key, ()) if cell.outcome is not Outcome.UNSUPPORTED)
+        for name, cells in parts.items()
+    }
+    lows = {name: tally(scenario_cells(cells)).interval.low for name, cells in found.items()}
+    order = sorted(found, key=lambda name: (-lows[name], name))
+    return {name: found[name] for name in order if found[name]}
+
+
+def judged_groups(
+    found: Mapping[str, tuple[Result, ...]], catalogue: Mapping[str, Quirk]
+) -> dict[str, dict[str, tuple[Result, ...]]]:
+    """Return the scenarios of each peer by the groups that have a judged one in any of them."""
+    parts = {name: by_group(scenario_cells(cells), catalogue) for name, cells in found.items()}
+    used = [it for it in GROUPS if any(tally(row.get(it, ())).judged for row in parts.values())]
+    return {name: {it: row.get(it, ()) for it in used} for name, row in parts.items()}
+
+
+def scenario_cells(results: Iterable[Result]) -> tuple[Result, ...]:
+    """Return the cells of scenarios."""
+    return tuple(cell for cell in results if not is_recording(cell))
 
 
 def is_recording(result: Result) -> bool:
@@ -98,6 +150,18 @@ def worst_failures(results: Iterable[Result], most: int) -> tuple[WorstFailure, 
         for cause, failing in causes.items()
     ]
     return tuple(sorted(found, key=lambda it: (it.outcome.badness, -it.cells, it.cause))[:most])
+
+
+def repro_command(failing: Result, reproducible: Container[str]) -> str:
+    """Return the command that shows a failure of a peer in its environment.
+
+    Args:
+        failing: a cell of the peer.
+        reproducible: the peers for which `harness repro` has scripts; others replay the cell.
+    """
+    command = "repro" if failing.normalizer in reproducible else "replay"
+    words = ("harness", "peers", "exec", failing.normalizer, command, failing.cell)
+    return shlex.join(words)
 
 
 def _parts(keyed: Iterable[tuple[str, Result]]) -> dict[str, tuple[Result, ...]]:
