@@ -115,6 +115,12 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """The failure that the normalizer emitted; one that folding derived is not its own."""
         return self.turn.failure if self.replay.reports_failure else None
 
+    @property
+    def invents_failure(self) -> bool:
+        """Whether the turn is wrongly reported as failed: then its calls and text are not lost."""
+        is_wrong = self.emitted_failure is not None and self.expectation.failure is None
+        return is_wrong and "failure" in self.judged
+
     @cached_property
     def pairing(self) -> CallPairing:
         """Which calls are the expected ones."""

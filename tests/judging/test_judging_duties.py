@@ -158,10 +158,15 @@ _INVENTED = (*_call("a", "f", arguments='{"x": 1}'), _FINISH)
 @pytest.mark.parametrize(
     ("body", "deltas", "rule", "level"),
     [
-        (_UNINDEXED, _REFUSED, "CALLS-KEPT", "SHOULD"),  # the client says that it cannot read it
+        (
+            _UNINDEXED,
+            _REFUSED,
+            "FAILURE-NOT-INVENTED",
+            "SHOULD",
+        ),  # the client says that it cannot read it
         (_UNINDEXED, (TextDelta("x"), Finish(FinishReason.STOP, "stop")), "CALLS-KEPT", "MUST"),
         (_UNINDEXED, _INVENTED, "CALL-ARGUMENTS-EXACT", "MUST"),
-        (_ONE + _END, _REFUSED, "CALLS-KEPT", "MUST"),  # the API documents this form
+        (_ONE + _END, _REFUSED, "FAILURE-NOT-INVENTED", "MUST"),  # the API documents this form
     ],
 )
 def test_a_client_may_refuse_a_form_that_the_api_does_not_document(
@@ -403,3 +408,20 @@ def test_a_client_may_reject_arguments_that_do_not_fit_their_tool(
     result, _ = judge_subject(LoadedSubject(a_cassette(answer)), sample, cuts="whole")
     levels = {it.rule: it.level for it in result.findings}
     assert levels["GOOD-CALL-NOT-REJECTED"] == level
+
+
+def test_a_failure_that_is_invented_loses_no_call_and_no_text() -> None:
+    body = chunk({"content": "yes"}) + _ONE + _END
+    assert set(_findings(body, _REFUSED, "gateway")) == {"FAILURE-NOT-INVENTED"}
+    other = (TextDelta("no"), *_REFUSED)
+    assert set(_findings(body, other, "gateway")) == {"FAILURE-NOT-INVENTED", "TEXT-EXACT"}
+
+
+def test_an_sdk_may_discard_a_finish_value_in_an_event_without_its_blank_line() -> None:
+    body = call('{"a', id="a", name="writing") + chunk(None, "tool_calls").rstrip()
+    withheld = (*_WITHHELD[:2], Finish(FinishReason.OTHER, ""))
+    assert "FAILURE-REPORTED" not in {
+        rule for rule, it in _findings(body, withheld, "sdk").items() if it.level == "MUST"
+    }
+    kept = (*_WITHHELD[:2], Finish(FinishReason.STOP, "stop"))
+    assert _findings(body, kept, "sdk")

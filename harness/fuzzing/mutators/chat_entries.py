@@ -225,13 +225,16 @@ MUTATORS: Final = (
     chat_preserving(
         "name-repeated", "each delta of a call has its complete name", "DELTA-NAME-REPEATED"
     )(editing_entries({"in each delta": _name_repeated}, _with_later_unnamed)),
-    chat_preserving("id-repeated", "each delta of a call has its id")(
-        editing_entries({"in each delta": _id_repeated}, _with_later)
-    ),
+    chat_preserving(
+        "id-repeated",
+        "each delta of a call has its id",
+        source="https://github.com/langchain4j/langchain4j/issues/4528",
+    )(editing_entries({"in each delta": _id_repeated}, _with_later)),
     chat_preserving(
         "later-fields-empty",
-        "later deltas have an empty id, or an empty name",
+        "later deltas have an empty id, name or type",
         "DELTA-ID-EMPTY-LATER",
+        "DELTA-TYPE-EMPTY-OR-NULL",
     )(
         editing_entries(
             {"id": _later(id=""), "name": _later_name_empty, "type": _later(type="")},

@@ -185,7 +185,7 @@ def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
 )
 def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
     missing = _missing_names(evidence)
-    for error in evidence.pairing.unexpected:
+    for error in () if evidence.invents_failure else evidence.pairing.unexpected:
         if error.name in missing:
             actual = f"rejected: {error.error}"
             came = _finish_of(evidence) or has_lone_surrogate(evidence) or _misfit(evidence, error)

@@ -38,6 +38,8 @@ def _has_reasoning(evidence: TurnEvidence) -> bool:
     field="text",
 )
 def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
+    if evidence.invents_failure and evidence.expectation.text.startswith(evidence.turn.text):
+        return
     others = (_has_replacement, _leaked_marks, _has_reasoning, is_text_doubled, markers_in_text)
     if text_differs(evidence) and not any(other(evidence) for other in others):
         yield Violation("text", evidence.expectation.text, evidence.turn.text)
