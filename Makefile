@@ -1,7 +1,7 @@
 # Short names for the commands of CONTRIBUTING.md. Another environment: make test BIN=path/to/bin
 BIN ?= .venv/bin
 
-.PHONY: setup test check bench report cassettes readme
+.PHONY: setup test check bench report cassettes readme matrix
 
 setup: ## an environment with everything that the other targets need
 	python3 -m venv .venv
@@ -30,3 +30,10 @@ cassettes: ## write the emulated cassettes of the bundled scenarios
 readme: ## the tables of README.md, from a run; it leaves with 1, since `naive` fails
 	-$(BIN)/harness run -n reference -n naive --no-report -o reports/readme
 	$(BIN)/python -m scripts.readme_output reports/readme/run.jsonl README.md
+
+# A library that cannot be installed or judged is a row with the reason, so the first two commands may fail.
+matrix: ## all third-party libraries into docs/matrix.md and reports/peers.html; needs a network
+	-$(BIN)/harness peers install --all
+	-$(BIN)/harness peers run -o reports/peers
+	$(BIN)/harness peers matrix reports/peers --run reports/peers.jsonl
+	$(BIN)/harness report reports/peers.jsonl -o reports/peers.html
