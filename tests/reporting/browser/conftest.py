@@ -7,12 +7,15 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.judging.catalogue import Quirk
+from harness.judging.cost import Cost
 from harness.reporting.page import render_page
 from harness.reporting.report import NamedRun, ReportContext
 from harness.runs.kill_table import MeasuredKill
+from harness.runs.peer_facts import PeerFacts
 from harness.runs.run import Run
 from tests.reporting.browser.reporting_places import Browser, Opened, Visit
 
@@ -31,7 +34,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def report(sample: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a page of everything: a base, a history, the catalogue, the kill table."""
+    """Return a page of everything: a base, a history, the catalogue, the kill table, peers."""
     path = tmp_path_factory.mktemp("report") / "index.html"
     quirk = Quirk("ARGS-TRUNCATED", "C", "It ends early", "Seen.", "Do not run it.", "lost call")
     beside = ReportContext(
@@ -40,6 +43,12 @@ def report(sample: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
         quirks={quirk.id: quirk},
         kills=(MeasuredKill("rule", "MUST", "what it asks", "turns", "miniature", "a/b", 3),),
     )
+    cost = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, not_measured="no text")
+    lib = PeerFacts("naive", "python", "library", "1.0", "0.1.0", "2026-11-01", 60.0, cost=cost)
+    other = msgspec.structs.replace(lib, name="reference", cost=None)
+    dead = msgspec.structs.replace(lib, name="dead", not_judged="exit code -9")
+    header = msgspec.structs.replace(sample.header, peers=(lib, other, dead))
+    sample = msgspec.structs.replace(sample, header=header)
     path.write_text(render_page(sample, beside), encoding="utf-8", newline="\n")
     return path
 
