@@ -20,6 +20,7 @@ from harness.cli.options import (
     today_option,
 )
 from harness.cli.run_files import bundled_context, write_text
+from harness.conversation.discovery import available_agents
 from harness.errors import HarnessError, UsageError
 from harness.judging.replaying import CUTS, Cuts
 from harness.normalizers.discovery import available_normalizers
@@ -50,7 +51,7 @@ def peers_command() -> None:
 def list_peers(folder: Path, style: str) -> None:
     """List the peers, their packages and environments."""
     rows = list(_rows(folder))
-    columns = ("name", "language", "package", "version", "state", "dialects")
+    columns = ("name", "kind", "language", "package", "version", "state", "dialects")
     table = [columns, *([_text(row[column]) for column in columns] for row in rows)]
     echo_result(style, rows, aligned_columns(table))
 
@@ -61,6 +62,7 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
         environment = environment_of(peer, folder)
         yield {
             "name": peer.name,
+            "kind": peer.kind,
             "language": peer.language,
             "package": peer.library.name,
             "version": peer.library.version,
@@ -72,7 +74,8 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _declared_dialects() -> dict[str, tuple[str, ...]]:
-    return {each.name: tuple(sorted(each.dialects)) for each in available_normalizers()}
+    normalizers = {each.name: tuple(sorted(each.dialects)) for each in available_normalizers()}
+    return normalizers | {it.name: tuple(sorted(it.dialects)) for it in available_agents()}
 
 
 def _text(value: object) -> str:
@@ -179,7 +182,8 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
 ) -> int:
     """Judge peers, all by default, each in processes of its environment.
 
-    A peer must first pass a text and a call in each of its dialects. A peer that hangs, floods or
+    A peer must first pass a text and a call in each of its dialects; an agent, which is judged on
+    conversations, passes one of them first. A peer that hangs, floods or
     dies is recorded as not judged, with the reason, and the command exits with code 1.
     """
     absolute = tuple(path.absolute() for path in paths)

@@ -101,12 +101,15 @@ def _merged_header(headers: Sequence[Header], peers: tuple[PeerFacts, ...]) -> H
     first = headers[0]
     equal = all(header.selection == first.selection for header in headers)
     normalizers = tuple(each for header in headers for each in header.normalizers)
+    agents = tuple(each for header in headers for each in header.agents)
+    names = [each.name for each in normalizers] + [each.name for each in agents]
     return Header(
         schema=SCHEMA,
         harness=first.harness,
         normalizers=normalizers,
+        agents=agents,
         selection=first.selection if equal else Selection(),
-        command=("harness", "peers", "run", *(each.name for each in normalizers)),
+        command=("harness", "peers", "run", *names),
         scenario_count=max(header.scenario_count for header in headers),
         peers=peers,
     )

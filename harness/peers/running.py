@@ -22,7 +22,7 @@ from harness.judging.results import Outcome
 from harness.peers.environment import environment_of, link_harness
 from harness.peers.process import judging_variables, run_bounded
 from harness.peers.record import RUN, PeerRecord, complete_run, write_record
-from harness.peers.smoke import write_smoke_cases
+from harness.peers.smoke import smoke_conversations, write_smoke_cases
 from harness.peers.table import Peer
 from harness.reporting.visible import plain
 from harness.runs.run import Run
@@ -149,10 +149,13 @@ class _PeerJudge:
         if self.environment.state != "installed":
             raise _NotJudgedError(f"its environment is {self.environment.state}")
         if not self._dialects:
-            raise _NotJudgedError("the installed harness has no normalizer of this name")
+            raise _NotJudgedError(f"the installed harness has no {self._peer.kind} of this name")
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            cases = write_smoke_cases(self._dialects, folder)
+            if self._peer.kind == "agent":
+                cases = smoke_conversations(self._dialects)
+            else:
+                cases = write_smoke_cases(self._dialects, folder)
             smoke = (*map(str, cases), "--cuts", "whole", "-j", str(_SMOKE_PROCESSES))
             run = self._run(smoke, folder, _SMOKE_SECONDS)
             if any(result.outcome is Outcome.HANG for result in run.results):
@@ -164,7 +167,8 @@ class _PeerJudge:
 
     def _run(self, arguments: tuple[str, ...], output: Path, limit: float) -> Run:
         """Run the harness of the environment, and return the complete run that it wrote."""
-        own = ("-n", self._peer.name, "--no-report", "-o", str(output))
+        option = "-a" if self._peer.kind == "agent" else "-n"
+        own = (option, self._peer.name, "--no-report", "-o", str(output))
         self._execute(("run", *arguments, *own), limit)
         return complete_run(output / RUN, self._peer.name)
 
@@ -186,9 +190,12 @@ class _PeerJudge:
             raise _NotJudgedError(f"{how}: {ended.last_line}" if ended.last_line else how)
 
     def _cost(self) -> Cost | None:
-        """Return what the judged peer costs, or why that was not measured; None if left out."""
+        """Return what the judged peer costs, or why that was not measured; None if left out.
+
+        The cost of an agent is not measured, because that of its library's normalizer is.
+        """
         limit = self._runs.cost_seconds
-        if not limit:
+        if not limit or self._peer.kind == "agent":
             return None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "cost.json"

@@ -1,4 +1,4 @@
-"""The smoke cases of a peer: a text and a call, as each API documents them.
+"""The smoke cases of a peer: a text and a call; of an agent, a conversation with a call.
 
 They prove that an adapter drives its library before it is judged. A library that fails on one of
 them is not judged, because its failures elsewhere would say nothing about it.
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from harness import shipped
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, call_deltas
@@ -30,6 +31,19 @@ _CALL: Final[tuple[Delta, ...]] = (
     *call_deltas(0, "call_abc12", _TOOL.name, '{"city": ', '"Oslo"}'),
     Finish(FinishReason.TOOL_CALLS),
 )
+
+# Bundled scenarios without any difficulty, one for each dialect of agents of libraries.
+_CONVERSATIONS: Final = {
+    "openai-chat": "loops/content-null-beside-call",
+    "anthropic": "loops/anthropic-two-at-once",
+}
+
+
+def smoke_conversations(dialects: Iterable[str]) -> tuple[Path, ...]:
+    """Return the bundled scenario of a conversation in each of the dialects that has one."""
+    folder = shipped.bundled_folder("scenarios").absolute()
+    found = (_CONVERSATIONS[each] for each in dialects if each in _CONVERSATIONS)
+    return tuple(folder / f"{scenario}.yaml" for scenario in found)
 
 
 def write_smoke_cases(dialects: Iterable[str], folder: Path) -> tuple[Path, ...]:

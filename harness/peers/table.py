@@ -3,7 +3,7 @@
 import re
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -12,6 +12,8 @@ from harness.files.load import load_toml_file
 from harness.files.names import nearest
 from harness.files.typed import File, Text, convert
 from harness.runs.peer_facts import Language
+
+PeerKind = Literal["normalizer", "agent"]
 
 FOLDER: Final = Path(__file__).parent
 _TABLE: Final = FOLDER / "peers.toml"
@@ -35,18 +37,20 @@ class _Row(File, frozen=True):
     environment: str = ""
     driver: str = ""
     dialects: tuple[Text, ...] = ()
+    agent: bool = False
 
 
 class Peer(msgspec.Struct, frozen=True):
     """A third-party library as driven by one adapter.
 
     Fields:
-        name: of the normalizer or of the client; unique.
+        name: of the normalizer, the agent or the client; unique.
         packages: requirements of its environment as the package manager takes them.
         library: the package under test.
         environment: name of its environment, which it may share with others.
         driver: file in `clients/node/`; "" in Python.
         dialects: of a driver; () in Python, because a normalizer declares its own.
+        kind: whether it is judged on turns, as a normalizer, or on conversations, as an agent.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Peer(msgspec.Struct, frozen=True):
     environment: str
     driver: str = ""
     dialects: tuple[str, ...] = ()
+    kind: PeerKind = "normalizer"
 
     @property
     def pins(self) -> tuple[Pin, ...]:
@@ -104,6 +109,8 @@ def _peer(name: str, rows: dict[str, _Row], path: Path) -> Peer:
         )
     if bool(row.driver) != bool(row.dialects) or bool(row.driver) != bool(owner.driver):
         raise _error("expected `driver` and `dialects` together, or neither", path, name)
+    if row.agent and row.driver:
+        raise _error("expected an agent without `driver`", path, name)
     language: Language = "javascript" if row.driver else "python"
     return Peer(
         name,
@@ -113,6 +120,7 @@ def _peer(name: str, rows: dict[str, _Row], path: Path) -> Peer:
         row.environment or name,
         row.driver,
         row.dialects,
+        "agent" if row.agent else "normalizer",
     )
 
 

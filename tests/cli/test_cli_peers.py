@@ -23,7 +23,17 @@ def test_the_list_has_all_peers_and_their_keys(harness: Harness, tmp_path: Path)
     left = harness("peers", "list", "--format", "json")
     assert left.code == 0
     assert [row["name"] for row in left.json] == list(peers())
-    keys = {"name", "language", "package", "version", "dialects", "state", "installed", "folder"}
+    keys = {
+        "name",
+        "kind",
+        "language",
+        "package",
+        "version",
+        "dialects",
+        "state",
+        "installed",
+        "folder",
+    }
     assert all(set(row) == keys for row in left.json)
     assert all(row["state"] == "missing" and not row["installed"] for row in left.json)
     assert all(row["folder"].startswith(str(tmp_path)) for row in left.json)

@@ -22,6 +22,7 @@ from harness.peers.record import (
 )
 from harness.peers.table import peers
 from harness.runs.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
+from harness.runs.run import AgentFacts
 from harness.runs.store import RunWriter, read_run
 from tests.peers.peers_samples import Cell, a_record, cells, peer, results_of
 from tests.runs.runs_samples import a_finding, a_header, a_result
@@ -90,6 +91,18 @@ def test_a_peer_without_a_judged_cell_is_not_shown_as_a_pass() -> None:
     text = page(peer((a_result("a/b", "lib", outcome=Outcome.UNJUDGED),)))
     assert "100.0 %" not in text
     assert "| none judged |  |" in text
+
+
+def test_an_agent_is_compared_with_agents_only() -> None:
+    found = peer((a_result("loops/b", "loop"),), "loop")
+    assert found.run is not None
+    header = replace(found.run.header, normalizers=(), agents=(AgentFacts("loop"),))
+    agent = PeerResults(found.record, replace(found.run, header=header))
+    text = page(peer((a_result("a/b", "lib"),)), agent)
+    turns, _, agents = text.partition("## Agents over conversations")
+    assert "| loop |" not in turns.partition("## By dialect")[2]
+    assert "| loop | 1 / 1 |" in agents
+    assert "| lib |" not in agents.partition("## By group")[0]
 
 
 def test_a_peer_that_was_not_judged_is_listed_with_the_reason() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event, Timer
 
 import pytest
+from msgspec.structs import replace
 
 from harness.judging.cost import Cost
 from harness.peers import running
@@ -51,8 +52,15 @@ def a_peer(name: str) -> Peer:
     )
 
 
-def judged(
-    folder: Path, script: str, name: str = GOOD, seconds: float = 60.0, cost_seconds: float = 0.0
+def judged(  # noqa: PLR0913 - what a test may change
+    folder: Path,
+    script: str,
+    name: str = GOOD,
+    seconds: float = 60.0,
+    cost_seconds: float = 0.0,
+    *,
+    peer: Peer | None = None,
+    scenario: str = "dashscope/split-chunks",
 ) -> PeerRecord:
     """Return the record of a peer in an environment whose harness is `script`."""
     environment = folder / "environments" / GOOD
@@ -70,11 +78,11 @@ def judged(
         "2026-11-01",
         seconds,
         "whole",
-        paths=(bundled_folder("scenarios") / "dashscope" / "split-chunks.yaml",),
+        paths=(bundled_folder("scenarios") / f"{scenario}.yaml",),
         cost_seconds=cost_seconds,
     )
     records: list[PeerRecord] = []
-    judge_peers([(a_peer(name), ("openai-chat",))], runs, 1, records.append)
+    judge_peers([(peer or a_peer(name), ("openai-chat",))], runs, 1, records.append)
     (record,) = records
     (found,) = read_results(runs.output)
     assert found.record == record
@@ -124,6 +132,22 @@ def test_a_peer_whose_cost_cannot_be_measured_is_judged(
 
 def test_a_peer_that_is_not_judged_is_not_measured(tmp_path: Path) -> None:
     assert judged(tmp_path, "#!/bin/sh\nexit 3\n", cost_seconds=60.0).cost is None
+
+
+def test_an_agent_is_judged_on_conversations(tmp_path: Path) -> None:
+    peer = replace(a_peer("plain-loop"), kind="agent")
+    record = judged(tmp_path, REAL, cost_seconds=60.0, peer=peer, scenario="loops/only-text")
+    assert record.not_judged == ""
+    assert record.cost is None
+    (found,) = read_results(tmp_path / "results")
+    assert found.run is not None
+    assert found.run.header.names == ("plain-loop",)
+    assert [result.scenario for result in found.run.results] == ["loops/only-text"]
+
+
+def test_an_agent_without_its_adapter_is_not_judged(tmp_path: Path) -> None:
+    peer = replace(a_peer("no-such-loop"), kind="agent")
+    assert "exit code" in judged(tmp_path, REAL, peer=peer).not_judged
 
 
 def test_a_peer_that_fails_its_smoke_cases_is_not_judged(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ import msgspec
 import pytest
 
 from harness import shipped
+from harness.conversation.discovery import GROUP as AGENTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.normalizers.discovery import GROUP
+from harness.normalizers.protocol import Normalizer
 from harness.peers.locks import locked_versions, normalized, read_lock, without_addresses
 from harness.peers.table import FOLDER, Peer, load_peers, peers, select_peers
 
@@ -20,20 +22,24 @@ PEERS = list(peers().values())
 NAMES = [peer.name for peer in PEERS]
 
 
-def declared_normalizers() -> dict[str, str]:
+def declared_clients() -> dict[str, str]:
     """Return the entry points of this checkout, which may be newer than what is installed."""
     table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    found: dict[str, str] = table["project"]["entry-points"][GROUP]
+    points = table["project"]["entry-points"]
+    found: dict[str, str] = points[AGENTS] | points[GROUP]
+    assert len(found) == len(points[AGENTS]) + len(points[GROUP])
     return found
 
 
 @pytest.mark.parametrize("peer", PEERS, ids=NAMES)
 def test_a_row_names_an_adapter(peer: Peer) -> None:
     if peer.language == "python":
-        module, _, attribute = declared_normalizers()[peer.name].partition(":")
-        assert getattr(importlib.import_module(module), attribute).role == "peer"
+        module, _, attribute = declared_clients()[peer.name].partition(":")
+        found = getattr(importlib.import_module(module), attribute)
+        assert found.role == "peer"
+        assert isinstance(found, Normalizer) == (peer.kind == "normalizer")
     else:
-        assert peer.name not in declared_normalizers()
+        assert peer.name not in declared_clients()
         assert (shipped.bundled_folder("clients") / "node" / peer.driver).is_file()
         assert set(peer.dialects) <= set(DIALECTS)
 
@@ -47,7 +53,7 @@ def test_each_driver_has_a_row() -> None:
 
 
 def test_each_adapter_has_a_row() -> None:
-    modules = {name: value.partition(":") for name, value in declared_normalizers().items()}
+    modules = {name: value.partition(":") for name, value in declared_clients().items()}
     adapters = {
         name
         for name, (module, _, attribute) in modules.items()
@@ -94,6 +100,7 @@ def test_a_lock_of_npm_keeps_digests_and_loses_addresses() -> None:
         ('[a]\npackages = ["x==1"]\nenvironment = "a"', "expected either `packages`"),
         ('[a]\npackages = ["x@1"]\ndriver = "x.mjs"', "`driver` and `dialects`"),
         ('[a]\npackages = ["x==1"]\ndialects = ["tgi"]', "`driver` and `dialects`"),
+        ('[a]\npackages = ["x@1"]\ndriver = "x"\ndialects = ["tgi"]\nagent = true', "an agent"),
         ('["../a"]\npackages = ["x==1"]', "expected a name"),
         ('[a]\npackage = ["x==1"]', "unknown key 'package'"),
     ],

@@ -112,6 +112,9 @@ def peers_page(report: Report) -> PeersView:
         return PeersView()
     judged = tuple(each for each in facts if not each.not_judged)
     cells = _cells(report, judged)
+    agents = {each.name for each in report.run.header.agents}
+    turns = {name: own for name, own in cells.items() if name not in agents}
+    conversations = {name: own for name, own in cells.items() if name in agents}
     failures = tuple(each for peer in judged for each in _failures(cells[peer.name]))
     return PeersView(
         total=len(facts),
@@ -121,8 +124,8 @@ def peers_page(report: Report) -> PeersView:
         dates=dates_of(facts),
         seconds=sum(each.seconds for each in facts),
         costs=tuple(_cost_rows(report, judged)),
-        dialects=tuple(_dialect_tables(report, cells)),
-        groups=tuple(_group_tables(report, cells)),
+        dialects=(*_dialect_tables(report, turns), *_agent_tables(report, conversations)),
+        groups=tuple(_group_tables(report, turns)),
         failures=failures,
         failing=frozenset(each.name for each in failures),
     )
@@ -138,8 +141,9 @@ def _cells(report: Report, peers: tuple[PeerFacts, ...]) -> dict[str, tuple[Resu
 
 def _row(report: Report, peer: PeerFacts, cells: tuple[Result, ...]) -> PeerRow:
     header = report.run.header
-    own = (each for each in header.normalizers if each.name == peer.name)
-    dialects = {dialect for each in own for dialect in each.dialects}
+    own = {each.name: each.dialects for each in header.normalizers}
+    own |= {each.name: each.dialects for each in header.agents}
+    dialects = set(own.get(peer.name, ()))
     return PeerRow(peer, header.kind_of(peer.name), rates(cells), unsupported(cells, dialects))
 
 
@@ -161,6 +165,17 @@ def _dialect_tables(report: Report, cells: Mapping[str, tuple[Result, ...]]) -> 
             )
             groups = _squares(judged_groups(found, report.context.quirks), dialect)
             yield RateTable(f"dialect-{dialect}", f"{row.title} ({dialect})", rows, groups)
+
+
+def _agent_tables(report: Report, cells: Mapping[str, tuple[Result, ...]]) -> Iterator[RateTable]:
+    """Yield the table of agents, which are judged on other cells than normalizers."""
+    found = ranked({name: {"": results} for name, results in cells.items()}, "")
+    if found:
+        rows = tuple(
+            RateRow(name, rates(own), replays_link(normalizer=name)) for name, own in found.items()
+        )
+        groups = _squares(judged_groups(found, report.context.quirks), "")
+        yield RateTable("agents", "Agents over conversations", rows, groups)
 
 
 def _group_tables(report: Report, cells: Mapping[str, tuple[Result, ...]]) -> Iterator[RateTable]:

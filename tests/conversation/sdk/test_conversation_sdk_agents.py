@@ -24,12 +24,11 @@ from tests.judging.conversations.conversation_samples import (
     a_cassette,
     a_script,
     calls,
-    cut,
     loaded,
     says,
 )
 
-MODULES: Final = ("openai_agents", "pydantic_ai")
+MODULES: Final = ("langgraph", "openai_agents", "pydantic_ai")
 # A warning of a library about its dependencies is not an error of its user.
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -111,9 +110,35 @@ def test_an_error_of_the_provider_is_told_with_its_turn(agent: Agent) -> None:
     assert record.conversation.turns[-1].turn.failure is not None
 
 
-def test_a_closed_connection_runs_no_part_of_a_call(agent: Agent) -> None:
-    record = held(agent, cut(calls('{"city": "Os')))
-    assert not record.executions
+# What the libraries are accused of; each was checked against their source.
+TRUE: Final = [
+    # No runner looks at the finish reason before it executes the calls of a response.
+    ("langgraph", "loops/ends-after-a-whole-call", "CONV-CALL-FROM-BROKEN-TURN"),
+    ("openai_agents", "loops/ends-after-a-whole-call", "CONV-CALL-FROM-BROKEN-TURN"),
+    ("pydantic_ai", "loops/ends-after-a-whole-call", "CONV-CALL-FROM-BROKEN-TURN"),
+    # A tool without the id of its call returns its result instead of a ToolMessage.
+    ("langgraph", "loops/no-id-in-the-stream", "CONV-NO-CRASH"),
+    # The content of a message may be a list of strings, so an empty list is not written as text.
+    ("langgraph", "loops/system-text-first", "HIST-RESULT-NON-STRING"),
+    # By default, an unknown tool and an id of an earlier call end the run.
+    ("openai_agents", "gateway/one-unknown-of-three", "CONV-ENDING"),
+    ("openai_agents", "gateway/same-id-each-turn", "CONV-ENDING"),
+    # It sends arguments back that are no JSON.
+    ("openai_agents", "conversations/parallel-one-bad", "HIST-ARGS-INVALID"),
+    # It asks again after an empty response, with a system message.
+    ("pydantic_ai", "gateway/empty-turn-after-a-side-effect", "HIST-SYSTEM-MID"),
+]
+
+
+@pytest.mark.parametrize(("module", "scenario", "rule"), TRUE)
+def test_true_findings_remain(module: str, scenario: str, rule: str) -> None:
+    agent: Agent = import_module(f"harness.conversation.sdk.{module}").agent
+    if agent.missing:
+        pytest.skip(f"the extra {agent.extra} is not installed")
+    subjects = (load_subject(each) for each in select_subjects(()) if each.conversation)
+    subject = next(it for it in subjects if it.id == scenario)
+    result, _ = judge_conversation(subject, agent, cuts="whole")
+    assert rule in {finding.rule for finding in result.findings}
 
 
 @pytest.mark.parametrize("module", MODULES)
