@@ -34,6 +34,8 @@ AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "truncation": ("rounds", "never"),
     # Whether the calls of the last round that the limit allows are answered, or executed.
     "last-round": ("answered", "executed"),
+    # Whether a stream that ends without a finish reason failed, or is documented as complete.
+    "absent-finish": ("failure", "stop"),
     **TEXT_POLICIES,
 }
 

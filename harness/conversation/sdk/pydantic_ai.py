@@ -227,6 +227,8 @@ agent: Final = Agent(
         "identical-calls": "unlimited",
         "truncation": "never",
         "last-round": "executed",
+        # As documented for `openai_chat_streaming_requires_finish_reason`.
+        "absent-finish": "stop",
     },
     needs=("pydantic_ai", "openai", "anthropic", "httpx2"),
     extra="pydantic-ai",

@@ -112,13 +112,12 @@ def test_an_error_of_the_provider_is_told_with_its_turn(agent: Agent) -> None:
 
 # What the libraries are accused of; each was checked against their source.
 TRUE: Final = [
-    # No runner looks at the finish reason before it executes the calls of a response.
+    # They execute the calls of a stream without a finish reason, and document nothing about it.
     ("langgraph", "loops/ends-after-a-whole-call", "CONV-CALL-FROM-BROKEN-TURN"),
     ("openai_agents", "loops/ends-after-a-whole-call", "CONV-CALL-FROM-BROKEN-TURN"),
-    ("pydantic_ai", "loops/ends-after-a-whole-call", "CONV-CALL-FROM-BROKEN-TURN"),
     # A tool without the id of its call returns its result instead of a ToolMessage.
     ("langgraph", "loops/no-id-in-the-stream", "CONV-NO-CRASH"),
-    # The content of a message may be a list of strings, so an empty list is not written as text.
+    # The content of a message may be a list of blocks, so an empty list is not written as text.
     ("langgraph", "loops/system-text-first", "HIST-RESULT-NON-STRING"),
     # By default, an unknown tool and an id of an earlier call end the run.
     ("openai_agents", "gateway/one-unknown-of-three", "CONV-ENDING"),
@@ -139,6 +138,15 @@ def test_true_findings_remain(module: str, scenario: str, rule: str) -> None:
     subject = next(it for it in subjects if it.id == scenario)
     result, _ = judge_conversation(subject, agent, cuts="whole")
     assert rule in {finding.rule for finding in result.findings}
+
+
+def test_a_documented_end_without_a_finish_reason_is_not_judged() -> None:
+    agent: Agent = import_module("harness.conversation.sdk.pydantic_ai").agent
+    subjects = (load_subject(each) for each in select_subjects(()) if each.conversation)
+    about = [it for it in subjects if it.scenario and "absent-finish" in it.scenario.policies]
+    assert len(about) == 2
+    for subject in about:
+        assert judge_conversation(subject, agent)[0].outcome is Outcome.UNSUPPORTED
 
 
 @pytest.mark.parametrize("module", MODULES)
