@@ -425,3 +425,37 @@ def test_an_sdk_may_discard_a_finish_value_in_an_event_without_its_blank_line() 
     }
     kept = (*_WITHHELD[:2], Finish(FinishReason.STOP, "stop"))
     assert _findings(body, kept, "sdk")
+
+
+@pytest.mark.parametrize(("raw", "level"), [("stop", "MAY"), ("tool_callsstop", "MUST")])
+def test_an_sdk_may_keep_one_of_several_finish_values(raw: str, level: Level) -> None:
+    subject = next(each for each in shipped_subjects() if each.id == "finish/tool-calls-then-stop")
+    (expected,) = subject.expectations
+    assert subject.scenario is not None
+    alone = msgspec.structs.replace(expected, alternatives=())
+    scenario = msgspec.structs.replace(subject.scenario, expect=(alone,))
+    subject = LoadedSubject(subject.cassette, scenario)
+    calls = tuple(
+        delta
+        for index, each in enumerate(expected.calls)
+        for delta in _call(each.id or "", each.name, index, each.json_text)
+    )
+    deltas = (TextDelta(expected.text), *calls, Finish(FinishReason.TOOL_CALLS, raw))
+    sample = a_normalizer(lambda reads: iter(deltas * bool(list(reads))), kind="sdk")
+    result, _ = judge_subject(subject, sample, cuts="whole")
+    levels = {it.rule: it.level for it in result.findings}
+    assert levels == {"FINISH-RAW-KEPT": level}
+
+
+def test_an_sdk_may_raise_if_the_calls_of_the_stream_are_ambiguous() -> None:
+    def crash(_reads: Iterable[bytes]) -> Iterator[Delta]:
+        raise ValueError("no")
+        yield
+
+    body = chunk({"content": "<｜t"}) + call("{k: 1}", id="a", name="writing") + _END
+    result, _ = judge_subject(
+        LoadedSubject(a_cassette(an_interaction(body))),
+        a_normalizer(crash, kind="sdk"),
+        cuts="whole",
+    )
+    assert [(it.rule, it.level) for it in result.findings] == [("NO-CRASH", "SHOULD")]

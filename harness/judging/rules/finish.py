@@ -56,7 +56,10 @@ def _of_odd_form(evidence: TurnEvidence) -> Came:
 def _raw(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, finish = evidence.expectation.finish_raw, evidence.turn.finish
     if finish is not None and finish.raw != expected:
-        yield Violation("finish.raw", expected, finish.raw, came=_of_odd_form(evidence))
+        # An answer with several finish values has one in each chunk, of which a caller keeps one.
+        is_sent = finish.raw in evidence.oracle.finishes
+        came = as_sent(is_sent=is_sent) or _of_odd_form(evidence)
+        yield Violation("finish.raw", expected, finish.raw, came=came)
 
 
 @turn_rule(

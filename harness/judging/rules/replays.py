@@ -22,7 +22,8 @@ def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.error:
         replay, came = evidence.replay, answer_of(evidence)
         expected = evidence.expectation
-        is_loud = expected.failure is not None or expected.may_fail or bool(expected.rejected)
+        is_bad = bool(expected.rejected) or "rejected" not in evidence.judged
+        is_loud = expected.failure is not None or expected.may_fail or is_bad
         if not came and is_loud:
             came = "failure"
         yield Violation("replay", "no exception", replay.error, raised=replay.raised, came=came)
