@@ -3,9 +3,11 @@
 A client that hands over what came is not to blame for it in the same way as one that damaged it.
 """
 
+import ast
 import json
 import math
 import re
+import warnings
 from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
@@ -28,6 +30,8 @@ _OBJECT: Final = re.compile(rb"\{")
 _TRAILING_MARKUP: Final = re.compile(r"(?<=\})\s*(?:</[\w:|-]+>\s*)+\Z")
 # A string, or a comma after the last value of an object or array.
 _TRAILING_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+# A literal that is cut here is none, and Python's parser needs memory for each bracket.
+_LONGEST_LITERAL: Final = 10_000
 _FIRST_ERROR: Final = 400
 # The code of a body whose events belong to another API.
 _OTHER_API: Final = "unknown_envelope"
@@ -98,8 +102,19 @@ def unusable_arguments(text: str) -> Came:
             _completed(text), strict=False, parse_float=_finite, parse_constant=_refuse_constant
         )
     except (ValueError, RecursionError):
-        return ""
+        value = _python_literal(text)
     return "json-extension" if isinstance(value, dict) and parse(text).error else ""
+
+
+def _python_literal(text: str) -> object:
+    """Return what Python reads in a literal, with values that JSON has; None if it is not one."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # Python warns of unknown escapes
+            value = ast.literal_eval(text[:_LONGEST_LITERAL].strip())
+        written = json.dumps(value, allow_nan=False)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if json.loads(written) == value else None
 
 
 def changed_arguments(sent: str, actual: str) -> Came:
@@ -114,7 +129,8 @@ def may_read_as(sent: str, actual: str) -> bool:
     try:
         value, last, first = _value(actual), _value(sent), _value(sent, take_first=True)
     except (ValueError, RecursionError):
-        return False
+        literal = _python_literal(sent)
+        return literal is not None and json.dumps(literal) == json.dumps(parse(actual).value)
     return value in (last, first)
 
 
