@@ -350,3 +350,15 @@ def test_a_document_that_becomes_a_stream_gets_the_type_of_a_stream(data: st.Dat
     assert found is not None
     assert interaction.header("content-type") == "application/json"
     assert found[0].header("content-type") == "text/event-stream"
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"response_format": {"type": "json_object"}}'])
+@given(data=st.data())
+def test_chat_completions_refuse_for_a_response_format_only(
+    body: bytes, data: st.DataObject
+) -> None:
+    failed = next(each for each in MUTATORS if each.name == "failed")
+    before = replace(clean()["openai-chat"][0], request=Request(body=body))
+    changed = data.draw(st.composite(lambda draw: failed.mutate(draw, before))())
+    assert changed is not None
+    assert b"response_format" in body or not changed[1].startswith("refusal")

@@ -80,7 +80,7 @@ _FAILURES: Final = (
     StreamFailure("server_error", "The server had an error"),
     StreamFailure("overloaded_error", "Überlastet: 请稍后再试"),
     StreamFailure("interrupted"),
-    StreamFailure("refusal", "I cannot help with that."),
+    StreamFailure("refusal", "I cannot help with that."),  # the last, as `_failed` leaves it out
 )
 _PAGES: Final = (
     b"<html><body>502 Bad Gateway</body></html>",
@@ -178,12 +178,26 @@ def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     "REFUSAL-DELTA",
     "DASH-ERROR-EVENT",
 )
-@rewriting
-def _failed(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    failure = draw(st.sampled_from(_FAILURES))
-    at = draw(st.integers(0, len(deltas) - 1))
-    kept = tuple(d for d in deltas[:at] if not isinstance(d, Finish | UsageDelta))
-    return (*kept, failure), f"{failure.code} after delta {at}"
+def _failed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    failures = _FAILURES if _may_refuse(interaction) else _FAILURES[:-1]
+
+    @rewriting
+    def fail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
+        failure = draw(st.sampled_from(failures))
+        at = draw(st.integers(0, len(deltas) - 1))
+        kept = tuple(d for d in deltas[:at] if not isinstance(d, Finish | UsageDelta))
+        return (*kept, failure), f"{failure.code} after delta {at}"
+
+    return fail(draw, interaction)
+
+
+def _may_refuse(interaction: Interaction) -> bool:
+    """Whether the API may refuse: OpenAI's chat completions do so for a response format only.
+
+    Source: https://platform.openai.com/docs/guides/structured-outputs#refusals
+    """
+    is_chat = interaction.dialect == "openai-chat"
+    return not is_chat or b'"response_format"' in interaction.request.body
 
 
 @changing(

@@ -139,7 +139,7 @@ def _calls(total: Any, interaction: Interaction, *, is_cut: bool) -> Iterator[De
             yield from sdk.handed_call(index, call["id"], call["name"], call["args"])
         else:
             why = "LangChain's tool node executes no tool without a name"
-            yield from sdk.withheld_call(index, call["id"], "", str(call["args"]), why)
+            yield from sdk.withheld_call(index, call["id"], "", written, why)
     for index, call in enumerate(total.invalid_tool_calls, len(total.tool_calls)):
         why = call.get("error") or "LangChain could not parse the arguments"
         yield from sdk.withheld_call(index, call["id"], call["name"], call["args"], why)
