@@ -12,7 +12,7 @@ import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.duties import quirks_of_form
-from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection, Field
+from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.judging.results import Came, Replay
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
@@ -126,18 +126,17 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """Which calls are the expected ones."""
         return pair_calls(self.expectation, self.replay.turn)
 
-    @property
-    def unreported(self) -> tuple[ExpectedRejection, ...]:
-        """The calls that had to be rejected and were not."""
-        rejected = self.expectation.rejected
-        return tuple(rejected[index] for index in self.pairing.unreported)
+    @cached_property
+    def _unreported(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names, and the ids, of the calls that had to be rejected and were not."""
+        rejected = [self.expectation.rejected[index] for index in self.pairing.unreported]
+        ids = frozenset(each.id for each in rejected if each.id)
+        return frozenset(each.name for each in rejected), ids
 
     def is_unreported(self, call: ToolCall) -> bool:
         """Whether an emitted call may be one that had to be rejected, by its name or its id."""
-        return any(
-            it.name in ("", call.name) or (it.id is not None and it.id == call.id)
-            for it in self.unreported
-        )
+        names, ids = self._unreported
+        return call.name in names or "" in names or call.id in ids
 
     def expected_call(self, index: int) -> ExpectedCall | None:
         """Return the expected call that is paired with the emitted call at `index`, if any."""
@@ -218,31 +217,45 @@ def _number(kind: CallKind, text: str, numbers: dict[Hashable, int]) -> int:
     return numbers.setdefault(value, len(numbers))
 
 
-def _is_reported(rejection: ExpectedRejection, error: ParseError) -> bool:
-    """Whether `error` is of the rejected call: by its name, or by its id and raw text."""
-    if rejection.name in ("", error.name):
-        return True
-    same = bool(rejection.id) and rejection.id == error.id
-    return same and rejection.snippet.strip() == error.snippet.strip()
-
-
-def _likeness(rejection: ExpectedRejection, error: ParseError) -> tuple[bool, bool, bool]:
-    """Return how well an error fits, because one name, or no name, fits several."""
-    same_text = rejection.snippet.strip() == error.snippet.strip()
-    return rejection.name == error.name, bool(error.id) and rejection.id == error.id, same_text
-
-
 def _pair_rejections(
     expectation: Expectation, turn: Turn
 ) -> tuple[tuple[int, ...], tuple[ParseError, ...]]:
-    left = list(turn.parse_errors)
+    """Return the rejections without an error, and the errors without a rejection."""
+    errors = turn.parse_errors
+    indexes: defaultdict[Hashable, deque[int]] = defaultdict(deque)
+    for index, error in enumerate(errors):
+        for key in _keys_of_rejection(error.name, error.id, error.snippet, is_nameless=True):
+            indexes[key].append(index)
+    taken: set[int] = set()
     unreported: list[int] = []
     # Rejections with a name first, because one without a name matches any error.
-    for index, rejection in sorted(enumerate(expectation.rejected), key=lambda it: not it[1].name):
-        fitting = [error for error in left if _is_reported(rejection, error)]
-        match = max(fitting, key=lambda it: _likeness(rejection, it), default=None)
+    for index, it in sorted(enumerate(expectation.rejected), key=lambda each: not each[1].name):
+        keys = _keys_of_rejection(it.name, it.id or "", it.snippet, is_nameless=not it.name)
+        match = _first_free(keys, indexes, taken)
         if match is None:
             unreported.append(index)
         else:
-            left.remove(match)
+            taken.add(match)
+    left = (error for index, error in enumerate(errors) if index not in taken)
     return tuple(sorted(unreported)), tuple(left)
+
+
+def _keys_of_rejection(
+    name: str, call_id: str, snippet: str, *, is_nameless: bool
+) -> tuple[Hashable, ...]:
+    """Return what a rejection and an error share, the best first: name, id and raw text.
+
+    Args:
+        name: of the call.
+        call_id: "" if it has none.
+        snippet: of the raw text.
+        is_nameless: whether less than the name, or id and text, is enough.
+    """
+    text = snippet.strip()
+    keys: list[Hashable] = [("text", name, text), ("name", name)]
+    if call_id:
+        keys = [("all", name, call_id, text), ("id", name, call_id), *keys, ("any", call_id, text)]
+    if is_nameless:
+        keys += [("of id", call_id)] if call_id else []
+        keys += [("of text", text), "one"]
+    return tuple(keys)

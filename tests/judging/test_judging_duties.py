@@ -378,6 +378,13 @@ def test_what_came_excuses_only_changes_that_rfc_8259_permits(
     assert changed_arguments(sent, actual) == came
 
 
+@pytest.mark.parametrize(
+    "text", ["{'a': 1}" + " " * 10_000 + "x", '{"a": "' + '\\"' * 50_000, '{"a": "\\']
+)
+def test_long_arguments_are_read_to_their_end_and_once(text: str) -> None:
+    assert unusable_arguments(text) == ""
+
+
 @pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": 1e999}', '{"a": 1}x', "[1]", "words", ""])
 def test_arguments_that_a_parser_would_have_to_guess_have_no_excuse(text: str) -> None:
     assert unusable_arguments(text) == ""

@@ -97,7 +97,7 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _hands_promise_over(evidence: TurnEvidence) -> bool:
-    """Whether an SDK gives its caller the value that promises calls, or an unknown one, no call."""
+    """Whether an SDK hands over the finish value that promises calls, and no call."""
     finish = evidence.turn.finish
     promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
     is_known = finish is None or finish.reason is not FinishReason.OTHER

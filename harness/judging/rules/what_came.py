@@ -26,11 +26,12 @@ _LONE_SURROGATE: Final = re.compile(
 # The start of a JSON object as data of an event stream, and in another framing.
 _EVENT: Final = re.compile(rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])data:[ \t]*\{")
 _OBJECT: Final = re.compile(rb"\{")
-# Closing tags, brackets and quotes after a complete object.
+# Closing tags after a complete object.
 _TRAILING_MARKUP: Final = re.compile(r"(?<=\})\s*(?:</[\w:|-]+>\s*)+\Z")
-# A string, or a comma after the last value of an object or array.
-_TRAILING_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
-# A literal that is cut here is none, and Python's parser needs memory for each bracket.
+# A string, also one that is not closed, so that each character is read once; or a comma after the
+# last value of an object or array.
+_TRAILING_COMMA: Final = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])', re.DOTALL)
+# Python's parser needs memory for each bracket.
 _LONGEST_LITERAL: Final = 10_000
 _FIRST_ERROR: Final = 400
 # The code of a body whose events belong to another API.
@@ -110,7 +111,7 @@ def _python_literal(text: str) -> object:
     """Return what Python reads in a literal, with values that JSON has; None if it is not one."""
     try:
         with warnings.catch_warnings(action="ignore"):  # Python warns of unknown escapes
-            value = ast.literal_eval(text[:_LONGEST_LITERAL].strip())
+            value = ast.literal_eval(text.strip() if len(text) <= _LONGEST_LITERAL else "")
         written = json.dumps(value, allow_nan=False)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
