@@ -18,7 +18,13 @@ from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.mutators.endings import cut_after
-from harness.fuzzing.mutators.mutator import REALISMS, MutatedInput, Mutation, Mutator
+from harness.fuzzing.mutators.mutator import (
+    REALISMS,
+    MutatedInput,
+    Mutation,
+    Mutator,
+    with_body,
+)
 from harness.fuzzing.mutators.rewriting import rewritten
 from harness.fuzzing.mutators.table import (
     MUTATORS,
@@ -220,6 +226,10 @@ def test_a_body_is_not_cut_within_a_line_end(ended: Ended) -> None:
     at = gemini.body.index(b"\r\n")
     assert cut_after(gemini, at + 1, ended)[0].body.endswith(b"\r\n")
     assert cut_after(gemini, at, ended)[0].body == gemini.body[:at]
+    with_cr = with_body(gemini, gemini.body.replace(b"\r\n", b"\r"))
+    end = with_cr.body.index(b"\r") + 1
+    assert cut_after(with_cr, end, ended)[0].body == with_cr.body[: end - 1]
+    assert cut_after(with_cr, end + 2, ended)[0].body == with_cr.body[: end + 2]
 
 
 def test_only_some_mutators_may_add_calls() -> None:

@@ -34,9 +34,14 @@ _ENDS: Final[tuple[Ended, ...]] = ("complete", "truncated")
 
 
 def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interaction, str]:
-    """Return `interaction` with the first `at` bytes of its body."""
+    """Return `interaction` with the first `at` bytes of its body.
+
+    A cut at a line end shows nothing about a client: CRLF stays whole, and a CR alone is left out,
+    because a reader may wait for the LF that can follow it.
+    """
     body = interaction.body
-    at += body[at - 1 : at + 1] == b"\r\n"  # half a line end shows nothing about a client
+    at += body[at - 1 : at + 1] == b"\r\n"
+    at -= body[at - 1 : at] == b"\r"
     cut = replace(with_body(interaction, body[:at]), ended=ended)
     breaks = ", where the connection breaks" if cut.broken else ""
     return cut, f"after byte {at} of {len(body)}{breaks}"
