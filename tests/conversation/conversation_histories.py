@@ -19,6 +19,7 @@ CAPABILITIES = st.sampled_from(
         Capabilities(),
         *dict.fromkeys(row.capabilities for row in PROVIDERS.values()),
         Capabilities(tool_id_pattern=".{1,40}", reasoning_field="reasoning_content"),
+        Capabilities(content_beside_calls="null"),
     ]
 )
 TEXTS = st.sampled_from(["", " \n", "Let me look.", "好的。", "[{"])

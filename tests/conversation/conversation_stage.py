@@ -94,6 +94,12 @@ STAGE: Final = (
     stage("one-call", (said("", (weather(),)), DONE), executed=(OSLO,)),
     stage("narrated", (said("Let me see.", (weather(),)), DONE), executed=(OSLO,)),
     stage(
+        "null-content",
+        (said("", (weather(),)), DONE),
+        executed=(OSLO,),
+        capabilities=NATIVE | {"content_beside_calls": "null"},
+    ),
+    stage(
         "two-calls",
         (said("", (weather("a"), weather("b", "Bergen"))), DONE),
         executed=(OSLO, BERGEN),

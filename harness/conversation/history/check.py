@@ -186,7 +186,7 @@ class _HistoryCheck:
         yield from _content(message, path, nullable=True)
         content = message.get("content")
         expected = self._capabilities.content_beside_calls
-        if not _is_blank(content) or content == _SILENT[expected]:
+        if expected == "any" or not _is_blank(content) or content == _SILENT[expected]:
             return
         quirk = "HIST-CONTENT-NULL" if content is None else "HIST-CONTENT-EMPTY"
         yield Problem(

@@ -203,7 +203,7 @@ def _assistant_messages(
     entries = [each.call for each in calls]
     if not (text or entries):
         return ()
-    silent = None if capabilities.content_beside_calls == "null" else ""
+    silent = "" if capabilities.content_beside_calls == "empty" else None
     message = assistant(text or silent, entries)
     if capabilities.reasoning_field and (entries or reasoning):
         message[capabilities.reasoning_field] = reasoning

@@ -138,6 +138,7 @@ _CAPABILITIES = st.sampled_from(
         {"tool_id_pattern": "[a-zA-Z0-9]{9}"},
         {"reasoning_field": "reasoning_content"},
         {"content_beside_calls": "empty"},
+        {"content_beside_calls": "null"},
         {"supports_parallel_tools": False},
     ]
 )

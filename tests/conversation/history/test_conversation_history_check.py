@@ -32,6 +32,12 @@ def _changed(number: int, **fields: Any) -> list[Message]:  # noqa: ANN401 - any
     return messages
 
 
+def _without_key(number: int, key: str) -> list[Message]:
+    messages = deepcopy(GOOD)
+    del messages[number][key]
+    return messages
+
+
 def _call(**fields: Any) -> list[Message]:  # noqa: ANN401 - any JSON value
     messages = deepcopy(GOOD)
     messages[2]["tool_calls"][0] |= fields
@@ -126,10 +132,23 @@ CASES: dict[str, tuple[list[Any], Capabilities, list[tuple[str, str]]]] = {
     ),
     "empty content": (
         _changed(2, content=""),
-        DEFAULT,
+        Capabilities(content_beside_calls="null"),
         [("HIST-CONTENT-EMPTY", "messages[2].content")],
     ),
     "empty content where it is wanted": (_changed(2, content=""), capabilities_of("dashscope"), []),
+    "empty content where any is accepted": (_changed(2, content=""), DEFAULT, []),
+    "no content where any is accepted": (_changed(2, content=None), DEFAULT, []),
+    "no key where any is accepted": (_without_key(2, "content"), DEFAULT, []),
+    "no key where an empty text is wanted": (
+        _without_key(2, "content"),
+        capabilities_of("dashscope"),
+        [("HIST-CONTENT-NULL", "messages[2].content")],
+    ),
+    "no key where null is wanted": (
+        _without_key(2, "content"),
+        Capabilities(content_beside_calls="null"),
+        [],
+    ),
     "empty calls": (
         _changed(5, tool_calls=[]),
         DEFAULT,

@@ -92,13 +92,27 @@ def _arguments(talk: Talk) -> None:
         (lambda talk: talk.messages.append(system("Hurry.")), "HIST-SYSTEM-MID"),
         (lambda talk: talk.messages.append(assistant("")), "HIST-EMPTY-TURN"),
         (lambda talk: talk.messages[-1].update(content={"a": 1}), "HIST-RESULT-NON-STRING"),
-        (lambda talk: talk.messages[-2].update(content=""), "HIST-CONTENT-BESIDE-CALLS"),
+        (lambda talk: talk.messages[-2].update(content=""), ""),
         (lambda talk: talk.messages.append({"role": "x", "content": ""}), "HIST-FORM"),
         (lambda talk: talk.messages[0].update(tool_calls=[]), ""),
     ],
 )
 def test_a_broken_history_violates_its_own_rule(change: Callable[[Talk], None], rule: str) -> None:
     assert broken(_edited(change), ROUND, PLAIN) == ([rule] if rule else [])
+
+
+@pytest.mark.parametrize(
+    ("declared", "content", "breaks"),
+    [("null", "", True), ("null", None, False), ("empty", "", False), ("empty", None, True)],
+)
+def test_the_content_next_to_calls_is_as_declared(
+    declared: str, content: str | None, breaks: bool
+) -> None:
+    script = a_script(
+        answer="It is 4 degrees.", capabilities={"content_beside_calls": declared}
+    )
+    change = _edited(lambda talk: talk.messages[-2].update(content=content))
+    assert broken(change, ROUND, script) == (["HIST-CONTENT-BESIDE-CALLS"] if breaks else [])
 
 
 def test_a_broken_message_is_reported_once_with_its_path() -> None:
