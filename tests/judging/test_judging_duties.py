@@ -120,7 +120,6 @@ _SHARED = (*_call("a"), *_call("a", "other", 1), _FINISH)
         ("FINISH-REASON", _ONE + _END, (*_call("a"), Finish(FinishReason.STOP, "stop")), "MUST"),
         ("REASONING-NOT-IN-TEXT", _ONLY_THOUGHT, _LEAKED, "MUST"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + chunk(None, "x_new") + DONE, _WITHHELD, "MAY"),
-        ("GOOD-CALL-NOT-REJECTED", _ONE + chunk(None, "content_filter") + DONE, _WITHHELD, "MAY"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + _STOP, _STOPPED, "SHOULD"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + _END, _STOPPED, "MUST"),
         ("GOOD-CALL-NOT-REJECTED", _ONE + _END, _WITHHELD, "MUST"),
@@ -140,6 +139,15 @@ def test_an_sdk_may_hand_over_what_came_and_must_not_damage_it(
 ) -> None:
     assert _findings(body, deltas, "sdk")[rule].level == of_sdk
     assert _findings(body, deltas, "gateway")[rule].level == "MUST"
+
+
+def test_a_client_may_reject_the_calls_of_an_answer_that_a_filter_stopped() -> None:
+    body = _ONE + chunk(None, "content_filter") + DONE
+    levels = {
+        kind: _findings(body, _WITHHELD, kind)["GOOD-CALL-NOT-REJECTED"].level
+        for kind in ("sdk", "gateway")
+    }
+    assert levels == {"sdk": "MAY", "gateway": "SHOULD"}
 
 
 def test_a_client_may_keep_an_id_that_the_stream_repeats() -> None:

@@ -106,11 +106,9 @@ def test_a_broken_history_violates_its_own_rule(change: Callable[[Talk], None], 
     [("null", "", True), ("null", None, False), ("empty", "", False), ("empty", None, True)],
 )
 def test_the_content_next_to_calls_is_as_declared(
-    declared: str, content: str | None, breaks: bool
+    declared: str, content: str | None, *, breaks: bool
 ) -> None:
-    script = a_script(
-        answer="It is 4 degrees.", capabilities={"content_beside_calls": declared}
-    )
+    script = a_script(answer="It is 4 degrees.", capabilities={"content_beside_calls": declared})
     change = _edited(lambda talk: talk.messages[-2].update(content=content))
     assert broken(change, ROUND, script) == (["HIST-CONTENT-BESIDE-CALLS"] if breaks else [])
 
