@@ -30,6 +30,7 @@ from harness.dialects.kit.oracle.reading import Deviation, OracleReading
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
+from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import json_or_none
 
@@ -48,6 +49,7 @@ TEXT_CALL_DIALECTS: Final = frozenset(
 
 _REQUESTS_KEPT = 16
 _FIRST_ERROR_STATUS = 400
+_SSE = "text/event-stream"
 
 
 # The same request is parsed for each replay of its response, some forty times a cell.
@@ -105,6 +107,23 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
         error = (f"http_{interaction.status}", "")
         readings = [msgspec.structs.replace(it, error=it.error or error) for it in readings]
     return msgspec.structs.replace(readings[0], alternatives=tuple(readings[1:]))
+
+
+def with_content_type(interaction: Interaction) -> Interaction:
+    """Return `interaction` with the content type of its body, if it was stored without headers.
+
+    Clients such as those of Cohere and Mistral refuse a response without one, and each server
+    sends it. A response with headers is returned unchanged.
+    """
+    row = DIALECTS.get(interaction.dialect)
+    if interaction.headers or row is None:
+        return interaction
+    kind, start = row.content_type, interaction.body.lstrip()[:1]
+    if start == AWS_FIRST_BYTE:
+        kind = AWS_CONTENT_TYPE
+    elif interaction.status >= _FIRST_ERROR_STATUS or (start in (b"{", b"[") and kind == _SSE):
+        kind = "application/json"
+    return msgspec.structs.replace(interaction, headers=(("content-type", kind),))
 
 
 def tool_names(interaction: Interaction) -> frozenset[str]:

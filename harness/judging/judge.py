@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.table import DIALECTS, oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, turn_facts
 from harness.judging.case import Case, make_case
 from harness.judging.cause import cause_of_cell
@@ -17,13 +17,12 @@ from harness.judging.examine import ExaminedTurn, examine
 from harness.judging.expectation import Expectation
 from harness.judging.expected import apply_declarations, expectation_from
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
+from harness.judging.required import is_reframed, shown_capabilities
 from harness.judging.results import LEVELS, Blame, Finding, Outcome, Result
 from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.normalizers.protocol import Normalizer
-from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
-from harness.wire.interaction import Interaction
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
@@ -48,6 +47,15 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
         if self.scenario:
             return self.scenario.expect
         return tuple(map(expectation_from, self.oracle_readings))
+
+    @cached_property
+    def required_capabilities(self) -> frozenset[str]:
+        """What a normalizer must declare: by the scenario, or else by the bytes."""
+        interactions = self.cassette.interactions
+        framing = frozenset({"aws-framing"} if any(map(is_reframed, interactions)) else ())
+        if self.scenario:
+            return framing.union(self.scenario.capabilities)
+        return framing | shown_capabilities(interactions, self.oracle_readings)
 
 
 def judge_subject(
@@ -76,12 +84,9 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
     """Return whether `normalizer` declares all that `subject` requires."""
     dialects = {interaction.dialect for interaction in subject.cassette.interactions}
     scenario, declared = subject.scenario, normalizer.policies
-    required = set(scenario.capabilities if scenario else ())
-    if any(map(_is_reframed, subject.cassette.interactions)):
-        required.add("aws-framing")
     return (
         dialects <= normalizer.dialects
-        and normalizer.capabilities >= required
+        and normalizer.capabilities >= subject.required_capabilities
         and (
             scenario is None
             or (
@@ -91,13 +96,6 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
             )
         )
     )
-
-
-def _is_reframed(interaction: Interaction) -> bool:
-    """Whether AWS's binary framing replaces the framing of the API."""
-    row = DIALECTS.get(interaction.dialect)
-    is_own = row is not None and row.content_type == AWS_CONTENT_TYPE
-    return interaction.body.startswith(AWS_FIRST_BYTE) and not is_own
 
 
 def _examine_interaction(

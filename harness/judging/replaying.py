@@ -19,6 +19,7 @@ from typing import Literal, TypeVar, get_args
 
 import msgspec
 
+from harness.dialects.table import with_content_type
 from harness.judging.cause import raised_in
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
@@ -207,7 +208,7 @@ def replay(
 
     def run() -> bool:
         add, append = folder.add, emissions.append
-        deltas = normalizer.normalize(interaction.without_body(), iter(reads))
+        deltas = normalizer.normalize(with_content_type(interaction).without_body(), iter(reads))
         try:
             for delta in islice(deltas, most + 1):
                 add(delta)

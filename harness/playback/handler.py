@@ -294,7 +294,7 @@ class LoopbackHandler(BaseHTTPRequestHandler):
     def play(self, answer: Interaction, reads: Iterator[bytes]) -> None:
         """Send `answer` with its body in `reads`, and end the body as recorded."""
         has_body = self.command != "HEAD" and answer.status not in BODILESS
-        headers = headers_to_send(answer.headers)
+        headers = headers_to_send(answer)
         self.send(answer.status, headers, reads if has_body else None, lambda: answer.ended)
 
     def send(

@@ -14,7 +14,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
-from harness.wire.interaction import Ended, Headers, Interaction, Request
+from harness.dialects.table import with_content_type
+from harness.wire.interaction import Ended, Interaction, Request
 
 RawHeaders: TypeAlias = tuple[tuple[bytes, bytes], ...]
 Answer: TypeAlias = tuple[Interaction, Iterator[bytes]]
@@ -44,11 +45,14 @@ _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def headers_to_send(headers: Headers) -> RawHeaders:
-    """Return the recorded headers as bytes, without those that are not true of the body sent."""
+def headers_to_send(answer: Interaction) -> RawHeaders:
+    """Return the recorded headers as bytes, without those that are not true of the body sent.
+
+    If the recording has none, the content type of the body is sent.
+    """
     return tuple(
         (name.encode("ascii"), value.strip().encode("utf-8", "replace"))
-        for name, value in headers
+        for name, value in with_content_type(answer).headers
         if _NAME.fullmatch(name)
         and name.lower() not in _FRAMING_HEADERS
         and not _CONTROLS.search(value)
@@ -93,7 +97,7 @@ class CassetteTransport:
             return None
         answer, reads = found
         stream = with_bases(self.library, _Reads, "ByteStream")(self.library, reads, answer.ended)
-        headers = headers_to_send(answer.headers)
+        headers = headers_to_send(answer)
         return self.library.Response(answer.status, headers=headers, stream=stream)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import httpx2
+import msgspec
 import pytest
 from hypothesis import given
 
@@ -82,3 +83,13 @@ def test_the_request_is_kept_as_sent_and_a_surplus_one_is_told(library: ModuleTy
         ("PUT", URI, b"2"),
     ]
     assert ("x-a", "b") in kept[0].headers
+
+
+@EACH_LIBRARY
+def test_a_response_stored_without_headers_is_sent_with_its_content_type(
+    library: ModuleType,
+) -> None:
+    bare = msgspec.structs.replace(interaction(b"data: {}\n\n"), headers=())
+    with sync_client(library, Playback(cassette(bare))) as client:
+        answer = client.post(URI, content=b"{}")
+    assert dict(answer.headers) == {"content-type": "text/event-stream"}

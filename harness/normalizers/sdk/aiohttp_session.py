@@ -95,9 +95,8 @@ class _Connection(asyncio.Transport):
         """Send the status and the headers."""
         status = self._interaction.status
         lines = [f"HTTP/1.1 {status} {responses.get(status, '')}".encode()]
-        lines += [
-            name + b": " + value for name, value in headers_to_send(self._interaction.headers)
-        ]
+        headers = headers_to_send(self._interaction)
+        lines += [name + b": " + value for name, value in headers]
         lines += [b"transfer-encoding: chunked", b"", b""]
         self._protocol.data_received(b"\r\n".join(lines))
 

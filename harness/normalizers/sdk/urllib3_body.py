@@ -24,7 +24,7 @@ _PIECE_BYTES = 65_536
 def text_headers(interaction: Interaction) -> dict[str, str]:
     """Return the headers to send as text; of several with one name, the values are joined."""
     found: dict[str, str] = {}
-    for name, value in headers_to_send(interaction.headers):
+    for name, value in headers_to_send(interaction):
         key, text = name.decode(), value.decode()
         found[key] = f"{found[key]}, {text}" if key in found else text
     return found

@@ -1,0 +1,57 @@
+"""What a subject requires of a normalizer in addition to its dialects.
+
+A scenario names it. A recording without a scenario shows it in its bytes: some streams are sent
+only in answer to a request that asks for them, and a client that never asks is not judged by them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.table import DIALECTS
+from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
+from harness.wire.interaction import Interaction
+
+# Quirk that the bytes show -> the capability of clients that send such a request.
+_REQUESTED: Final[Mapping[str, str]] = {
+    "BED-EVENT-NAMES-AS-KEYS": "other-encodings",
+    "GEM-FINISH-NUMBER": "other-encodings",
+    "GEM-JSON-ARRAY": "other-encodings",
+    "GEM-PARTIAL-ARGS": "partial-arguments",
+    "GEM-SNAKE-CASE": "other-encodings",
+    "GEM-WRAPPED": "other-encodings",
+    "LEGACY-FUNCTION-CALL": "legacy-functions",
+    "N-CHOICES": "several-choices",
+    "RESP-CUSTOM-TOOL-CALL": "custom-tools",
+    "RESP-REALTIME-EVENTS": "realtime-events",
+}
+# A server may send an error in its own form, whatever the request asked for.
+_FIRST_ERROR_STATUS: Final = 400
+
+
+def shown_capabilities(
+    interactions: Iterable[Interaction], readings: Iterable[OracleReading]
+) -> frozenset[str]:
+    """Return the capabilities that the bytes of a recording require.
+
+    Args:
+        interactions: of a cassette.
+        readings: what each contains by contract.
+    """
+    return frozenset(
+        capability
+        for interaction, reading in zip(interactions, readings, strict=True)
+        for capability in _shown(interaction, reading)
+    )
+
+
+def _shown(interaction: Interaction, reading: OracleReading) -> Iterator[str]:
+    if interaction.status < _FIRST_ERROR_STATUS:
+        yield from (_REQUESTED[quirk] for quirk in reading.quirks if quirk in _REQUESTED)
+
+
+def is_reframed(interaction: Interaction) -> bool:
+    """Return whether AWS's binary framing replaces the framing of the API."""
+    row = DIALECTS.get(interaction.dialect)
+    is_own = row is not None and row.content_type == AWS_CONTENT_TYPE
+    return interaction.body.startswith(AWS_FIRST_BYTE) and not is_own
