@@ -40,6 +40,7 @@ from tests.judging.conversations.conversation_samples import (
 
 ROUND = a_cassette(calls(OSLO), says("It is 4 degrees."))
 PLAIN = a_script(answer="It is 4 degrees.")
+BESIDE = "HIST-CONTENT-BESIDE-CALLS"
 
 
 def test_a_conforming_agent_violates_no_rule() -> None:
@@ -102,15 +103,15 @@ def test_a_broken_history_violates_its_own_rule(change: Callable[[Talk], None], 
 
 
 @pytest.mark.parametrize(
-    ("declared", "content", "breaks"),
-    [("null", "", True), ("null", None, False), ("empty", "", False), ("empty", None, True)],
+    ("declared", "content", "rules"),
+    [("null", "", [BESIDE]), ("null", None, []), ("empty", "", []), ("empty", None, [BESIDE])],
 )
 def test_the_content_next_to_calls_is_as_declared(
-    declared: str, content: str | None, *, breaks: bool
+    declared: str, content: str | None, rules: list[str]
 ) -> None:
     script = a_script(answer="It is 4 degrees.", capabilities={"content_beside_calls": declared})
     change = _edited(lambda talk: talk.messages[-2].update(content=content))
-    assert broken(change, ROUND, script) == (["HIST-CONTENT-BESIDE-CALLS"] if breaks else [])
+    assert broken(change, ROUND, script) == rules
 
 
 def test_a_broken_message_is_reported_once_with_its_path() -> None:
