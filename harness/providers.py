@@ -27,8 +27,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         allows_midturn_system: a system message may be after the first message.
         json_stability: how far its JSON in text can be trusted. It is reported, for those who read
             reports or chooses models; the gateway trusts none of it and checks every reply alike.
-        content_beside_calls: what `content` must be next to calls without text: `null`, or `empty`
-            for "". `any` if null, "" and an absent key are accepted.
+        content_beside_calls: what `content` must be next to calls without text: `null`, `empty`
+            for "", `present` for either. `any` accepts an absent key, too.
         reasoning_field: the field in which it wants its reasoning back; "" if it does not.
     """
 
@@ -37,7 +37,7 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tool_id_pattern: str = ""
     allows_midturn_system: bool = False
     json_stability: JsonStability = "medium"
-    content_beside_calls: Literal["any", "null", "empty"] = "any"
+    content_beside_calls: Literal["any", "present", "null", "empty"] = "any"
     reasoning_field: str = ""
 
 

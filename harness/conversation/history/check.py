@@ -186,12 +186,14 @@ class _HistoryCheck:
         yield from _content(message, path, nullable=True)
         content = message.get("content")
         expected = self._capabilities.content_beside_calls
-        if expected == "any" or not _is_blank(content) or content == _SILENT[expected]:
+        silent, silent_text = _SILENT[expected]
+        is_missing = expected == "present" and "content" not in message
+        text = content.strip() if isinstance(content, str) else content
+        if not _is_blank(content) or (text in silent and not is_missing):
             return
         quirk = "HIST-CONTENT-NULL" if content is None else "HIST-CONTENT-EMPTY"
-        yield Problem(
-            quirk, f"{path}.content", f"text, or {_SILENT_TEXTS[expected]}", _shown(content)
-        )
+        found = "no such key" if is_missing else _shown(content)
+        yield Problem(quirk, f"{path}.content", f"text, or {silent_text}", found)
 
     def _reasoning(self, message: dict[str, Any], path: str) -> Iterator[Problem]:
         field = self._capabilities.reasoning_field
@@ -207,8 +209,13 @@ _CHECKS: Final[dict[str, Callable[[_HistoryCheck, dict[str, Any], str], Iterator
     "assistant": _HistoryCheck._answer,  # noqa: SLF001 - as above
     "tool": _HistoryCheck._result,  # noqa: SLF001 - as above
 }
-_SILENT: Final = {"null": None, "empty": ""}
-_SILENT_TEXTS: Final = {"null": "null", "empty": "''"}
+# What a provider accepts as no text, and how that is written.
+_SILENT: Final[dict[str, tuple[tuple[str | None, ...], str]]] = {
+    "any": ((None, ""), "null, '', or no key"),
+    "present": ((None, ""), "null, or ''"),
+    "null": ((None,), "null"),
+    "empty": (("",), "''"),
+}
 
 
 def _name(name: object, path: str) -> Iterator[Problem]:

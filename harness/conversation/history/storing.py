@@ -203,7 +203,8 @@ def _assistant_messages(
     entries = [each.call for each in calls]
     if not (text or entries):
         return ()
-    silent = "" if capabilities.content_beside_calls == "empty" else None
+    # "" is a value even for a server that drops null.
+    silent = "" if capabilities.content_beside_calls in {"empty", "present"} else None
     message = assistant(text or silent, entries)
     if capabilities.reasoning_field and (entries or reasoning):
         message[capabilities.reasoning_field] = reasoning

@@ -127,7 +127,7 @@ CASES: dict[str, tuple[list[Any], Capabilities, list[tuple[str, str]]]] = {
     ),
     "null content": (
         GOOD,
-        capabilities_of("dashscope"),
+        Capabilities(content_beside_calls="empty"),
         [("HIST-CONTENT-NULL", "messages[2].content")],
     ),
     "empty content": (
@@ -135,14 +135,30 @@ CASES: dict[str, tuple[list[Any], Capabilities, list[tuple[str, str]]]] = {
         Capabilities(content_beside_calls="null"),
         [("HIST-CONTENT-EMPTY", "messages[2].content")],
     ),
-    "empty content where it is wanted": (_changed(2, content=""), capabilities_of("dashscope"), []),
+    "empty content where it is wanted": (
+        _changed(2, content=""),
+        Capabilities(content_beside_calls="empty"),
+        [],
+    ),
     "empty content where any is accepted": (_changed(2, content=""), DEFAULT, []),
+    "blanks where any is accepted": (_changed(2, content=" "), DEFAULT, []),
     "no content where any is accepted": (_changed(2, content=None), DEFAULT, []),
     "no key where any is accepted": (_without_key(2, "content"), DEFAULT, []),
     "no key where an empty text is wanted": (
         _without_key(2, "content"),
+        Capabilities(content_beside_calls="empty"),
+        [("HIST-CONTENT-NULL", "messages[2].content")],
+    ),
+    "no key where one is wanted": (
+        _without_key(2, "content"),
         capabilities_of("dashscope"),
         [("HIST-CONTENT-NULL", "messages[2].content")],
+    ),
+    "null where a key is wanted": (GOOD, capabilities_of("dashscope"), []),
+    "empty content where a key is wanted": (
+        _changed(2, content=""),
+        capabilities_of("dashscope"),
+        [],
     ),
     "no key where null is wanted": (
         _without_key(2, "content"),

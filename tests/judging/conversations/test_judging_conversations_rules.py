@@ -104,7 +104,13 @@ def test_a_broken_history_violates_its_own_rule(change: Callable[[Talk], None], 
 
 @pytest.mark.parametrize(
     ("declared", "content", "rules"),
-    [("null", "", [BESIDE]), ("null", None, []), ("empty", "", []), ("empty", None, [BESIDE])],
+    [
+        ("null", "", [BESIDE]),
+        ("null", None, []),
+        ("empty", "", []),
+        ("empty", None, [BESIDE]),
+        ("present", None, []),
+    ],
 )
 def test_the_content_next_to_calls_is_as_declared(
     declared: str, content: str | None, rules: list[str]
