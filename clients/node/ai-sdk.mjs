@@ -49,6 +49,7 @@ class Parts {
   #turn;
   #begun = new Map(); // id -> a call that the SDK began and did not hand over yet
   #received = new Map(); // call -> the text of its arguments so far
+  #summaries = new Set(); // ids of texts that summarize the request, which are not the answer
   #failure;
   #reason;
 
@@ -58,7 +59,8 @@ class Parts {
 
   take(part) {
     const turn = this.#turn;
-    if (part.type === "text-delta") turn.text += part.text;
+    if (part.type === "text-start") this.#note(part);
+    else if (part.type === "text-delta") turn.text += this.#summaries.has(part.id) ? "" : part.text;
     else if (part.type === "reasoning-delta") turn.reasoning += part.text;
     else if (part.type === "tool-input-start") this.#begin(part.id, part.toolName);
     else if (part.type === "tool-input-delta") this.#extend(part.id, part.delta);
@@ -69,6 +71,12 @@ class Parts {
       turn.finish = part.rawFinishReason;
       turn.usage = { input_tokens: part.usage.inputTokens, output_tokens: part.usage.outputTokens };
     }
+  }
+
+  /** The documented way to detect Anthropic's summary of the earlier context in a stream. */
+  #note({ id, providerMetadata }) {
+    if (providerMetadata?.anthropic?.type === "compaction") this.#summaries.add(id);
+    else this.#summaries.delete(id);
   }
 
   #begin(id, name) {

@@ -22,6 +22,7 @@ _REQUESTED: Final[Mapping[str, str]] = {
     "GEM-WRAPPED": "other-encodings",
     "LEGACY-FUNCTION-CALL": "legacy-functions",
     "N-CHOICES": "several-choices",
+    "RESP-CLIENT-ITEM": "client-actions",
     "RESP-CUSTOM-TOOL-CALL": "custom-tools",
     "RESP-REALTIME-EVENTS": "realtime-events",
 }

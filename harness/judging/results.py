@@ -25,8 +25,10 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - undocumented: a form that the API or the framing does not have, and the client said so: it
 #   reported a failure or a rejection, or as an SDK raised an exception.
 # - unsent: a form that the specification permits, and that no server is known to send.
-# - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it.
+# - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it, or
+#   its limit before any output.
 # - no-answer: a success status, and a body without any event of the API.
+# - null-arguments: null instead of an object for the arguments of a call.
 # - number-form: the same number in another notation, such as 1 for 1.0.
 Came = Literal[
     "",
@@ -41,6 +43,7 @@ Came = Literal[
     "unknown-value",
     "unsent",
     "failure",
+    "null-arguments",
     "number-form",
 ]
 

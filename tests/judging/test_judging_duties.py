@@ -155,6 +155,28 @@ def test_a_client_may_keep_an_id_that_the_stream_repeats() -> None:
     assert _findings(_TWO + _END, _SHARED, "gateway")["CALL-IDS-UNIQUE"].level == "SHOULD"
 
 
+_NULL = call("null", id="a", name="writing") + _END
+_LIMIT = chunk(None, "length") + DONE
+_TOO_LONG = (StreamFailure("error", "the answer is empty"),)
+
+
+@pytest.mark.parametrize("kind", ["sdk", "gateway"])
+def test_null_may_be_read_as_no_arguments(kind: ClientKind) -> None:
+    read = (*_call("a"), _FINISH)
+    assert _findings(_NULL, read, kind)["BROKEN-CALL-NOT-RUN"].level == "MAY"
+    guessed = (*_call("a", arguments='{"x": 1}'), _FINISH)
+    assert _findings(_NULL, guessed, kind)["BROKEN-CALL-NOT-RUN"].level == "MUST"
+
+
+@pytest.mark.parametrize("kind", ["sdk", "gateway"])
+def test_an_answer_that_ended_at_its_limit_before_any_output_may_be_a_failure(
+    kind: ClientKind,
+) -> None:
+    assert _findings(_LIMIT, _TOO_LONG, kind)["FAILURE-NOT-INVENTED"].level == "SHOULD"
+    begun = chunk({"content": "so"}) + _LIMIT
+    assert _findings(begun, _TOO_LONG, kind)["FAILURE-NOT-INVENTED"].level == "MUST"
+
+
 _UNINDEXED = (
     chunk({"tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}]}) + _END
 )

@@ -121,13 +121,15 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
     """Return what the stream contained in place of the usable arguments of `call`."""
     of_name = [each for each in evidence.oracle.calls or () if each.name == call.name]
     quoted = [(it.name, it.snippet) for it in evidence.expectation.rejected]
-    written = "" if call.arguments == "{}" else call.arguments  # both say that there are none
+    written = "" if call.arguments.strip() == "{}" else call.arguments  # both: there are none
     if not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
         (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name
     ):
         return "as-sent"
     sent = [each.arguments for each in of_name]
     sent += [text for name, text in quoted if name == call.name]
+    if not written and any(text.strip() == "null" for text in sent):
+        return "null-arguments"
     read = (each for each in sent if may_read_as(each, call.arguments))
     return next(filter(None, map(unusable_arguments, read)), "")
 

@@ -7,7 +7,7 @@ from harness.judging.expected import NO_ANSWER
 from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.what_came import as_sent, has_lone_surrogate, lacks_finish, without_end
-from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
+from harness.turns.deltas import CUT_SHORT, Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.sse import ends_in_event
 
 _NO_FAILURE = "a turn that did not fail"
@@ -125,8 +125,16 @@ def _is_cut(evidence: TurnEvidence) -> bool:
 def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     actual = evidence.emitted_failure
     if actual and not evidence.expectation.failure:
-        said, came = f"{actual.code}: {actual.message}", has_lone_surrogate(evidence)
+        said = f"{actual.code}: {actual.message}"
+        came = _cut_before_output(evidence) or has_lone_surrogate(evidence)
         yield Violation("failure", _NO_FAILURE, said, came=came)
+
+
+def _cut_before_output(evidence: TurnEvidence) -> Came:
+    """Return "failure" if the answer ended at its limit before any text or call."""
+    expected, oracle = evidence.expectation, evidence.oracle
+    is_empty = not (expected.text or expected.calls or expected.rejected) and oracle.calls == ()
+    return "failure" if expected.finish in CUT_SHORT and is_empty else ""
 
 
 @turn_rule(
