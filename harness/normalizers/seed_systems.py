@@ -29,6 +29,7 @@ from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import respond_chat, respond_with_text_calls
 from harness.text_calls import TextPolicy
+from harness.turns.arguments import parse
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
 from harness.turns.verdicts import end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
@@ -50,6 +51,7 @@ class RestoredCalls:
         self._calls: list[ReceivedCall] = []
         # By the provider's index; a new id begins a new call.
         self._newest: dict[int, ReceivedCall] = {}
+        self._by_id: dict[str, ReceivedCall] = {}
 
     def __len__(self) -> int:
         return sum(1 for call in self._calls if call.name)
@@ -59,9 +61,18 @@ class RestoredCalls:
         del out
         function = entry.function or Function()
         call = self._call(entry)
-        call.id = call.id or as_text(entry.id)
+        if not call.id and (call_id := as_text(entry.id)):
+            call.id = call_id
+            self._by_id[call_id] = call
         call.name = call.name or as_text(function.name)
         call.arguments += function.arguments or ""
+
+    def has_arguments(self, entry: Entry, position: int) -> bool:
+        """Return whether arguments came for the call that `entry` repeats."""
+        call = self._by_id.get(as_text(entry.id)) or self._newest.get(_index(entry))
+        if call is None and position < len(self._calls):
+            call = self._calls[position]
+        return call is not None and bool(call.arguments)
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """Emit every call that has a name, with a generated id if none was sent."""
@@ -77,16 +88,35 @@ class RestoredCalls:
             out.append(end_of_call(index, error, call.arguments))
 
     def _call(self, entry: Entry) -> ReceivedCall:
-        index = entry.index if isinstance(entry.index, int) else 0
-        call_id = as_text(entry.id)
+        index = _index(entry)
         known = self._newest.get(index)
-        if known is not None:
-            named = entry.function is not None and entry.function.name
-            if not (call_id and known.id and named and call_id != known.id):
-                return known
+        if known is not None and not _opens_another(known, entry):
+            return known
         self._newest[index] = call = ReceivedCall()
         self._calls.append(call)
         return call
+
+
+def _opens_another(known: ReceivedCall, entry: Entry) -> bool:
+    """Whether an entry with the index of a known call is another call.
+
+    It has a name, and another id. Without index and id, it has another name, or an object follows
+    a complete object.
+    """
+    function = entry.function
+    if function is None or not function.name:
+        return False
+    call_id = as_text(entry.id)
+    if call_id or entry.index is not None:
+        return bool(call_id and known.id and call_id != known.id)
+    if known.name and as_text(function.name) != known.name:
+        return True
+    follows = (function.arguments or "").startswith("{")
+    return follows and parse(known.arguments).value is not None
+
+
+def _index(entry: Entry) -> int:
+    return entry.index if isinstance(entry.index, int) else 0
 
 
 def _restored(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:

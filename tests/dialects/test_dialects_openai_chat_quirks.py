@@ -345,6 +345,22 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
         ),
         turn(call()),
     ),
+    "DELTA-NAME-LATE": (
+        sse(
+            chunk({"tool_calls": [{"index": 0, "id": "c1", "function": {"arguments": OSLO}}]}),
+            chunk({"tool_calls": [{"index": 0, "function": {"name": "get_weather"}}]}),
+            chunk(finish="tool_calls"),
+        ),
+        turn(call()),
+    ),
+    "DELTA-ID-LATE": (
+        sse(
+            chunk({"tool_calls": [{"index": 0, "function": {"name": "get_weather"}}]}),
+            chunk({"tool_calls": [{"index": 0, "id": "c1", "function": {"arguments": OSLO}}]}),
+            chunk(finish="tool_calls"),
+        ),
+        turn(call()),
+    ),
 }
 
 A_GROUP: dict[str, tuple[bytes, Turn]] = {

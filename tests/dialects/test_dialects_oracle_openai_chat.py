@@ -164,7 +164,7 @@ BENIGN = {
     "DELTA-FUNCTION-NULL": OPENING + calls({"index": 0, "function": None}),
     "DELTA-INDEX-SPARSE": calls(first(3)),
     "DELTA-INDEX-MISSING": calls(first(None)) + calls(call(None, "{}")),
-    "DELTA-ID-NAME-FIRST-ONLY": calls(call(0, "", id="c1")) + calls(call(0, "{}"), call(0, ""))
+    "DELTA-NAME-LATE": calls(call(0, "", id="c1")) + calls(call(0, "{}"), call(0, ""))
     + calls(call(0, "", name="f")),
     "DELTA-ROLE-NULL": OPENING + delta(role=None),
     "DELTA-ROLE-MISSING": OPENING + delta(role="assistant"),

@@ -60,6 +60,14 @@ class CallAssembler(Protocol):
     def take(self, entry: Entry, out: list[Delta]) -> None:
         """Take one entry of a `tool_calls` list; append its deltas to `out`."""
 
+    def has_arguments(self, entry: Entry, position: int) -> bool:
+        """Return whether arguments came for the call that `entry` repeats.
+
+        Args:
+            entry: of another list of the response's calls.
+            position: of the entry in that list, which counts if neither id nor index is known.
+        """
+
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """End or reject every call."""
 
@@ -136,6 +144,13 @@ class ChatCalls:
             out.append(ArgumentsDelta(call.position, fragment))
         elif fragment:
             call.waiting.append(fragment)
+
+    def has_arguments(self, entry: Entry, position: int) -> bool:
+        """Return whether arguments came for the call that `entry` repeats."""
+        call = self._by_id.get(as_text(entry.id)) or self._by_index.get(_index_key(entry.index))
+        if call is None and position < len(self._calls):
+            call = self._calls[position]
+        return call is not None and call.fragments.size > 0
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """End or reject every call.

@@ -108,6 +108,7 @@ class _Reader(EventReader):
         self._policy = policy
         self._calls = calls
         self._refusal: list[str] = []
+        self._copied: set[object] = set()  # indexes of calls whose arguments are in a copy only
 
     def _take(self, frame: Frame) -> None:
         chunk = decode_plain(frame.data) if frame.complete else None
@@ -219,8 +220,23 @@ class _Reader(EventReader):
             self._calls.take(Entry(index=0, function=answer.function_call), out)
         kwargs = answer.additional_kwargs
         if isinstance(kwargs, dict) and kwargs.get("tool_calls"):
-            for entry in entries_of(kwargs["tool_calls"]):
-                self._calls.take(entry, out)
+            for position, entry in enumerate(entries_of(kwargs["tool_calls"])):
+                self._copy(entry, position, out)
+
+    def _copy(self, entry: Entry, position: int, out: list[Delta]) -> None:
+        """Take an entry that may repeat a call of `tool_calls` (quirk DELTA-ADDITIONAL-KWARGS).
+
+        It adds only what is missing there. Without an index, its position in the list counts.
+        """
+        if entry.index is None:
+            entry.index = position
+        function = entry.function or entry
+        if entry.index not in self._copied:
+            if self._calls.has_arguments(entry, position):
+                return
+            if function.arguments:
+                self._copied.add(entry.index)
+        self._calls.take(entry, out)
 
     def _message(self, message: ChoiceDelta, out: list[Delta]) -> None:
         """Use a complete message once (quirk MESSAGE-NOT-DELTA); it may also grow each time."""
@@ -229,7 +245,10 @@ class _Reader(EventReader):
             content, self._message_text = content[self._message_text :], len(content)
         answer = replace(message, content=None if self._text_came else content)
         if self._calls_came:
-            answer = replace(answer, tool_calls=None, function_call=None)
+            kwargs = None if self._copied else answer.additional_kwargs
+            answer = replace(
+                answer, tool_calls=None, function_call=None, additional_kwargs=kwargs
+            )
         self._take_answer(answer, out)
 
     # The end

@@ -203,14 +203,14 @@ class CallTable(OpenCalls[int | None, _Call]):
         if call.name or call.size:
             # Without an index the id may open a second call.
             doubtful = piece.key is None and call.size > 0
-            self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=doubtful)
+            self._notes.open("DELTA-ID-LATE", offset, calls=doubtful)
         call.id = piece.id
         return call
 
     def _merge_name(self, call: _Call, piece: _Entry, offset: int, *, new_id: bool) -> _Call:
         if not call.name:
             if call.size:
-                self._notes.keep("DELTA-ID-NAME-FIRST-ONLY", offset)
+                self._notes.keep("DELTA-NAME-LATE", offset)
             call.name = piece.name
         elif piece.name != call.name:
             self._merge_other_name(call, piece.name, offset)

@@ -1,0 +1,101 @@
+"""Each scenario of calls that are split or repeated finds a fault that no other one finds."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from harness.dialects.openai_chat import read
+from harness.judging.judge import judge_subject
+from harness.normalizers import seed_systems
+from harness.normalizers.protocol import Normalizer
+from harness.turns.deltas import Delta
+from harness.wire.framing import iter_frames
+from harness.wire.interaction import Interaction
+from tests.judging.judging_samples import shipped_subjects
+
+_AREAS = ("calls/", "dashscope/")
+_COPY = "if self._calls.has_arguments(entry, position):"
+_POSITION = "entry.index = position"
+_NAMED = "call.name or as_text(function.name)"
+_IDENTIFIED = "if not call.id and (call_id := as_text(entry.id)):"
+_COPIES = 'entries_of((answer.additional_kwargs or {}).get("tool_calls", []))'
+
+# Scenario -> what is replaced in the source of the reader, or of the seed systems.
+MUTANTS: dict[str, tuple[tuple[ModuleType, str, str], ...]] = {
+    "dashscope/copied-in-later-delta": (
+        (read, _COPY, _COPY.replace(":", " and not entry.id:")),
+        (read, "kwargs = None if self._copied else answer.additional_kwargs", "kwargs = None"),
+    ),
+    "dashscope/copied-in-message": (
+        (read, "answer, tool_calls=None,", f"answer, tool_calls={_COPIES},"),
+    ),
+    "dashscope/copied-without-name": (
+        (seed_systems, " or self._newest.get(_index(entry))", ""),
+        (seed_systems, "if call is None and position < len(self._calls):", "if False:"),
+    ),
+    "dashscope/copied-beside": (
+        (read, "in answer.tool_calls:", f"in [*answer.tool_calls, *{_COPIES}]:"),
+    ),
+    "dashscope/two-under-additional-kwargs": (
+        (read, _POSITION, "entry.index = 0 if entry.function.name else position"),
+    ),
+    "dashscope/arguments-under-additional-kwargs": (
+        (
+            read,
+            _POSITION,
+            f"{_POSITION}\n            if not entry.id and not entry.function.name: return",
+        ),
+    ),
+    "calls/arguments-before-name": (
+        (seed_systems, _NAMED, f"call.name if call.arguments else {_NAMED}"),
+    ),
+    "calls/name-late": (
+        (seed_systems, _IDENTIFIED, f"repeated = call.id and entry.id\n        {_IDENTIFIED}"),
+        (seed_systems, _NAMED, f"call.name if repeated else {_NAMED}"),
+    ),
+    "calls/id-late": (
+        (seed_systems, _IDENTIFIED, _IDENTIFIED.replace("if ", "if not call.arguments and ", 1)),
+    ),
+}
+
+
+def _mutated(module: ModuleType, changes: Iterable[tuple[ModuleType, str, str]]) -> Any:  # noqa: ANN401 - a module
+    """Return a copy of `module` with each change of its source."""
+    assert module.__file__ is not None
+    source = Path(module.__file__).read_text(encoding="utf-8")
+    for changed, old, new in changes:
+        if changed is module:
+            assert source.count(old) == 1, old
+            source = source.replace(old, new)
+    mutant = ModuleType(f"mutant_of_{module.__name__}")
+    exec(compile(source, module.__file__, "exec"), mutant.__dict__)  # noqa: S102 - source of this project
+    return mutant
+
+
+@pytest.mark.parametrize("scenario", MUTANTS)
+def test_a_mutant_fails_in_one_scenario(scenario: str) -> None:
+    reader, calls = (_mutated(each, MUTANTS[scenario]) for each in (read, seed_systems))
+
+    def normalize(_interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+        yield from reader.read(iter_frames(reads), calls=calls.RestoredCalls())
+
+    mutant = Normalizer(
+        "mutant",
+        normalize,
+        capabilities=seed_systems.dashscope_restore.capabilities,
+        policies=seed_systems.dashscope_restore.policies,
+    )
+    subjects = [each for each in shipped_subjects() if each.id.startswith(_AREAS)]
+    failed = [each.id for each in subjects if judge_subject(each, mutant, cuts="whole")[0].findings]
+    assert failed == [scenario]
+
+
+def test_the_unchanged_code_fails_in_none() -> None:
+    subjects = [each for each in shipped_subjects() if each.id.startswith(_AREAS)]
+    system = seed_systems.dashscope_restore
+    assert [
+        each.id for each in subjects if judge_subject(each, system, cuts="whole")[0].findings
+    ] == []
