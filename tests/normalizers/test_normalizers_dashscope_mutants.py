@@ -30,7 +30,7 @@ MUTANTS: dict[str, tuple[tuple[ModuleType, str, str], ...]] = {
         (read, "kwargs = None if self._copied else answer.additional_kwargs", "kwargs = None"),
     ),
     "dashscope/copied-in-message": (
-        (read, "answer, tool_calls=None,", f"answer, tool_calls={_COPIES},"),
+        (read, "replace(answer, tool_calls=None,", f"replace(answer, tool_calls={_COPIES},"),
     ),
     "dashscope/copied-without-name": (
         (seed_systems, " or self._newest.get(_index(entry))", ""),

@@ -246,9 +246,7 @@ class _Reader(EventReader):
         answer = replace(message, content=None if self._text_came else content)
         if self._calls_came:
             kwargs = None if self._copied else answer.additional_kwargs
-            answer = replace(
-                answer, tool_calls=None, function_call=None, additional_kwargs=kwargs
-            )
+            answer = replace(answer, tool_calls=None, function_call=None, additional_kwargs=kwargs)
         self._take_answer(answer, out)
 
     # The end
