@@ -31,7 +31,7 @@ TOOLS = ("get_weather", "get_time", "get")
 
 def chunk(delta: object = None, *, finish: object = None, **fields: object) -> Json:
     choice = {"index": 0, "delta": {} if delta is None else delta, "finish_reason": finish}
-    return {"id": "r1", "choices": [choice], **fields}
+    return {"id": "r1", "object": "chat.completion.chunk", "choices": [choice], **fields}
 
 
 def entry(arguments: object = "", *, name: object = "absent", **fields: object) -> Json:

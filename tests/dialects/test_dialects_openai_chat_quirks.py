@@ -149,6 +149,10 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
         sse(chunk(finish="stop"), {"usage": {"prompt_tokens": 3, "completion_tokens": 4}}),
         turn(raw="stop", usage=Usage(3, 4)),
     ),
+    "CHUNK-OBJECT-OTHER": (
+        sse(chunk({"content": "hi"}, object="chat.completion.done"), chunk(finish="stop")),
+        turn(raw="stop", text="hi"),
+    ),
     "TOOLCALLS-EMPTY-ARRAY": (
         sse(chunk({"content": "hi", "tool_calls": []}), chunk({"tool_calls": []}, finish="stop")),
         turn(raw="stop", text="hi"),

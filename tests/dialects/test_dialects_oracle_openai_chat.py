@@ -29,7 +29,8 @@ def event(value: Json) -> bytes:
 
 
 def delta(finish: Json = None, **fields: Json) -> bytes:
-    return event({"choices": [{"index": 0, "delta": fields, "finish_reason": finish}]})
+    choice = {"index": 0, "delta": fields, "finish_reason": finish}
+    return event({"object": "chat.completion.chunk", "choices": [choice]})
 
 
 def calls(*entries: Json, finish: Json = None) -> bytes:
@@ -172,6 +173,7 @@ BENIGN = {
     "CHUNK-CHOICES-EMPTY": OPENING + event({"choices": []}),
     "CHUNK-CHOICES-NULL": OPENING + event({"choices": None}),
     "CHUNK-CHOICES-ABSENT": OPENING + event({"id": "x"}),
+    "CHUNK-OBJECT-OTHER": OPENING + event({"choices": [{"index": 0, "delta": {}}]}),
     "TOOLCALLS-NULL": OPENING + delta(tool_calls=None),
     "TOOLCALLS-EMPTY-ARRAY": OPENING + delta(tool_calls=[]),
     "ARGS-NULL": OPENING + calls({"index": 0, "function": {"arguments": None}}),

@@ -37,6 +37,7 @@ _TAKEN_BACK = "FINISH-TOOLCALLS-THEN-STOP"
 _PROMISES_CALLS = frozenset({"tool_calls", "function_call"})
 _MAY_PROMISE_CALLS = _PROMISES_CALLS | {"tool_use", "tool_call"}
 # The word of Gemini for output that cannot be used, which OpenRouter forwards.
+_CHUNK = "chat.completion.chunk"
 _MALFORMED = "MALFORMED_FUNCTION_CALL"
 
 
@@ -132,6 +133,8 @@ class OpenAIChatOracle(Oracle):
         if isinstance(choices, list):
             if error is None and self.error is not None and any(map(_has_content, choices)):
                 self.notes.lost("ERR-IN-200", event.offset)
+            if error is None and chunk.get("object") != _CHUNK and any(map(_has_delta, choices)):
+                self.notes.keep("CHUNK-OBJECT-OTHER", event.offset)
             self._choices(choices, event, usage=bool(chunk.get("usage")))
         elif choices is not None:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
@@ -355,6 +358,10 @@ def _matters(chunk: object, event: Event) -> TypeGuard[Json]:
     if not isinstance(chunk, dict):
         return False
     return bool(chunk.get("choices")) or error_of(chunk, event.name) is not None
+
+
+def _has_delta(choice: object) -> bool:
+    return isinstance(choice, dict) and "delta" in choice
 
 
 def _has_content(choice: object) -> bool:
