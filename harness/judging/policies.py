@@ -36,6 +36,8 @@ AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "last-round": ("answered", "executed"),
     # Whether a stream that ends without a finish reason failed, or is documented as complete.
     "absent-finish": ("failure", "stop"),
+    # Whether a turn with neither text nor calls ends the conversation, or is asked for again.
+    "empty-turn": ("ends", "retried"),
     **TEXT_POLICIES,
 }
 

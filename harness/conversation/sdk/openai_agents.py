@@ -1,73 +1,59 @@
 """Adapter of openai-agents: `Runner.run_streamed`, its agent loop, with chat completions.
 
 The next question continues with `to_input_list()`, as its documentation does. Tools are
-`FunctionTool` objects, which get their arguments as text and return an error as text.
+`FunctionTool` objects, which get their arguments as text and return an error as text. The
+model gets a hook if the provider wants its reasoning back.
 """
 
 import importlib
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation, Ending, Meta
-from harness.conversation.sdk.task_run import CallError, TaskRun
+from harness.conversation.conversation import Ending, Meta
+from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
 from harness.turns.deltas import Finish, FinishReason, ToolCall, Usage
 from harness.turns.messages import Message, system
 from harness.turns.turn import Tool, Turn
 
-_HTTP: Final = "httpx2"
 
-
-def converse(task: Task) -> Conversation:
-    """Run the conversation of a task with the package's runner."""
-    return _Runs(task).converse()
-
-
-class _Runs:
-    """The runs of one task, one for each question."""
+class _Run(TaskRun):
+    """One run of the package's runner for each question."""
 
     def __init__(self, task: Task) -> None:
+        super().__init__(task)
         self._agents: Any = importlib.import_module("agents")
         self._openai: Any = importlib.import_module("openai")
-        self._task = task
-        self._run = TaskRun(task, _HTTP)
+        self._agent: Any = None
         self._items: list[Any] = []
         self._responses: list[Any] = []
 
-    def converse(self) -> Conversation:
-        http, answers = _http()
-        answers.play(self._run.answer)
-        agent = self._agent(http)
-        ending: Ending = "done"
-        answer, problem = "", None
-        for question in self._task.questions:
-            answer, problem = self._answer_question(agent, question)
-            if problem is not None:
-                ending = self._ending(problem)
-                break
-        responses = [(_turn(response), Meta()) for response in self._responses]
-        return self._run.conversation(self._messages(), responses, ending, answer, problem)
-
-    def _agent(self, http: Any) -> Any:  # noqa: ANN401 - objects of a package that may not be installed
-        options = sdk.client_options(http) | {"base_url": self._run.base_url}
-        client = self._openai.AsyncOpenAI(**options)
-        serial = not self._task.capabilities.supports_parallel_tools
+    def start(self, client_options: dict[str, Any]) -> None:
+        serial = not self.task.capabilities.supports_parallel_tools
         settings = {"parallel_tool_calls": False} if serial else {}
-        return self._agents.Agent(
+        self._agent = self._agents.Agent(
             name="assistant",
-            instructions=self._run.instructions,
-            model=self._agents.OpenAIChatCompletionsModel(self._task.model, client),
+            instructions=self.instructions,
+            model=self._agents.OpenAIChatCompletionsModel(
+                self.task.model,
+                self._openai.AsyncOpenAI(**client_options),
+                should_replay_reasoning_content=self._replay,
+            ),
             model_settings=self._agents.ModelSettings(**settings),
-            tools=[self._tool(tool) for tool in self._task.tools],
+            tools=[self._tool(tool) for tool in self.task.tools],
         )
+
+    @property
+    def _replay(self) -> Callable[[Any], bool] | None:
+        """The hook that sends reasoning back; None for the default of the package."""
+        wanted = self.task.capabilities.reasoning_field == "reasoning_content"
+        return (lambda _context: True) if wanted else None
 
     def _tool(self, tool: Tool) -> Any:  # noqa: ANN401 - as above
         async def invoke(context: Any, arguments: str) -> object:  # noqa: ANN401 - as above
             try:
-                return self._run.call_json(context.tool_call_id, tool.name, arguments)
+                return self.call_json(context.tool_call_id, tool.name, arguments)
             except CallError as error:
                 return str(error)
 
@@ -79,17 +65,16 @@ class _Runs:
             strict_json_schema=False,
         )
 
-    def _answer_question(self, agent: Any, question: str) -> tuple[str, Exception | None]:  # noqa: ANN401 - as above
-        """Run the agent; return its answer, and the exception that ended the run."""
+    def answer_question(self, question: str) -> tuple[str, Exception | None]:
         asked = [*self._items, {"role": "user", "content": question}]
         result: Any = None
 
         async def events() -> Any:  # noqa: ANN401 - as above
             nonlocal result
             result = self._agents.Runner.run_streamed(
-                agent,
+                self._agent,
                 asked,
-                max_turns=self._task.limits.rounds,
+                max_turns=self.task.limits.rounds,
                 run_config=self._agents.RunConfig(tracing_disabled=True),
             )
             return result.stream_events()
@@ -100,29 +85,30 @@ class _Runs:
                 pass
         except (self._agents.AgentsException, self._openai.OpenAIError) as error:
             problem = error
-        except importlib.import_module(_HTTP).TransportError as error:  # openai lets it pass
+        except importlib.import_module(HTTP).TransportError as error:  # openai lets it pass
             problem = error
         self._items = result.to_input_list()
         self._responses += result.raw_responses
         return str(result.final_output or ""), problem
 
-    def _ending(self, problem: Exception) -> Ending:
+    def ending(self, problem: Exception | None) -> Ending:
+        if problem is None:
+            return "done"
         if isinstance(problem, self._agents.MaxTurnsExceeded):
             return "limit"
         broken = isinstance(problem, self._openai.APIConnectionError)
         is_reported = isinstance(problem, self._agents.AgentsException | self._openai.OpenAIError)
         return "interrupted" if broken or not is_reported else "error"
 
-    def _messages(self) -> list[Message]:
-        """Return the history as the package's model would send it next."""
+    def history(self) -> list[Message]:
         converter: Any = importlib.import_module("agents.models.chatcmpl_converter").Converter
-        found = converter.items_to_messages(self._items, model=self._task.model)
-        return [system(self._run.instructions), *found]
+        found = converter.items_to_messages(
+            self._items, model=self.task.model, should_replay_reasoning_content=self._replay
+        )
+        return [system(self.instructions), *found]
 
-
-@cache
-def _http() -> tuple[Any, sdk.Answers]:
-    return sdk.lasting_async_client(_HTTP)
+    def responses(self) -> list[tuple[Turn, Meta]]:
+        return [(_turn(response), Meta()) for response in self._responses]
 
 
 def _turn(response: Any) -> Turn:  # noqa: ANN401 - as above
@@ -146,21 +132,12 @@ def _texts(response: Any) -> Iterator[str]:  # noqa: ANN401 - as above
             yield from (part.text for part in item.content if part.type == "output_text")
 
 
-agent: Final = Agent(
-    name="openai-agents-loop",
-    converse=converse,
+agent: Final = library_agent(
+    "openai-agents-loop",
+    _Run,
+    summary="the openai-agents package: Runner.run_streamed with OpenAIChatCompletionsModel",
+    needs=("agents", "openai"),
+    extra="openai-agents",
     # Its responses have the form of the Responses API, which has no finish reason.
     hides=frozenset(("finish", "parse_errors")),
-    role="peer",
-    summary="the openai-agents package: Runner.run_streamed with OpenAIChatCompletionsModel",
-    policies={
-        "history": "merged",
-        "probe": "never",
-        "retry": "never",
-        "identical-calls": "unlimited",
-        "truncation": "never",
-        "last-round": "executed",
-    },
-    needs=("agents", "openai", "httpx2"),
-    extra="openai-agents",
 )

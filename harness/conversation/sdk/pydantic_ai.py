@@ -2,25 +2,22 @@
 
 The next question continues with `message_history`. Tools are made by `Tool.from_schema`: its
 `args_validator` raises `ModelRetry` for arguments that do not fit, and a tool that fails raises the
-package's `ToolFailed`.
+package's `ToolFailed`. The profile tells it whether the provider accepts later system messages.
 """
 
 import importlib
 import json
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, Final
 
-from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation, Ending, Meta
-from harness.conversation.sdk.task_run import CallError, TaskRun
+from harness.conversation.conversation import Ending, Meta
+from harness.conversation.sdk.task_run import CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, ToolCall, Usage
 from harness.turns.messages import Message, assistant, tool_result, user
 from harness.turns.turn import Tool, Turn
 
-_HTTP: Final = "httpx2"
 # Finish reasons of the package, which has the same for each provider.
 _FINISH: Final = {
     "stop": FinishReason.STOP,
@@ -30,64 +27,35 @@ _FINISH: Final = {
 }
 
 
-def converse(task: Task) -> Conversation:
-    """Run the conversation of a task with the package's agent."""
-    return _Runs(task).converse()
-
-
-class _Runs:
-    """The runs of one task, one for each question."""
+class _Run(TaskRun):
+    """One run of the package's agent for each question."""
 
     def __init__(self, task: Task) -> None:
+        super().__init__(task)
         self._package: Any = importlib.import_module("pydantic_ai")
         self._exceptions: Any = importlib.import_module("pydantic_ai.exceptions")
-        self._task = task
-        self._run = TaskRun(task, _HTTP)
+        self._agent: Any = None
         self._messages: list[Any] = []
 
-    def converse(self) -> Conversation:
-        http, answers = _http()
-        answers.play(self._run.answer)
-        agent = self._agent(http)
-        ending: Ending = "done"
-        answer, problem = "", None
-        for question in self._task.questions:
-            answer, problem = self._answer_question(agent, question)
-            ending = self._ending(problem)
-            if ending != "done":
-                break
-        responses = [
-            (_turn(message), Meta(retries=_retries(self._messages[at + 1 : at + 2])))
-            for at, message in enumerate(self._messages)
-            if message.kind == "response"
-        ]
-        history = [*self._run.sent, *_stored(self._unsent())]
-        return self._run.conversation(history, responses, ending, answer, problem)
-
-    def _unsent(self) -> list[Any]:
-        """Return the messages that the package stored after its last request."""
-        responses = [at for at, it in enumerate(self._messages) if it.kind == "response"]
-        return self._messages[responses[-1] :] if len(responses) == self._run.requests else []
-
-    def _agent(self, http: Any) -> Any:  # noqa: ANN401 - objects of a package that may not be installed
-        serial = not self._task.capabilities.supports_parallel_tools
-        return self._package.Agent(
-            _model(self._task, self._run.base_url, http),
-            instructions=self._run.instructions,
-            tools=[self._tool(tool) for tool in self._task.tools],
+    def start(self, client_options: dict[str, Any]) -> None:
+        serial = not self.task.capabilities.supports_parallel_tools
+        self._agent = self._package.Agent(
+            _model(self.task, client_options),
+            instructions=self.instructions,
+            tools=[self._tool(tool) for tool in self.task.tools],
             model_settings={"parallel_tool_calls": False} if serial else None,
         )
 
     def _tool(self, tool: Tool) -> Any:  # noqa: ANN401 - as above
         async def execute(context: Any, /, **arguments: Any) -> object:  # noqa: ANN401 - as above
             try:
-                return self._run.call(context.tool_call_id, tool.name, arguments)
+                return self.call(context.tool_call_id, tool.name, arguments)
             except CallError as error:
                 raise self._exceptions.ToolFailed(str(error)) from None
 
         async def validate(_context: Any, /, **arguments: Any) -> None:  # noqa: ANN401 - as above
             try:
-                self._run.check(tool.name, arguments)
+                self.check(tool.name, arguments)
             except CallError as error:
                 raise self._exceptions.ModelRetry(str(error)) from None
 
@@ -100,9 +68,8 @@ class _Runs:
             args_validator=validate,
         )
 
-    def _answer_question(self, agent: Any, question: str) -> tuple[str, Exception | None]:  # noqa: ANN401 - as above
-        """Run the agent; return its answer, and the exception that ended the run."""
-        limits = self._package.UsageLimits(request_limit=self._task.limits.rounds)
+    def answer_question(self, question: str) -> tuple[str, Exception | None]:
+        limits = self._package.UsageLimits(request_limit=self.task.limits.rounds)
         found: list[str] = []
 
         async def read(_context: Any, events: Any) -> None:  # noqa: ANN401 - as above
@@ -110,7 +77,7 @@ class _Runs:
                 pass
 
         async def run(_hand_over: object) -> None:
-            result = await agent.run(
+            result = await self._agent.run(
                 question,
                 message_history=self._messages,
                 usage_limits=limits,
@@ -127,7 +94,7 @@ class _Runs:
         self._messages = list(messages)
         return found[0] if found else "", problem
 
-    def _ending(self, problem: Exception | None) -> Ending:
+    def ending(self, problem: Exception | None) -> Ending:
         exceptions = self._exceptions
         if problem is None:
             responses = [it for it in self._messages if it.kind == "response"]
@@ -137,22 +104,33 @@ class _Runs:
             return "limit"
         return "interrupted" if isinstance(problem, exceptions.ModelConnectionError) else "error"
 
+    def history(self) -> list[Message]:
+        responses = [at for at, it in enumerate(self._messages) if it.kind == "response"]
+        # What the package stored after its last request.
+        unsent = self._messages[responses[-1] :] if len(responses) == self.requests else []
+        return [*self.sent, *_stored(unsent)]
 
-@cache
-def _http() -> tuple[Any, sdk.Answers]:
-    return sdk.lasting_async_client(_HTTP)
+    def responses(self) -> list[tuple[Turn, Meta]]:
+        return [
+            (_turn(message), Meta(retries=_retries(self._messages[at + 1 : at + 2])))
+            for at, message in enumerate(self._messages)
+            if message.kind == "response"
+        ]
 
 
-def _model(task: Task, base_url: str, http: Any) -> Any:  # noqa: ANN401 - as above
-    options = sdk.client_options(http) | {"base_url": base_url}
+def _model(task: Task, client_options: dict[str, Any]) -> Any:  # noqa: ANN401 - as above
     models: Any = importlib.import_module(f"pydantic_ai.models.{_family(task)}")
     providers: Any = importlib.import_module(f"pydantic_ai.providers.{_family(task)}")
     package: Any = importlib.import_module(_family(task))
+    # The default profile is that of the model's name, and cannot know the provider.
+    inline = task.capabilities.allows_midturn_system
+    profile = {} if inline else {"supports_inline_system_prompts": False}
     if task.dialect == "anthropic":
-        provider = providers.AnthropicProvider(anthropic_client=package.AsyncAnthropic(**options))
-        return models.AnthropicModel(task.model, provider=provider)
-    provider = providers.OpenAIProvider(openai_client=package.AsyncOpenAI(**options))
-    return models.OpenAIChatModel(task.model, provider=provider)
+        client = package.AsyncAnthropic(**client_options)
+        provider = providers.AnthropicProvider(anthropic_client=client)
+        return models.AnthropicModel(task.model, provider=provider, profile=profile)
+    provider = providers.OpenAIProvider(openai_client=package.AsyncOpenAI(**client_options))
+    return models.OpenAIChatModel(task.model, provider=provider, profile=profile)
 
 
 def _family(task: Task) -> str:
@@ -213,23 +191,18 @@ def _stored(messages: list[Any]) -> Iterator[Message]:
                 yield user(str(part.content))
 
 
-agent: Final = Agent(
-    name="pydantic-ai-loop",
-    converse=converse,
+agent: Final = library_agent(
+    "pydantic-ai-loop",
+    _Run,
+    summary="the pydantic-ai package: Agent.run with an event_stream_handler",
+    needs=("pydantic_ai", "openai", "anthropic"),
+    extra="pydantic-ai",
     dialects=frozenset(("openai-chat", "anthropic")),
     hides=frozenset(("parse_errors",)),
-    role="peer",
-    summary="the pydantic-ai package: Agent.run with an event_stream_handler",
     policies={
-        "history": "merged",
-        "probe": "never",
-        "retry": "never",
-        "identical-calls": "unlimited",
-        "truncation": "never",
-        "last-round": "executed",
         # As documented for `openai_chat_streaming_requires_finish_reason`.
         "absent-finish": "stop",
+        # As documented for `RetryFeedbackPart`, whose cause is then `no_output`.
+        "empty-turn": "retried",
     },
-    needs=("pydantic_ai", "openai", "anthropic", "httpx2"),
-    extra="pydantic-ai",
 )

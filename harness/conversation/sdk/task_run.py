@@ -1,17 +1,21 @@
-"""One run of a library's agent: sends its requests through the task, and executes its calls.
+"""What the agents of libraries share: their declaration, and one run of a task.
 
-It counts requests and notes executed calls, because libraries do not tell which calls of a turn
-were executed.
+A run sends the requests of a library through the task, and executes its calls. It counts requests
+and notes executed calls, because libraries do not tell which calls of a turn were executed.
 """
 
 import importlib
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
+from harness.conversation.agent import Agent, HiddenOfAgent
 from harness.conversation.conversation import Conversation, Ending, Meta, TurnRecord
 from harness.conversation.prompts import find_prompt, system_text
 from harness.conversation.task import Reply, Task, ToolFailed
 from harness.dialects.table import message_form, request_body
+from harness.normalizers import sdk
 from harness.playback.transports import Answer
 from harness.turns.arguments import parse
 from harness.turns.deltas import StreamFailure
@@ -25,6 +29,15 @@ _CHECKER: Final = Checker()
 _PATHS: Final = ("/chat/completions", "/v1/messages")
 # Codes of failures of the network; the provider itself is to blame for each other one.
 _BROKEN: Final = "interrupted"
+HTTP: Final = "httpx2"
+_POLICIES: Final[Mapping[str, str]] = {
+    "history": "merged",
+    "probe": "never",
+    "retry": "never",
+    "identical-calls": "unlimited",
+    "truncation": "never",
+    "last-round": "executed",
+}
 
 
 class CallError(Exception):
@@ -37,24 +50,67 @@ def messages_of_request(dialect: str, request: Request) -> list[Message]:
     return [it for it in message_form(dialect).messages_of(body) if isinstance(it, dict)]
 
 
-class TaskRun:
-    """What a library needs of one task, and what is noted while it runs.
+@cache
+def _client() -> tuple[Any, sdk.Answers]:
+    return sdk.lasting_async_client(HTTP)
 
-    Args:
-        task: the questions, tools and provider.
-        http: name of the library's HTTP package, `httpx` or `httpx2`.
+
+class TaskRun(ABC):
+    """A library's agent on one task; an adapter implements its abstract methods.
 
     `requests` is how many were sent, and `sent` the messages of the last one, in OpenAI's form.
     """
 
-    def __init__(self, task: Task, http: str) -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
         self.instructions = system_text(find_prompt(task.prompt), task.tools, task.system)
         self.requests = 0
         self.sent: list[Message] = []
-        self._http: Any = importlib.import_module(http)
+        self._http: Any = importlib.import_module(HTTP)
         self._executed: list[tuple[int, str]] = []
         self._tools = {tool.name: tool for tool in task.tools}
+
+    # What is specific to a library
+
+    @abstractmethod
+    def start(self, client_options: dict[str, Any]) -> None:
+        """Make the agent.
+
+        Args:
+            client_options: for the provider's own client: `sdk.client_options` and `base_url`.
+        """
+
+    @abstractmethod
+    def answer_question(self, question: str) -> tuple[str, Exception | None]:
+        """Run the agent; return its answer, and the documented exception that ended the run."""
+
+    @abstractmethod
+    def ending(self, problem: Exception | None) -> Ending:
+        """Return how the last run ended."""
+
+    @abstractmethod
+    def history(self) -> Sequence[Message]:
+        """Return the history, as the library would send it next."""
+
+    @abstractmethod
+    def responses(self) -> Sequence[tuple[Turn, Meta]]:
+        """Return each response as the library hands it over, in order."""
+
+    # What all share
+
+    def converse(self) -> Conversation:
+        """Ask the questions until one is not answered, and return the conversation."""
+        http, answers = _client()
+        answers.play(self.answer)
+        self.start(sdk.client_options(http) | {"base_url": self.base_url})
+        ending: Ending = "done"
+        answer, problem = "", None
+        for question in self.task.questions:
+            answer, problem = self.answer_question(question)
+            ending = self.ending(problem)
+            if ending != "done":
+                break
+        return self._conversation(ending, answer, problem)
 
     @property
     def base_url(self) -> str:
@@ -118,25 +174,16 @@ class TaskRun:
         self._executed.append((self.requests, call_id))
         return result
 
-    def conversation(
-        self,
-        messages: Sequence[Message],
-        responses: Sequence[tuple[Turn, Meta]],
-        ending: Ending,
-        answer: str,
-        problem: Exception | None = None,
-    ) -> Conversation:
+    def _conversation(self, ending: Ending, answer: str, problem: Exception | None) -> Conversation:
         """Return the conversation in the form of the harness.
 
         Args:
-            messages: the history, as the library would send it next.
-            responses: each response as the library hands it over, in order.
             ending: how the last run ended; a blank answer makes `done` to `empty`.
             answer: what the library returns to its caller; "" if it returned none.
             problem: the exception that ended it. If its request has no response, the exception is
                 the failure of that turn.
         """
-        told = list(responses)
+        told = list(self.responses())
         if problem is not None and len(told) < self.requests:
             code = _BROKEN if ending == "interrupted" else "error"
             told.append((Turn(failure=StreamFailure(code, str(problem)[:200])), Meta()))
@@ -147,4 +194,34 @@ class TaskRun:
         if ending == "done" and not answer.strip():
             ending = "empty"
         texts = (turn.text for turn, _ in reversed(told) if turn.text.strip())
-        return Conversation(tuple(messages), records, ending, answer or next(texts, ""))
+        history = tuple(self.history())
+        return Conversation(history, records, ending, answer or next(texts, ""))
+
+
+def library_agent(  # noqa: PLR0913 - one parameter for each field of the declaration
+    name: str,
+    run: type[TaskRun],
+    *,
+    summary: str,
+    needs: tuple[str, ...],
+    extra: str,
+    dialects: frozenset[str] = frozenset({"openai-chat"}),
+    hides: frozenset[HiddenOfAgent] = frozenset(),
+    policies: Mapping[str, str] | None = None,
+) -> Agent:
+    """Return the agent of a library; the fields that are not described here are those of `Agent`.
+
+    `needs` are its modules without the HTTP package, and `policies` those that it does not share
+    with the other agents of libraries.
+    """
+    return Agent(
+        name=name,
+        converse=lambda task: run(task).converse(),
+        dialects=dialects,
+        role="peer",
+        summary=summary,
+        policies={**_POLICIES, **(policies or {})},
+        hides=hides,
+        needs=(*needs, HTTP),
+        extra=extra,
+    )

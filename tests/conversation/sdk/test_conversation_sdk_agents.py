@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.conversation.agent import Agent
+from harness.conversation.sdk.task_run import messages_of_request
 from harness.conversation.task import Limits
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import MockAnswer
@@ -24,6 +25,7 @@ from tests.judging.conversations.conversation_samples import (
     a_cassette,
     a_script,
     calls,
+    chunk,
     loaded,
     says,
 )
@@ -124,8 +126,8 @@ TRUE: Final = [
     ("openai_agents", "gateway/same-id-each-turn", "CONV-ENDING"),
     # It sends arguments back that are no JSON.
     ("openai_agents", "conversations/parallel-one-bad", "HIST-ARGS-INVALID"),
-    # It asks again after an empty response, with a system message.
-    ("pydantic_ai", "gateway/empty-turn-after-a-side-effect", "HIST-SYSTEM-MID"),
+    # It sends the ids of the provider back as they are.
+    ("pydantic_ai", "gateway/same-id-each-turn", "HIST-ID-REUSED"),
 ]
 
 
@@ -140,13 +142,37 @@ def test_true_findings_remain(module: str, scenario: str, rule: str) -> None:
     assert rule in {finding.rule for finding in result.findings}
 
 
-def test_a_documented_end_without_a_finish_reason_is_not_judged() -> None:
+@pytest.mark.parametrize(("policy", "scenarios"), [("absent-finish", 2), ("empty-turn", 4)])
+def test_documented_choices_of_a_library_are_not_judged(policy: str, scenarios: int) -> None:
     agent: Agent = import_module("harness.conversation.sdk.pydantic_ai").agent
     subjects = (load_subject(each) for each in select_subjects(()) if each.conversation)
-    about = [it for it in subjects if it.scenario and "absent-finish" in it.scenario.policies]
-    assert len(about) == 2
+    about = [it for it in subjects if it.scenario and policy in it.scenario.policies]
+    assert len(about) == scenarios
     for subject in about:
         assert judge_conversation(subject, agent)[0].outcome is Outcome.UNSUPPORTED
+
+
+def test_openai_agents_sends_reasoning_back_only_if_the_provider_wants_it() -> None:
+    agent: Agent = import_module("harness.conversation.sdk.openai_agents").agent
+    if agent.missing:
+        pytest.skip(f"the extra {agent.extra} is not installed")
+    thought = chunk({"reasoning_content": "Oslo, then."})
+    for field in ("", "reasoning_content"):
+        capabilities = {"reasoning_field": field}
+        record = held(agent, thought + calls(OSLO), says("Done."), capabilities=capabilities)
+        assert (b"Oslo, then." in record.sent[-1].request.body) == bool(field)
+
+
+def test_pydantic_ai_asks_again_without_a_system_message_if_the_provider_refuses_it() -> None:
+    agent: Agent = import_module("harness.conversation.sdk.pydantic_ai").agent
+    if agent.missing:
+        pytest.skip(f"the extra {agent.extra} is not installed")
+    for allows in (False, True):
+        capabilities = {"allows_midturn_system": allows}
+        record = held(agent, calls(OSLO), says(""), says("Done."), capabilities=capabilities)
+        messages = messages_of_request("openai-chat", record.sent[-1].request)
+        assert (messages[-1]["role"] == "system") == allows
+        assert ending(record) == "done"
 
 
 @pytest.mark.parametrize("module", MODULES)
