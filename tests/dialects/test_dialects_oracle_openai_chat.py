@@ -170,6 +170,7 @@ BENIGN = {
     "DELTA-ROLE-NULL": OPENING + delta(role=None),
     "DELTA-ROLE-MISSING": OPENING + delta(role="assistant"),
     "DELTA-NULL": OPENING + event({"choices": [{"delta": None}]}),
+    "DELTA-ADDITIONAL-KWARGS": OPENING + delta(additional_kwargs={"tool_calls": [first(0, "")]}),
     "CHUNK-CHOICES-EMPTY": OPENING + event({"choices": []}),
     "CHUNK-CHOICES-NULL": OPENING + event({"choices": None}),
     "CHUNK-CHOICES-ABSENT": OPENING + event({"id": "x"}),

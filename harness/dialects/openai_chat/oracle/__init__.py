@@ -20,7 +20,12 @@ from harness.dialects.kit.oracle.values import (
     event_value,
     meanings,
 )
-from harness.dialects.openai_chat.oracle.calls import CallTable, has_piece
+from harness.dialects.openai_chat.oracle.calls import (
+    CallTable,
+    CopiedCalls,
+    has_piece,
+    with_indexes,
+)
 from harness.turns.exact_json import join_surrogates
 from harness.wire.interaction import Interaction
 
@@ -54,6 +59,7 @@ class OpenAIChatOracle(Oracle):
     def __init__(self) -> None:
         super().__init__()
         self.table = self._calls = CallTable(self.notes)
+        self._copies = CopiedCalls(self.notes)
         self._refusal: list[str] = []
         self._message = ""  # of the last chunk that had one next to its delta
         self._asked_for_functions = False
@@ -169,6 +175,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.lost("EVENT-GLUED", offset)
         if message := choice.get("message"):
             self._check_message(message, offset)
+            self._copies.add(dict_or_empty(message), offset)
         self._finish_reason(choice.get("finish_reason"), offset)
 
     def _check_generation(self, failed: Json) -> None:
@@ -212,7 +219,7 @@ class OpenAIChatOracle(Oracle):
         self.notes.keep("JSON-FOR-STREAM", 0)
         if isinstance(choices, list) and len(choices) > 1:
             self.notes.keep("N-CHOICES", 0)
-        self._add_delta(_with_indexes(message), None, 0)
+        self._add_delta(with_indexes(message), None, 0)
         self._finish_reason(choice.get("finish_reason"), 0)
         if not self.finishes:
             self.notes.open("JSON-FOR-STREAM", 0, end=True)
@@ -233,8 +240,7 @@ class OpenAIChatOracle(Oracle):
         if "tool_calls" in delta:
             self._add_calls(delta["tool_calls"], finish, offset)
         self._add_legacy_call(delta.get("function_call"), offset)
-        if any(map(dict_or_empty(delta.get("additional_kwargs")).get, _CALL_FIELDS)):
-            self.notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
+        self._copies.add(delta, offset)
 
     def _add_calls(self, entries: object, finish: object, offset: int) -> None:
         # Some servers send each of several calls in a separate chunk with a finish reason.
@@ -319,6 +325,7 @@ class OpenAIChatOracle(Oracle):
         self.ended = bool(self.finishes) or self.over
         if not self.text.value().startswith(self._message):
             self.notes.open("MESSAGE-NOT-DELTA", 0, text=True)
+        self._copies.compare(self._calls.calls())
         if not self.values:
             self.notes.keep("STREAM-NO-EVENTS", 0)
         elif not self.error:
@@ -370,18 +377,6 @@ def _has_content(choice: object) -> bool:
     delta = dict_or_empty(members.get("delta"))
     added = (value for field, value in delta.items() if field != "role")
     return any(added) or bool(members.get("finish_reason") or members.get("message"))
-
-
-def _with_indexes(message: Json) -> Json:
-    """Return `message` with the position of each call as its index, which it does not have."""
-    calls = message.get("tool_calls")
-    if not isinstance(calls, list):
-        return message
-    placed = [
-        {**call, "index": place} if isinstance(call, dict) else call
-        for place, call in enumerate(calls)
-    ]
-    return {**message, "tool_calls": placed}
 
 
 def _may_have_words(details: object) -> bool:

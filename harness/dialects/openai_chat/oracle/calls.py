@@ -266,6 +266,53 @@ def _key(entry: dict[str, Any]) -> int | None:
     return index if is_index(index) else None
 
 
+class CopiedCalls:
+    """Calls under `additional_kwargs`, a member of LangChain, which may repeat those of the API."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._table = CallTable(Notes())
+
+    def add(self, answer: dict[str, Any], offset: int) -> None:
+        """Take those of a delta or a message."""
+        kwargs = dict_or_empty(answer.get("additional_kwargs"))
+        if kwargs.get("function_call"):
+            self._notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
+        elif kwargs.get("tool_calls"):
+            self._table.add(with_indexes(kwargs)["tool_calls"], offset)
+
+    def compare(self, calls: tuple[CallReading, ...]) -> None:
+        """Note whether they repeat `calls`, or whether clients may find other calls."""
+        copies = self._table.calls()
+        if not copies:
+            return
+        if len(copies) == len(calls) and all(map(_is_copy, copies, calls)):
+            self._notes.keep("DELTA-ADDITIONAL-KWARGS", copies[0].offset)
+        else:
+            self._notes.open("DELTA-ADDITIONAL-KWARGS", copies[0].offset, calls=True)
+
+
+def _is_copy(copy: CallReading, call: CallReading) -> bool:
+    """Return whether `copy` contains nothing that `call` does not."""
+    return (
+        copy.arguments == call.arguments
+        and copy.id in ("", call.id)
+        and copy.name in ("", call.name)
+    )
+
+
+def with_indexes(message: dict[str, Any]) -> dict[str, Any]:
+    """Return `message` with the position of each call as its index if it has none."""
+    calls = message.get("tool_calls")
+    if not isinstance(calls, list):
+        return message
+    placed = [
+        {"index": place, **call} if isinstance(call, dict) else call
+        for place, call in enumerate(calls)
+    ]
+    return {**message, "tool_calls": placed}
+
+
 def has_piece(entry: object) -> bool:
     """Return whether `entry` adds anything to a call."""
     function = dict_or_empty(dict_or_empty(entry).get("function"))
