@@ -61,14 +61,14 @@ def _normalizers() -> Iterator[Row]:
         yield _row(
             each,
             *("name", "kind", "role", "installed", "summary", "dialects", "capabilities"),
-            *("text_dialects", "streams", "policies", "breaks"),
+            *("text_dialects", "streams", "policies", "breaks", "hides"),
             installed=not each.missing,
             summary=missing + each.summary,
         )
 
 
 def _agents() -> Iterator[Row]:
-    fields = ("name", "role", "summary", "dialects", "prompts", "policies", "breaks")
+    fields = ("name", "role", "summary", "dialects", "prompts", "policies", "breaks", "hides")
     for each in available_agents():
         yield _row(each, *fields)
 

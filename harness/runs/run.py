@@ -37,6 +37,7 @@ class NormalizerFacts(msgspec.Struct, frozen=True):
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     breaks: tuple[str, ...] = ()
     text_dialects: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
 
 
 class AgentFacts(msgspec.Struct, frozen=True):
@@ -49,6 +50,7 @@ class AgentFacts(msgspec.Struct, frozen=True):
     prompts: tuple[str, ...] = ()
     policies: dict[str, str] = msgspec.field(default_factory=dict)
     breaks: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -103,7 +103,7 @@ def test_run_has_a_row_for_each_agent_when_it_crashes(
 
 def test_list_has_agents_and_conversation_rules(harness: Harness) -> None:
     agents = harness("list", "agents", "--format", "json").json
-    keys = {"name", "role", "summary", "dialects", "prompts", "policies", "breaks"}
+    keys = {"name", "role", "summary", "dialects", "prompts", "policies", "breaks", "hides"}
     assert all(set(each) == keys for each in agents)
     rules = harness("list", "rules", "--format", "json").json
     about = {each["id"]: each["about"] for each in rules}

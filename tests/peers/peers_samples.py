@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from harness.judging.results import Outcome, Result
 from harness.peers.record import PeerRecord, PeerResults
-from harness.runs.run import NormalizerFacts
+from harness.runs.run import AgentFacts, NormalizerFacts
 from tests.runs.runs_samples import a_finding, a_result, a_run
 
 SOME_QUIRKS = ("SSE-CRLF", "DELTA-NAME-REPEATED", "ARGS-NULL", "DASH-CUMULATIVE")
@@ -64,4 +64,13 @@ def peer(results: tuple[Result, ...], name: str = "lib") -> PeerResults:
     run = a_run(results, name)
     return PeerResults(
         a_record(name), replace(run, header=replace(run.header, normalizers=(facts,)))
+    )
+
+
+def an_agent(results: tuple[Result, ...], name: str = "loop") -> PeerResults:
+    """Return the results of a judged agent."""
+    run = a_run(results, name)
+    facts = AgentFacts(name, "peer", dialects=("openai-chat",))
+    return PeerResults(
+        a_record(name), replace(run, header=replace(run.header, normalizers=(), agents=(facts,)))
     )

@@ -22,9 +22,8 @@ from harness.peers.record import (
 )
 from harness.peers.table import peers
 from harness.runs.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
-from harness.runs.run import AgentFacts
 from harness.runs.store import RunWriter, read_run
-from tests.peers.peers_samples import Cell, a_record, cells, peer, results_of
+from tests.peers.peers_samples import Cell, a_record, an_agent, cells, peer, results_of
 from tests.runs.runs_samples import a_finding, a_header, a_result
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
@@ -94,10 +93,7 @@ def test_a_peer_without_a_judged_cell_is_not_shown_as_a_pass() -> None:
 
 
 def test_an_agent_is_compared_with_agents_only() -> None:
-    found = peer((a_result("loops/b", "loop"),), "loop")
-    assert found.run is not None
-    header = replace(found.run.header, normalizers=(), agents=(AgentFacts("loop"),))
-    agent = PeerResults(found.record, replace(found.run, header=header))
+    agent = an_agent((a_result("loops/b", "loop"),), "loop")
     text = page(peer((a_result("a/b", "lib"),)), agent)
     turns, _, agents = text.partition("## Agents over conversations")
     assert "| loop |" not in turns.partition("## By dialect")[2]

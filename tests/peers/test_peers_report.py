@@ -23,7 +23,7 @@ from harness.reporting.text.repro_code import reproducible_clients
 from harness.runs.matrix import GROUPS
 from harness.runs.run import Header, Run
 from harness.runs.store import read_run
-from tests.peers.peers_samples import Cell, a_record, cells, peer, results_of
+from tests.peers.peers_samples import Cell, a_record, an_agent, cells, peer, results_of
 from tests.runs.runs_samples import a_finding, a_result
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
@@ -155,6 +155,33 @@ def test_the_squares_of_a_dialect_have_the_numbers_of_the_matrix(found: list[Cel
         wanted = [re.findall(r"(\d+)/(\d+)", " ".join(row)) for row in rows_of(part, 99)]
         squares = page.rows.get(f"peers-groups-dialect-{dialect}", [[]])[1:]
         assert [re.findall(r"(\d+)/(\d+)", " ".join(row[1:])) for row in squares] == wanted
+
+
+@few_examples
+@given(cells, cells, cells)
+def test_agents_have_a_table_of_their_own_with_the_numbers_of_the_matrix(
+    turns: list[Cell], some: list[Cell], others: list[Cell]
+) -> None:
+    agents = (
+        an_agent(results_of(some, "loop"), "loop"),
+        an_agent(results_of(others, "other-loop"), "other-loop"),
+    )
+    found = (peer(results_of(turns)), *agents)
+    page, text = tables(*found), markdown(*found)
+    part = section(text, "## Agents over conversations")
+    rows = page.columns("peers-agents", "peer", *RATES)
+    assert rows == rows_of(without_group_tables(part), 7)
+    named = {name for name, own in (("loop", some), ("other-loop", others)) if own}
+    assert {name for name, *_ in rows} == named
+    counts = [re.findall(r"(\d+)/(\d+)", " ".join(row)) for row in _groups(part)]
+    squares = page.rows.get("peers-groups-agents", [[]])[1:]
+    assert [re.findall(r"(\d+)/(\d+)", " ".join(row[1:])) for row in squares] == counts
+    for dialect in DIALECTS:
+        assert {name for name, *_ in page.columns(f"peers-dialect-{dialect}", "peer")} <= {"lib"}
+
+
+def _groups(part: str) -> list[list[str]]:
+    return rows_of(part.partition("\nScenarios by group")[2], 99)
 
 
 @few_examples

@@ -12,12 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.conversation.agent import Agent
+from harness.conversation.conversation import Conversation
+from harness.conversation.task import Task
 from harness.errors import UnreadableError, UsageError
 from harness.judging.case import Case
 from harness.judging.results import Outcome, Result
 from harness.normalizers.protocol import Normalizer
 from harness.runs import store
-from harness.runs.run import SCHEMA, Footer, facts_of
+from harness.runs.run import SCHEMA, Footer, facts_of, facts_of_agent
 from harness.runs.store import RunWriter, partial_path, read_run
 from tests.runs.runs_samples import a_case, a_finding, a_header, a_result, a_turn
 
@@ -279,6 +282,16 @@ def test_declaration_is_sorted() -> None:
     facts = facts_of(normalizer)
     assert facts.dialects == ("a", "b")
     assert facts.policies == {"z": "1"}
+
+
+def test_a_declaration_contains_what_a_client_does_not_expose() -> None:
+    def converse(_: Task) -> Conversation:
+        raise AssertionError
+
+    normalizer = Normalizer("x", lambda _, __: iter(()), frozenset(), hides=frozenset({"ids"}))
+    agent = Agent("y", converse, hides=frozenset({"parse_errors", "finish"}))
+    assert facts_of(normalizer).hides == ("ids",)
+    assert facts_of_agent(agent).hides == ("finish", "parse_errors")
 
 
 @pytest.mark.parametrize(
