@@ -69,8 +69,9 @@ class RestoredCalls:
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
         """Return whether arguments came for the call that `entry` repeats."""
-        call = self._by_id.get(as_text(entry.id)) or self._newest.get(_index(entry))
-        if call is None and position < len(self._calls):
+        index = position if entry.index is None else _index(entry)
+        call = self._by_id.get(as_text(entry.id)) or self._newest.get(index)
+        if call is None and entry.index is None and position < len(self._calls):
             call = self._calls[position]
         return call is not None and bool(call.arguments)
 

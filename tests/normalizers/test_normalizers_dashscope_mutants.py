@@ -18,7 +18,8 @@ from tests.judging.judging_samples import shipped_subjects
 
 _AREAS = ("calls/", "dashscope/")
 _COPY = "if self._calls.has_arguments(entry, position):"
-_POSITION = "entry.index = position"
+_POSITION = "entry.index = index"
+_PLACED = "if call is None and entry.index is None and position < len(self._calls):"
 _NAMED = "call.name or as_text(function.name)"
 _IDENTIFIED = "if not call.id and (call_id := as_text(entry.id)):"
 _COPIES = 'entries_of((answer.additional_kwargs or {}).get("tool_calls", []))'
@@ -33,11 +34,14 @@ MUTANTS: dict[str, tuple[tuple[ModuleType, str, str], ...]] = {
         (read, "replace(answer, tool_calls=None,", f"replace(answer, tool_calls={_COPIES},"),
     ),
     "dashscope/copied-without-name": (
-        (seed_systems, " or self._newest.get(_index(entry))", ""),
-        (seed_systems, "if call is None and position < len(self._calls):", "if False:"),
+        (seed_systems, " or self._newest.get(index)", ""),
+        (seed_systems, _PLACED, "if False:"),
     ),
     "dashscope/copied-beside": (
         (read, "in answer.tool_calls:", f"in [*answer.tool_calls, *{_COPIES}]:"),
+    ),
+    "dashscope/parallel-under-additional-kwargs": (
+        (seed_systems, _PLACED, _PLACED.replace(" and entry.index is None", "")),
     ),
     "dashscope/two-under-additional-kwargs": (
         (read, _POSITION, "entry.index = 0 if entry.function.name else position"),
@@ -45,8 +49,13 @@ MUTANTS: dict[str, tuple[tuple[ModuleType, str, str], ...]] = {
     "dashscope/arguments-under-additional-kwargs": (
         (
             read,
+            "index = position if",
+            "wired = entry.index is not None\n        index = position if",
+        ),
+        (
+            read,
             _POSITION,
-            f"{_POSITION}\n            if not entry.id and not entry.function.name: return",
+            f"{_POSITION}\n        if not (entry.id or entry.function.name or wired): return",
         ),
     ),
     "calls/arguments-before-name": (

@@ -74,6 +74,13 @@ def test_calls_that_a_layer_moved_to_additional_kwargs() -> None:
     assert got.tool_calls == (ToolCall("call_k", "writing", '{"path": "a"}'),)
 
 
+@pytest.mark.parametrize("index", [None, [], {}, 1.5, True, "0"])
+def test_any_index_under_additional_kwargs_is_read(index: Any) -> None:  # noqa: ANN401 - any JSON
+    entry = {"index": index, "id": "c", "function": {"name": "writing", "arguments": "{}"}}
+    got = turn(chunk({"additional_kwargs": {"tool_calls": [entry]}}), END)
+    assert got.tool_calls == (ToolCall("c", "writing", "{}"),)
+
+
 @pytest.mark.parametrize("missing", ["", None])
 def test_ids_are_made_up_where_none_came(missing: str | None) -> None:
     got = turn(

@@ -65,7 +65,7 @@ class CallAssembler(Protocol):
 
         Args:
             entry: of another list of the response's calls.
-            position: of the entry in that list, which counts if neither id nor index is known.
+            position: of the entry in that list, which counts if the entry has no index.
         """
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
@@ -147,8 +147,9 @@ class ChatCalls:
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
         """Return whether arguments came for the call that `entry` repeats."""
-        call = self._by_id.get(as_text(entry.id)) or self._by_index.get(_index_key(entry.index))
-        if call is None and position < len(self._calls):
+        index = position if entry.index is None else _index_key(entry.index)
+        call = self._by_id.get(as_text(entry.id)) or self._by_index.get(index)
+        if call is None and entry.index is None and position < len(self._calls):
             call = self._calls[position]
         return call is not None and call.fragments.size > 0
 

@@ -228,14 +228,15 @@ class _Reader(EventReader):
 
         It adds only what is missing there. Without an index, its position in the list counts.
         """
-        if entry.index is None:
-            entry.index = position
-        function = entry.function or entry
-        if entry.index not in self._copied:
+        if not isinstance(entry.index, int | str):
+            entry.index = None
+        index = position if entry.index is None else entry.index
+        if index not in self._copied:
             if self._calls.has_arguments(entry, position):
                 return
-            if function.arguments:
-                self._copied.add(entry.index)
+            if (entry.function or entry).arguments:
+                self._copied.add(index)
+        entry.index = index
         self._calls.take(entry, out)
 
     def _message(self, message: ChoiceDelta, out: list[Delta]) -> None:
