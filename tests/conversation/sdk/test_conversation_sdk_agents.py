@@ -142,7 +142,7 @@ def test_true_findings_remain(module: str, scenario: str, rule: str) -> None:
     assert rule in {finding.rule for finding in result.findings}
 
 
-@pytest.mark.parametrize(("policy", "scenarios"), [("absent-finish", 2), ("empty-turn", 4)])
+@pytest.mark.parametrize(("policy", "scenarios"), [("absent-finish", 4), ("empty-turn", 4)])
 def test_documented_choices_of_a_library_are_not_judged(policy: str, scenarios: int) -> None:
     agent: Agent = import_module("harness.conversation.sdk.pydantic_ai").agent
     subjects = (load_subject(each) for each in select_subjects(()) if each.conversation)
