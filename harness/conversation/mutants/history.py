@@ -113,6 +113,15 @@ class _Swapped(_Edited):
         ]
 
 
+@loop_mutant("text-beside-calls-lost", "HIST-TEXT-LOST")
+class _TextLost(_Edited):
+    """Stores no text next to calls."""
+
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
+        silent = "" if self.task.capabilities.content_beside_calls in {"empty", "present"} else None
+        return [it | {"content": silent} if "tool_calls" in it else it for it in messages]
+
+
 @loop_mutant("calls-empty", "HIST-TOOLCALLS-EMPTY")
 class _EmptyList(_Edited):
     """Stores an empty list of calls with every answer."""

@@ -17,6 +17,7 @@ from harness.judging.rules import (
     conversation_history,
     conversation_meta,
     conversation_requests,
+    conversation_stored,
     cost,
     deltas,
     finish,
@@ -36,6 +37,7 @@ CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
         conversation_ends,
         conversation_calls,
         conversation_history,
+        conversation_stored,
         conversation_requests,
         conversation_meta,
     )
