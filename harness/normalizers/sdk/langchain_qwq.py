@@ -33,8 +33,8 @@ def _model() -> tuple[Any, sdk.Answers]:
 normalizer = Normalizer(
     name="langchain-qwq",
     normalize=normalize,
-    capabilities=sdk.CAPABILITIES_OF_APPENDERS - {"custom-tools"},
-    # As langchain-openai, which it extends for one provider.
+    capabilities=sdk.CAPABILITIES_OF_APPENDERS - {"custom-tools", "several-choices"},
+    # As langchain-openai, which it extends for one provider; it streams one choice only, too.
     kind="sdk",
     role="peer",
     summary="langchain-qwq: ChatQwen.stream and the sum of its chunks",
