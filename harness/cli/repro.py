@@ -112,6 +112,12 @@ class _Written(NamedTuple):
 
 def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext) -> str:
     subject, name = find_cell(cell, places)
+    if subject.conversation:
+        raise UsageError(
+            "there is no script for a conversation of an agent",
+            where=cell,
+            hint=f"Run `harness replay {cell}` to see its requests and responses.",
+        )
     result, case = judge_subject(load_subject(subject), load_normalizer(name))
     if case is None:
         raise UsageError(f"the cell does not fail: {result.outcome.value}", where=cell)

@@ -98,3 +98,13 @@ def test_a_script_of_a_passing_cell_must_pass(
 def test_a_cell_and_all_exclude_each_other(harness: Harness, tmp_path: Path) -> None:
     assert harness("repro").code == 2
     assert harness("repro", "a/b", "--all", str(tmp_path)).code == 2
+
+
+def test_the_cell_of_an_agent_has_no_script_and_the_error_names_the_replay(
+    harness: Harness,
+) -> None:
+    cell = "loops/single-call/plain-loop"
+    left = harness("repro", cell)
+    assert left.code == 2
+    assert f"{cell}: there is no script for a conversation of an agent" in left.err
+    assert f"harness replay {cell}" in left.err
