@@ -159,9 +159,13 @@ def _write_scripts(
     """Write a script for the first cell of each client and cause that can have one."""
     clients = reproducible_clients()
     seen: set[tuple[str, str]] = set()
+    left_out: Counter[str] = Counter()
     for result in run.results:
         key = (result.normalizer, result.cause)
-        if not result.outcome.fails or result.normalizer not in clients or key in seen:
+        if not result.outcome.fails or key in seen:
+            continue
+        if result.normalizer not in clients:
+            left_out[result.normalizer] += 1
             continue
         try:
             script = _script(result, _subject(result, subjects), context)
@@ -170,6 +174,8 @@ def _write_scripts(
             continue
         seen.add(key)
         yield _write(script, f"{result.normalizer}-{result.cause}", result, output)
+    for name, count in left_out.items():
+        click.echo(f"no script: {plain(name)}: no template, {count} failing cells", err=True)
 
 
 def _write(script: str, name: str, result: Result, output: Path) -> _Written:

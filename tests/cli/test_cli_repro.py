@@ -53,6 +53,14 @@ def test_each_cause_in_a_run_has_a_script(
     assert len(list(output.glob(f"{name}-*{suffix}"))) == len(causes)
 
 
+def test_a_client_without_a_template_is_named(harness: Harness, tmp_path: Path) -> None:
+    failing = write_run(tmp_path / "run.jsonl", "mine")
+    output = tmp_path / "scripts"
+    left = harness("repro", "--all", str(output), "--run", str(tmp_path / "run.jsonl"))
+    assert (left.code, list(tmp_path.glob("scripts/*"))) == (0, [])
+    assert f"no script: mine: no template, {len(failing)} failing cells" in left.err
+
+
 def test_the_results_of_peers_are_a_source(harness: Harness, tmp_path: Path) -> None:
     for name, language in (("openai-sdk", "python"), ("openai-node", "javascript")):
         folder = tmp_path / "peers" / name
