@@ -148,7 +148,7 @@ def test_filter_subjects_without_filters_keeps_all(subjects: tuple[Subject, ...]
         ("area:other", []),
         ("dialect:openai-chat provider:dash* id:*/parallel", ["dashscope/parallel"]),
         ("dialect:anthropic", []),
-        ("quirk:DELTA-ADDITIONAL-KWARGS", ["dashscope/additional-kwargs"]),
+        ("quirk:DELTA-INDEX-MISSING", ["dashscope/two-under-additional-kwargs"]),
     ],
 )
 def test_filter_subjects_requires_each_filter(
