@@ -105,6 +105,11 @@ STAGE: Final = (
         executed=(OSLO, BERGEN),
     ),
     stage(
+        "two-tools",
+        (said("", (weather("a"), ("b", "memory_set", "{}"))), DONE),
+        executed=(OSLO, ExpectedExecution(MEMORY.name, {})),
+    ),
+    stage(
         "id-used-again",
         (said("", (weather("a"),)), said("", (weather("a", "Bergen"),)), DONE),
         executed=(OSLO, BERGEN),

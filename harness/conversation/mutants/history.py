@@ -122,6 +122,26 @@ class _TextLost(_Edited):
         return [it | {"content": silent} if "tool_calls" in it else it for it in messages]
 
 
+@loop_mutant("arguments-emptied", "HIST-CALL-CHANGED")
+class _ArgumentsEmptied(_Edited):
+    """Stores calls without their arguments."""
+
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
+        def emptied(call: Message) -> Message:
+            return call | {"function": call["function"] | {"arguments": "{}"}}
+
+        return [with_calls(it, emptied) for it in messages]
+
+
+@loop_mutant("results-swapped", "HIST-RESULT-SWAPPED")
+class _ResultsSwapped(_Edited):
+    """Stores the results of the calls of a turn in reverse order."""
+
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
+        texts = [it["content"] for it in messages if it["role"] == "tool"]
+        return [it | {"content": texts.pop()} if it["role"] == "tool" else it for it in messages]
+
+
 @loop_mutant("calls-empty", "HIST-TOOLCALLS-EMPTY")
 class _EmptyList(_Edited):
     """Stores an empty list of calls with every answer."""

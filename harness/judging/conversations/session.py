@@ -130,6 +130,7 @@ class Execution(msgspec.Struct, frozen=True):
         arguments: as JSON.
         known: whether there is such a tool.
         error: of the tool; "" if it did not fail.
+        result: what the tool returned, as JSON; "" if it failed.
     """
 
     after: int
@@ -137,6 +138,7 @@ class Execution(msgspec.Struct, frozen=True):
     arguments: str
     known: bool = True
     error: str = ""
+    result: str = ""
 
 
 class SessionRecord(msgspec.Struct, frozen=True):
@@ -219,7 +221,9 @@ class Session:
         except (KeyError, TypeError):  # a name may be of any type
             self._executions.append(Execution(len(self._sent), str(name), text, known=False))
             raise KeyError(name) from None
-        self._executions.append(Execution(len(self._sent), name, text, error=answer.error or ""))
+        error = answer.error or ""
+        result = "" if error else json_or_repr(answer.result)
+        self._executions.append(Execution(len(self._sent), name, text, error=error, result=result))
         if answer.error is not None:
             raise ToolFailed(answer.error)
         return deepcopy(answer.result)  # the agent may change it

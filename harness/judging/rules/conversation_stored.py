@@ -5,8 +5,12 @@ reply. Turns of prompts that describe their tools are not compared, because ther
 the calls as text.
 """
 
-from collections.abc import Iterator
-from typing import Final
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from typing import Any, Final
 
 import msgspec
 
@@ -17,13 +21,17 @@ from harness.judging.conversations.evidence import (
     RequestEvidence,
     conversation_rule,
 )
+from harness.judging.conversations.session import Execution
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.turns.arguments import meaning, parse
 from harness.turns.exact_json import join_surrogates
-from harness.turns.messages import Message, role_of, text_of
+from harness.turns.messages import Message, calls_of, role_of, text_of
 
 # Problems of a history in which messages or their order are wrong, so that content is too.
 _BROKEN_HISTORY: Final = ("HIST-ORPHAN-RESULT", "HIST-FORM")
+# Source: OpenAI's API reference, `messages[].tool_calls[].function.name`.
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class StoredTurn(msgspec.Struct, frozen=True):
@@ -39,6 +47,23 @@ class StoredTurn(msgspec.Struct, frozen=True):
     request: RequestEvidence
     where: str
     messages: dict[int, Message]
+
+    @property
+    def calls(self) -> "Iterator[StoredCall]":
+        """The calls of the assistant's messages."""
+        for number, message in self.messages.items():
+            for at, (call_id, name, arguments) in enumerate(calls_of(message)):
+                path = f"{self.where}.messages[{number}].tool_calls[{at}]"
+                yield StoredCall(path, call_id, name, arguments)
+
+
+class StoredCall(msgspec.Struct, frozen=True):
+    """A call in a history; `path` starts with the history."""
+
+    path: str
+    id: str
+    name: str
+    arguments: str
 
 
 def _stored_turns(evidence: ConversationEvidence) -> Iterator[StoredTurn]:
@@ -101,3 +126,127 @@ def _text_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _squeezed(text: str) -> str:
     """Return `text` without white space, which a client may change between parts."""
     return "".join(join_surrogates(text).split())
+
+
+@conversation_rule(
+    "HIST-CALL-CHANGED",
+    "A call is stored with the name and the arguments that the model sent and the tool got.",
+    Outcome.MISMATCH,
+    ("HIST-CALL-CHANGED",),
+    yields_to=(
+        *_BROKEN_HISTORY,
+        *("HIST-ARGS-INVALID", "HIST-NAME"),
+        *("CONV-CALL-ARGUMENTS", "CONV-CALL-UNWANTED", "CONV-CALL-LOST"),
+    ),
+)
+def _call_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
+    reported = set[int]()
+    for turn in _stored_turns(evidence):
+        violation = next(_changed_calls(evidence, turn), None)
+        if violation is not None and turn.index not in reported:
+            reported.add(turn.index)
+            yield violation
+
+
+def _changed_calls(evidence: ConversationEvidence, turn: StoredTurn) -> Iterator[Violation]:
+    """Yield the calls of the reply, and the executed ones, that are stored in another form."""
+    stored = list(turn.calls)
+    sent = [(call.name, call.arguments) for call in turn.request.reply.calls or ()]
+    executed = [(each.tool, each.arguments) for each in _executions_of(evidence, turn)]
+    for calls in (sent, executed):
+        keys = Counter(itertools.starmap(_call_key, calls))
+        others = [each for each in stored if not keys[_call_key(each.name, each.arguments)]]
+        left = Counter(_call_key(each.name, each.arguments) for each in stored)
+        for name, arguments in calls:
+            key = _call_key(name, arguments)
+            left[key] -= 1
+            if left[key] >= 0 or not _is_storable(name, arguments):
+                continue
+            if others:
+                found = f"{others[0].name} {others[0].arguments}"
+                yield Violation(others[0].path, f"{name} {arguments}", found)
+            elif turn.where != FINAL_HISTORY:  # an agent that stops need not store the last turn
+                yield Violation(f"{turn.where}.messages", f"{name} {arguments}", "no such call")
+
+
+def _call_key(name: str, arguments: str) -> tuple[str, Hashable]:
+    return name, meaning(arguments)
+
+
+def _is_storable(name: str, arguments: str) -> bool:
+    """Whether an API accepts the call unchanged, so that an agent need not store another form."""
+    return _NAME.fullmatch(name) is not None and parse(arguments).value is not None
+
+
+def _executions_of(evidence: ConversationEvidence, turn: StoredTurn) -> list[Execution]:
+    return [each for each in evidence.executions if each.after == turn.index + 1]
+
+
+@conversation_rule(
+    "HIST-RESULT-SWAPPED",
+    "The result of a call is stored under the id of that call.",
+    Outcome.SILENT_WRONG,
+    ("HIST-RESULT-SWAPPED",),
+    yields_to=(*_BROKEN_HISTORY, "HIST-ID-REUSED", "HIST-ID-MISSING"),
+)
+def _result_swapped(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for turn in _stored_turns(evidence):
+        calls = _calls_by_key(turn)
+        before = [each for each in evidence.executions if each.after <= turn.index + 1]
+        for execution in _executions_of(evidence, turn):
+            call = calls.get(_call_key(execution.tool, execution.arguments))
+            message = call and _result_of(turn, call.id)
+            if message and _is_of_another(text_of(message[1]), execution, before):
+                path = f"{turn.where}.messages[{message[0]}].content"
+                yield Violation(path, _outcome_of(execution), text_of(message[1]))
+
+
+def _calls_by_key(turn: StoredTurn) -> dict[tuple[str, Hashable], StoredCall]:
+    """Return the stored calls by name and arguments, without those that the turn repeats."""
+    keyed = [(_call_key(each.name, each.arguments), each) for each in turn.calls]
+    counts = Counter(key for key, _ in keyed)
+    return {key: call for key, call in keyed if counts[key] == 1}
+
+
+def _result_of(turn: StoredTurn, call_id: str) -> tuple[int, Message] | None:
+    results = (
+        (number, message)
+        for number, message in turn.messages.items()
+        if role_of(message) == "tool" and message.get("tool_call_id") == call_id
+    )
+    return next(results, None)
+
+
+def _is_of_another(text: str, execution: Execution, executions: list[Execution]) -> bool:
+    """Whether `text` shows nothing of what only this tool call returned, and all of another's."""
+    shown, own = _words(text), _result_words(execution)
+    if not own or own <= shown:
+        return False
+    others = (_result_words(each) for each in executions)
+    return any(
+        other - own and own - other and other <= shown and shown.isdisjoint(own - other)
+        for other in others
+    )
+
+
+def _outcome_of(execution: Execution) -> str:
+    return execution.error or execution.result
+
+
+def _result_words(execution: Execution) -> frozenset[str]:
+    """Return the words of an error, or of the values of a result, which may be formatted."""
+    if execution.error:
+        return _words(execution.error)
+    return frozenset().union(*map(_words, _leaves(json.loads(execution.result))))
+
+
+def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - any value of JSON
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", join_surrogates(text)))

@@ -19,6 +19,7 @@ from harness.judging.conversations.script import (
     MockAnswer,
 )
 from harness.judging.results import Outcome
+from harness.turns.deltas import ToolCall
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import assistant, system, tool_result, user
 from harness.wire.cassette import Cassette
@@ -211,6 +212,11 @@ def _running(*texts: str) -> Converse:
         turn = talk.ask()
         done = [task.call_tool("get_weather", json.loads(text)) for text in texts]
         talk.turns[-1] = TurnRecord(turn, talk.turns[-1].meta, ("id",) * len(done))
+        given = [call.arguments for call in turn.tool_calls]
+        stored = sorted(texts, key=lambda text: given.index(text) if text in given else len(given))
+        ran = [ToolCall(f"call_{at}", "get_weather", text) for at, text in enumerate(stored)]
+        talk.messages += [assistant(None, ran)] if ran else []
+        talk.messages += [tool_result(call.id, "{}") for call in ran]
         return talk.end(talk.ask())
 
     return converse

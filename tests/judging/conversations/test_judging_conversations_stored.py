@@ -1,12 +1,16 @@
 """Rules about the stored content of a turn: each faulty agent violates one of them."""
 
+import json
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
 import pytest
 
 from harness.conversation.conversation import Conversation
 from harness.conversation.task import Limits, Task
+from harness.judging.conversations.script import ConversationScript, MockAnswer
+from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, user
 from tests.judging.conversations.conversation_samples import (
     OSLO,
@@ -97,6 +101,120 @@ def test_text_that_a_limit_of_messages_cut_away_is_not_missed() -> None:
         return talk.end(talk.ask())
 
     assert "HIST-TEXT-LOST" not in broken(cutting, cassette, script)
+
+
+def _other_arguments(talk: Talk) -> None:
+    talk.messages[2]["tool_calls"][0]["function"]["arguments"] = "{}"
+
+
+def _other_name(talk: Talk) -> None:
+    talk.messages[2]["tool_calls"][0]["function"]["name"] = "weather"
+
+
+def _other_notation(talk: Talk) -> None:
+    talk.messages[2]["tool_calls"][0]["function"]["arguments"] = '{"city":"\\u004fslo"}'
+
+
+def _no_round(talk: Talk) -> None:
+    talk.messages[2:] = [assistant("Let me look."), user("Go on.")]
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (_other_arguments, ("requests[1].messages[2].tool_calls[0]", "get_weather {}")),
+        (
+            _other_name,
+            ("requests[1].messages[2].tool_calls[0]", 'weather {"city": "Oslo"}'),
+        ),
+        (_no_round, ("requests[1].messages", "no such call")),
+        (_other_notation, None),
+    ],
+)
+def test_a_call_is_stored_as_it_was_sent(
+    change: Callable[[Talk], None], found: tuple[str, str] | None
+) -> None:
+    findings = judged(edited(change), LOOKING, SCRIPT).findings
+    expected = f"get_weather {OSLO}"
+    rows = [(it.rule, it.path, it.expected, it.actual) for it in findings]
+    assert rows == ([("HIST-CALL-CHANGED", found[0], expected, found[1])] if found else [])
+
+
+@pytest.mark.parametrize("stored", [OSLO, BERGEN])
+def test_a_repaired_call_is_stored_as_it_was_executed(stored: str) -> None:
+    def repairing(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        calls = (*turn.tool_calls, ToolCall(turn.parse_errors[0].id, "get_weather", BERGEN))
+        talk.run(msgspec.structs.replace(turn, tool_calls=calls))
+        talk.messages[2]["tool_calls"][1]["function"]["arguments"] = stored
+        return talk.end(talk.ask())
+
+    cassette = a_cassette(calls(OSLO, '{"city": Bergen}'), ANSWER)
+    changed = [] if stored == BERGEN else ["HIST-CALL-CHANGED"]
+    found = broken(repairing, cassette, a_script(parse_errors="any"))
+    assert found == ["CONV-CALL-FROM-BROKEN-TURN", *changed]
+
+
+TWO: Final = a_cassette(calls(OSLO, BERGEN), ANSWER)
+
+
+def _two(first: MockAnswer, second: MockAnswer) -> ConversationScript:
+    oslo, bergen = (
+        msgspec.structs.replace(answer, arguments=json.loads(text))
+        for answer, text in ((first, OSLO), (second, BERGEN))
+    )
+    return a_script(executed=(OSLO, BERGEN), answers=(oslo, bergen))
+
+
+def _swapped(talk: Talk) -> None:
+    first, second = talk.messages[3:5]
+    first["content"], second["content"] = second["content"], first["content"]
+
+
+def _in_other_order(talk: Talk) -> None:
+    talk.messages[3:5] = reversed(talk.messages[3:5])
+
+
+def _formatted(talk: Talk) -> None:
+    talk.messages[3]["content"] = "Temperature: 4"
+    talk.messages[4]["content"] = "Temperature: 7 (not 4)"
+
+
+def _cut_off(talk: Talk) -> None:
+    talk.messages[4]["content"] = "[a long result was left out]"
+
+
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        (_swapped, ["HIST-RESULT-SWAPPED"]),
+        (_in_other_order, []),
+        (_formatted, []),
+        (_cut_off, []),
+    ],
+)
+def test_a_result_is_stored_under_the_id_of_its_call(
+    change: Callable[[Talk], None], rules: list[str]
+) -> None:
+    script = _two(MockAnswer({"degrees": [4, True]}), MockAnswer({"degrees": [7, None]}))
+    assert broken(edited(change), TWO, script) == rules
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (MockAnswer("4 degrees"), MockAnswer("4 degrees")),
+        (MockAnswer({"degrees": 4}), MockAnswer("")),
+        (MockAnswer(4), MockAnswer([4, 7])),
+    ],
+)
+def test_results_without_distinct_words_are_not_compared(
+    answers: tuple[MockAnswer, MockAnswer],
+) -> None:
+    script = _two(*answers)
+    assert broken(good, TWO, script) == []
+    assert broken(edited(_swapped), TWO, script) == []
 
 
 def test_a_reply_to_another_question_such_as_a_probe_is_not_stored() -> None:
