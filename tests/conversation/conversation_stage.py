@@ -25,6 +25,7 @@ from tests.conversation.conversation_provider import (
     TOOLS,
     WEATHER,
     Call,
+    as_dialect,
     said,
     weather,
 )
@@ -50,7 +51,7 @@ def stage(
     **more: Any,  # noqa: ANN401 - keys of what is expected, and of the script
 ) -> LoadedSubject:
     """Return a conversation; `policies`, `capabilities`, `questions`, `limits` are the script's."""
-    policies = more.pop("policies", {})
+    policies, dialect = more.pop("policies", {}), more.pop("dialect", "openai-chat")
     script = ConversationScript(
         questions=more.pop("questions", ("?",)),
         tools={
@@ -64,7 +65,7 @@ def stage(
     )
     cassette = Cassette(
         f"test/{name}",
-        tuple(map(_interaction, replies)),
+        tuple(_interaction(reply, dialect) for reply in replies),
         Origin("emulated"),
         "test",
         "m",
@@ -82,11 +83,13 @@ def stage(
     )
 
 
-def _interaction(reply: bytes | tuple[int, bytes]) -> Interaction:
+def _interaction(reply: bytes | tuple[int, bytes], dialect: str) -> Interaction:
     status, body = reply if isinstance(reply, tuple) else (200, reply)
+    body = as_dialect(body, dialect) if dialect != "openai-chat" else body
     headers = (("content-type", "text/event-stream"),)
     half = len(body) // 2  # two reads, so that the recorded ones differ from the whole body
-    return Interaction(Request(), status, headers, body, (Read(half), Read(len(body) - half)))
+    reads = (Read(half), Read(len(body) - half))
+    return Interaction(Request(), status, headers, body, reads, dialect=dialect)
 
 
 STAGE: Final = (
@@ -108,6 +111,12 @@ STAGE: Final = (
         "two-tools",
         (said("", (weather("a"), ("b", "memory_set", "{}"))), DONE),
         executed=(OSLO, ExpectedExecution(MEMORY.name, {})),
+    ),
+    stage(
+        "two-results-in-blocks",
+        (said("", (weather("a"), weather("b", "Bergen"))), DONE),
+        executed=(OSLO, BERGEN),
+        dialect="anthropic",
     ),
     stage(
         "id-used-again",

@@ -57,6 +57,16 @@ def test_an_input_that_is_no_object_and_a_result_that_is_no_text_are_seen() -> N
     assert quirks(ASKED, {"role": "assistant", "content": []}) == {"HIST-EMPTY-TURN"}
 
 
+def test_results_of_a_turn_in_two_messages_are_a_problem_and_those_of_two_turns_are_not() -> None:
+    both = called()["content"] + called(id="t2")["content"]
+    turn, second = {"role": "assistant", "content": both}, answered("7")["content"]
+    second[0]["tool_use_id"] = "t2"
+    later = {"role": "user", "content": second}
+    assert quirks(ASKED, turn, answered("4"), later) == {"HIST-RESULTS-GROUPED"}
+    assert quirks(ASKED, turn, answered("4", *second)) == set()
+    assert quirks(ASKED, called(), answered("4"), called(id="t2"), later) == set()
+
+
 def test_a_question_before_the_result_leaves_the_call_without_one() -> None:
     late = answered("4")
     late["content"].insert(0, {"type": "text", "text": "Go on."})

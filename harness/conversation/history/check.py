@@ -125,6 +125,9 @@ class _HistoryCheck:
         if not _is_text(message.get("content")):
             found = _shown(message.get("content"))
             yield Problem("HIST-RESULT-NON-STRING", f"{path}.content", "a string", found)
+        if message.get("apart") is True:
+            one = "the results of one turn in one message"
+            yield Problem("HIST-RESULTS-GROUPED", path, one, "a result in the next message")
 
     # Calls and results
 

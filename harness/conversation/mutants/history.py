@@ -1,21 +1,28 @@
 """Mutants that send a history that a provider rejects or misreads."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from harness.conversation.calling import CallResults
 from harness.conversation.channel import Channel
+from harness.conversation.conversation import Probe
 from harness.conversation.history.identifiers import fit_ids
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import channel_mutant, loop_mutant, with_calls
-from harness.conversation.tool_loop import ToolLoop
+from harness.conversation.task import Reply, Task
+from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message, assistant, system
 from harness.turns.turn import Turn
+from harness.wire.interaction import Request
 
 _GENERATED: Final = "call_[a-f0-9]{24}"
 _SEVERAL: Final = 2
+# How Anthropic, Converse and Gemini mark a block with a result.
+_RESULTS: Final = frozenset(("tool_result", "toolResult", "functionResponse"))
 
 
 @channel_mutant("ids-reused", "HIST-ID-REUSED")
@@ -140,6 +147,38 @@ class _ResultsSwapped(_Edited):
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         texts = [it["content"] for it in messages if it["role"] == "tool"]
         return [it | {"content": texts.pop()} if it["role"] == "tool" else it for it in messages]
+
+
+@loop_mutant("results-apart", "HIST-RESULTS-GROUPED")
+class _ResultsApart(ToolLoop):
+    """Sends each result in a separate message to an API whose messages have blocks."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        def send(request: Request) -> Reply:
+            body = json.loads(request.body)
+            for member, blocks in (("messages", "content"), ("contents", "parts")):
+                if member in body:
+                    body[member] = [part for it in body[member] for part in _apart(it, blocks)]
+            return task.send(replace(request, body=encode_json(body)))
+
+        super().__init__(replace(task, send=send), config, probe)
+
+
+def _apart(message: Message, blocks: str) -> Iterator[Message]:
+    """Yield a message for each result in `message`, and one for its other blocks."""
+    listed = message.get(blocks)
+    is_result = [bool(_RESULTS & _tags(it)) for it in listed] if isinstance(listed, list) else []
+    if not any(is_result):
+        yield message
+        return
+    pairs = list(zip(message[blocks], is_result, strict=True))
+    yield from (message | {blocks: [it]} for it, found in pairs if found)
+    rest = [it for it, found in pairs if not found]
+    yield from [message | {blocks: rest}] if rest else []
+
+
+def _tags(block: Message) -> set[str]:
+    return {*block, str(block.get("type"))}
 
 
 @loop_mutant("calls-empty", "HIST-TOOLCALLS-EMPTY")

@@ -5,7 +5,7 @@ are not those of the client.
 Source: Anthropic API reference, "Messages"; Amazon Bedrock and Vertex AI, Anthropic models.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.dialects.kit import parse_request as kit
@@ -45,18 +45,22 @@ def _tools(body: Json) -> Iterator[Tool]:
 
 
 def _messages(body: Json) -> Iterator[object]:
+    return kit.joined_messages(_groups(body))
+
+
+def _groups(body: Json) -> Iterator[Iterable[object]]:
     instructions = kit.text_of(body.get("system"))
     if instructions:
-        yield {"role": "system", "content": instructions}
+        yield [{"role": "system", "content": instructions}]
     for message in kit.listed(body.get("messages")):
         if not isinstance(message, dict):
-            yield message
+            yield [message]
         elif message.get("role") == "assistant":
-            yield kit.assistant_message(_parts(message.get("content")))
+            yield [kit.assistant_message(_parts(message.get("content")))]
         elif isinstance(message.get("content"), list):
-            yield from kit.user_messages(_parts(message["content"]), message.get("role", ""))
+            yield kit.user_messages(_parts(message["content"]), message.get("role", ""))
         else:
-            yield message
+            yield [message]
 
 
 def _parts(content: object) -> Iterator[kit.Part]:

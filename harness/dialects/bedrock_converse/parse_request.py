@@ -4,7 +4,7 @@ The address names the model and requests the stream. Tools are `toolSpec`s with 
 Source: Amazon Bedrock API reference, `ConverseStream`, `ContentBlock`, `ToolResultBlock`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.dialects.kit import parse_request as kit
@@ -32,18 +32,22 @@ def _tool(spec: Json) -> Tool:
 
 
 def _messages(body: Json) -> Iterator[object]:
+    return kit.joined_messages(_groups(body))
+
+
+def _groups(body: Json) -> Iterator[Iterable[object]]:
     instructions = kit.text_of(body.get("system"))
     if instructions:
-        yield {"role": "system", "content": instructions}
+        yield [{"role": "system", "content": instructions}]
     for message in kit.listed(body.get("messages")):
         if not isinstance(message, dict):
-            yield message
+            yield [message]
             continue
         parts = [part for block in kit.dicts(message.get("content")) for part in _parts(block)]
         if message.get("role") == "assistant":
-            yield kit.assistant_message(parts)
+            yield [kit.assistant_message(parts)]
         else:
-            yield from kit.user_messages(parts, message.get("role", ""))
+            yield kit.user_messages(parts, message.get("role", ""))
 
 
 def _parts(block: Json) -> Iterator[kit.Part]:

@@ -8,7 +8,7 @@ Source: Gemini API and Vertex AI API references, `generateContent`, `Part`, `Fun
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.dialects.gemini.partial_args import member
@@ -38,14 +38,18 @@ def _tool(declared: Json) -> Tool:
 
 
 def _messages(body: Json) -> Iterator[object]:
+    return kit.joined_messages(_groups(body))
+
+
+def _groups(body: Json) -> Iterator[Iterable[object]]:
     inner = _inner(body)
     parts = kit.as_dict(member(inner, "systemInstruction")).get("parts")
     text = "".join(str(part.get("text") or "") for part in kit.dicts(parts))
     if text:
-        yield {"role": "system", "content": text}
+        yield [{"role": "system", "content": text}]
     contents = _Contents()
     for place, content in enumerate(kit.listed(inner.get("contents"))):
-        yield from contents.messages(content, place)
+        yield contents.messages(content, place)
 
 
 def _inner(body: Json) -> Json:

@@ -243,6 +243,25 @@ def user_messages(parts: Iterable[Part], role: str = "user") -> Iterator[Json]:
             yield {"role": role, "content": _content_of(tuple(group))}
 
 
+def joined_messages(groups: Iterable[Iterable[object]]) -> Iterator[object]:
+    """Yield the messages of `groups`, one group for each message of the request.
+
+    Results that follow those of the message before are marked as `apart`, because APIs whose
+    messages have blocks want all results of one turn in one message.
+    """
+    follows = False
+    for group in groups:
+        has_results = False
+        for message in group:
+            is_result = isinstance(message, dict) and message.get("role") == "tool"
+            has_results = has_results or is_result
+            if isinstance(message, dict) and is_result and follows:
+                yield {**message, "apart": True}
+            else:
+                yield message
+        follows = has_results
+
+
 def object_arguments(value: object) -> str:
     """Return arguments as JSON text, for an API that takes an object.
 

@@ -100,7 +100,7 @@ def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:
     kinds = []
     if "native-tools/v1" in agent.prompts:
         kinds += [
-            _native_plans(agent, dialect) for dialect in sorted(agent.dialects & TEXT_CALL_DIALECTS)
+            _native_plans(agent, dialect) for dialect in sorted(agent.dialects & _NATIVE_DIALECTS)
         ]
     if "openai-chat" in agent.dialects:
         kinds += [
@@ -109,6 +109,8 @@ def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:
     return st.one_of(kinds) if kinds else st.nothing()
 
 
+# Of the APIs whose messages have blocks, one.
+_NATIVE_DIALECTS: Final = TEXT_CALL_DIALECTS | {"anthropic"}
 _TEXT_CALL_PROMPTS: Final[tuple[Prompted, ...]] = ("tag-tools/v1", "action-protocol/v1")
 _Calls: TypeAlias = SearchStrategy[tuple[PlannedCall, ...]]
 _ARGUMENTS = st.fixed_dictionaries(
@@ -188,10 +190,11 @@ def _plans(calls: _Calls, dialect: str) -> SearchStrategy[ConversationPlan]:
 
 def _unambiguous(plan: ConversationPlan) -> ConversationPlan:
     """Return `plan` without what agents may rightly handle in different ways."""
-    # An API without ids has no null and no reasoning to send back either.
-    has_ids = DIALECTS[plan.dialect].has_call_ids
-    keeps = has_ids or "supports_parallel_tools" in plan.capabilities
-    capabilities = plan.capabilities if keeps else {}
+    # An API without ids has no null and no reasoning to send back either, and one with blocks
+    # has other fields for them.
+    row = DIALECTS[plan.dialect]
+    keeps = row.has_call_ids or "supports_parallel_tools" in plan.capabilities
+    capabilities = plan.capabilities if keeps and not row.messages.has_blocks else {}
     serial = capabilities.get("supports_parallel_tools") is False
     questions = tuple(tuple(_unambiguous_turns(turns, serial=serial)) for turns in plan.questions)
     broken = any(call.broken for turns in questions for it in turns for call in it.calls)

@@ -147,12 +147,13 @@ def _server_error(plan: ConversationPlan) -> Interaction:
 
 
 def _request(plan: ConversationPlan) -> tuple[Request, tuple[dict[str, Any], ...]]:
-    """Return a request, and the tools that only its prompt describes."""
+    """Return a request, and the tools that it does not declare in the form of OpenAI's API."""
     tools = [_tool_declaration(name) for name in _TOOLS]
     request: dict[str, Any] = {"model": "any", "stream": True, "messages": []}
-    if not plan.has_text_calls:
+    apart = plan.has_text_calls or DIALECTS[plan.dialect].messages.has_blocks
+    if not apart:
         request["tools"] = tools
-    described = tuple(tool["function"] for tool in tools) if plan.has_text_calls else ()
+    described = tuple(tool["function"] for tool in tools) if apart else ()
     return Request(body=json.dumps(request).encode()), described
 
 

@@ -33,6 +33,7 @@ _TITLES: Final = {
     _REASONING: "Reasoning is sent back to a provider that requires it.",
     "HIST-SYSTEM-MID": "System messages come first, and never between calls and results.",
     "HIST-RESULT-NON-STRING": "Results are texts.",
+    "HIST-RESULTS-GROUPED": "All results of a turn are in one message of an API with blocks.",
     "HIST-EMPTY-TURN": "No message of the assistant is empty.",
     "HIST-ID-MISSING": "Every call in a history has an id.",
     "HIST-ID-REUSED": "Ids of calls are unique in the conversation.",
