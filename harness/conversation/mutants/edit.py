@@ -12,7 +12,7 @@ from harness.conversation.agent import Agent, Role
 from harness.conversation.channel import Channel
 from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.gateway import choose_config, gateway
-from harness.conversation.plain_loop import agent_config, plain
+from harness.conversation.plain_loop import agent_config, grouped, plain
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.normalizers import reference
@@ -31,6 +31,10 @@ def plain_config(task: Task) -> tuple[AgentConfig, Probe | None]:
     return agent_config(task, reference.normalize), None
 
 
+def _grouped_config(task: Task) -> tuple[AgentConfig, Probe | None]:
+    return agent_config(task, reference.normalize, "grouped"), None
+
+
 def loop_mutant(
     name: str, breaks: str, *, of: Agent = plain, role: Role = "mutant"
 ) -> _Decorator[type[ToolLoop]]:
@@ -39,10 +43,11 @@ def loop_mutant(
     Args:
         name: selects it with `-a`.
         breaks: ids of the rules that it violates, separated by spaces.
-        of: the agent that it is otherwise, `plain` or `gateway`.
+        of: the agent that it is otherwise, `plain`, `grouped` or `gateway`.
         role: `known-bad` if a seed system had this bug.
     """
-    choose = choose_config if of is gateway else plain_config
+    configs = {gateway.name: choose_config, grouped.name: _grouped_config}
+    choose = configs.get(of.name, plain_config)
 
     def declare(loop: type[ToolLoop]) -> type[ToolLoop]:
         def converse(task: Task) -> Conversation:

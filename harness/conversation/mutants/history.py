@@ -12,6 +12,7 @@ from harness.conversation.conversation import Probe
 from harness.conversation.history.identifiers import fit_ids
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import channel_mutant, loop_mutant, with_calls
+from harness.conversation.plain_loop import grouped
 from harness.conversation.task import Reply, Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.turns.exact_json import encode_json
@@ -127,6 +128,31 @@ class _TextLost(_Edited):
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
         silent = "" if self.task.capabilities.content_beside_calls in {"empty", "present"} else None
         return [it | {"content": silent} if "tool_calls" in it else it for it in messages]
+
+
+@loop_mutant("reasoning-in-content", "HIST-REASONING-VISIBLE")
+class _ReasoningInContent(_Edited):
+    """Stores the reasoning before the text, in tags."""
+
+    def edited(self, turn: Turn, messages: list[Message]) -> list[Message]:
+        thought = turn.reasoning.strip() and f"<think>{turn.reasoning}</think>"
+        return [
+            it | {"content": f"{thought}{it['content'] or ''}"}
+            if thought and it["role"] == "assistant"
+            else it
+            for it in messages
+        ]
+
+
+@loop_mutant("iterations-unnamed", "HIST-GROUP-NAME", of=grouped)
+class _Unnamed(_Edited):
+    """Stores text and calls apart, and names only the text."""
+
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
+        return [
+            {key: it[key] for key in it if key != "name"} if "tool_calls" in it else it
+            for it in messages
+        ]
 
 
 @loop_mutant("arguments-emptied", "HIST-CALL-CHANGED")

@@ -1,7 +1,7 @@
 """What rules about conversations look at: the requests, the calls and the history of one agent."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -64,6 +64,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         interactions: how many the cassette has.
         others: the record of the same conversation under other reads, by what differed.
         hides: what the agent does not tell.
+        policies: of the agent.
     """
 
     script: ConversationScript
@@ -72,6 +73,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     interactions: int
     others: dict[str, SessionRecord] = {}
     hides: frozenset[HiddenOfAgent] = frozenset()
+    policies: Mapping[str, str] = {}
     # Rules about conversations look at what the script expects themselves.
     judged: ClassVar[tuple[str, ...]] = ()
     # The paths of findings start at the conversation.

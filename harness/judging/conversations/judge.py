@@ -216,7 +216,13 @@ def _play(  # noqa: PLR0913, PLR0917 - one call site
             break  # each further one would take its whole time limit
         others[reads] = play(reads)[1]
     return ConversationEvidence(
-        script, session.task, record, len(cassette.interactions), others, agent.hides
+        script,
+        session.task,
+        record,
+        len(cassette.interactions),
+        others,
+        agent.hides,
+        agent.policies,
     )
 
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import SYSTEM_ROLES
+from harness.dialects.kit.parse_request import CHAT_MESSAGES, SYSTEM_ROLES
+from harness.dialects.table import DIALECTS
 from harness.judging.conversations.evidence import (
     FINAL_HISTORY,
     ConversationEvidence,
@@ -126,6 +127,58 @@ def _text_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _squeezed(text: str) -> str:
     """Return `text` without white space, which a client may change between parts."""
     return "".join(join_surrogates(text).split())
+
+
+@conversation_rule(
+    "HIST-REASONING-VISIBLE",
+    "Reasoning is not stored as visible text.",
+    Outcome.MISMATCH,
+    ("HIST-REASONING-VISIBLE",),
+    yields_to=_BROKEN_HISTORY,
+)
+def _reasoning_visible(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for turn in _next_histories(evidence):
+        reply = turn.request.reply
+        reasoning = _squeezed(reply.reasoning)
+        if not reasoning or reasoning in _squeezed(reply.text):
+            continue
+        for number, message in turn.messages.items():
+            if role_of(message) == "assistant" and reasoning in _squeezed(text_of(message)):
+                path = f"{turn.where}.messages[{number}].content"
+                yield Violation(path, reply.text or "no text", text_of(message))
+
+
+def _next_histories(evidence: ConversationEvidence) -> Iterator[StoredTurn]:
+    """Yield each complete turn with the first history after it, unless a limit cuts turns away."""
+    if evidence.task.limits.messages is not None:
+        return
+    by_turn = itertools.groupby(_stored_turns(evidence), key=lambda turn: turn.index)
+    yield from (next(turns) for _, turns in by_turn)
+
+
+@conversation_rule(
+    "HIST-GROUP-NAME",
+    "In the grouped scheme, the assistant's messages of a turn have one name.",
+    Outcome.MISMATCH,
+    ("HIST-GROUP-NAME",),
+    yields_to=_BROKEN_HISTORY,
+)
+def _group_name(evidence: ConversationEvidence) -> Iterator[Violation]:
+    if evidence.policies.get("history") != "grouped":
+        return
+    has_names = DIALECTS[evidence.task.dialect].messages is CHAT_MESSAGES
+    for turn in _next_histories(evidence):
+        if not has_names and turn.where != FINAL_HISTORY:  # the API has no member for a name
+            continue
+        names: dict[str, str] = {}
+        for number, message in turn.messages.items():
+            if role_of(message) == "assistant":
+                path = f"{turn.where}.messages[{number}].name"
+                names[path] = str(message.get("name") or "")
+        first = next(filter(None, names.values()), "a name")
+        for path, name in names.items():
+            if name != first:
+                yield Violation(path, first, name or "no name")
 
 
 @conversation_rule(

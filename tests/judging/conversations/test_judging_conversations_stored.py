@@ -7,8 +7,10 @@ from typing import Final
 import msgspec
 import pytest
 
+from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
 from harness.conversation.task import Limits, Task
+from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import ConversationScript, MockAnswer
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, user
@@ -23,6 +25,7 @@ from tests.judging.conversations.conversation_samples import (
     chunk,
     good,
     judged,
+    loaded,
     says,
 )
 
@@ -101,6 +104,53 @@ def test_text_that_a_limit_of_messages_cut_away_is_not_missed() -> None:
         return talk.end(talk.ask())
 
     assert "HIST-TEXT-LOST" not in broken(cutting, cassette, script)
+
+
+def _thinking_aloud(talk: Talk) -> None:
+    talk.messages[-2]["content"] = "<think>Hm, Oslo.</think>"
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_is_not_stored_as_text(field: str) -> None:
+    cassette = a_cassette(chunk({field: "Hm, "}) + chunk({field: "Oslo."}) + calls(OSLO), ANSWER)
+    assert broken(good, cassette, SCRIPT) == []
+    (finding,) = judged(edited(_thinking_aloud), cassette, SCRIPT).findings
+    assert (finding.rule, finding.path) == (
+        "HIST-REASONING-VISIBLE",
+        "requests[1].messages[2].content",
+    )
+
+
+def test_text_that_repeats_the_reasoning_is_stored() -> None:
+    both = chunk({"reasoning_content": "Oslo."}) + chunk({"content": "Let me look: Oslo."})
+    assert broken(good, a_cassette(both + calls(OSLO), ANSWER), SCRIPT) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (("one", "one"), None),
+        (("one", "two"), ("one", "two")),
+        (("one", ""), ("one", "no name")),
+        (("", "one"), ("one", "no name")),
+    ],
+)
+def test_messages_of_a_group_have_one_name(
+    names: tuple[str, str], found: tuple[str, str] | None
+) -> None:
+    def grouping(talk: Talk) -> None:
+        _text_apart(talk)
+        for message, name in zip(talk.messages[2:4], names, strict=True):
+            message.update({"name": name} if name else {})
+
+    subject = loaded(LOOKING, SCRIPT)
+    for policy in ("grouped", "merged"):
+        agent = Agent("sample", edited(grouping), policies={"history": policy})
+        result, _ = judge_conversation(subject, agent, cuts="whole")
+        expected = [("HIST-GROUP-NAME", *found)] if found and policy == "grouped" else []
+        # The answer in the history at the end has no name.
+        rows = [it for it in result.findings if not it.path.startswith("history")]
+        assert [(it.rule, it.expected, it.actual) for it in rows] == expected
 
 
 def _other_arguments(talk: Talk) -> None:
