@@ -4,7 +4,7 @@ Each declares the rules that it violates: these and no others. Some have the rol
 because one of the seed systems had this bug.
 """
 
-from harness.conversation.mutants import history, loop, records
+from harness.conversation.mutants import history, loop, prompts, records
 from harness.conversation.mutants.edit import MUTANTS
 
-__all__ = ["MUTANTS", "history", "loop", "records"]
+__all__ = ["MUTANTS", "history", "loop", "prompts", "records"]

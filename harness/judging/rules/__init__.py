@@ -16,6 +16,7 @@ from harness.judging.rules import (
     conversation_ends,
     conversation_history,
     conversation_meta,
+    conversation_prompts,
     conversation_requests,
     conversation_stored,
     cost,
@@ -38,6 +39,7 @@ CONVERSATION_RULES: dict[str, Rule[ConversationEvidence]] = {
         conversation_calls,
         conversation_history,
         conversation_stored,
+        conversation_prompts,
         conversation_requests,
         conversation_meta,
     )

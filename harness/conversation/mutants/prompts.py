@@ -1,0 +1,74 @@
+"""Mutants that tell the model of the wrong task."""
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from harness.conversation.channel import Channel
+from harness.conversation.conversation import Probe
+from harness.conversation.gateway import DUMMY, gateway
+from harness.conversation.history.storing import HistoryPolicy, StoringOptions
+from harness.conversation.mutants.edit import channel_mutant, loop_mutant
+from harness.conversation.prompts import PROMPTS, Prompt, system_text
+from harness.conversation.task import Task
+from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.turns.messages import assistant, system, user
+
+_EXAMPLE: Final = '\n\n```json\n{"name": "TOOL_NAME", "arguments": {}}\n```'
+
+
+@loop_mutant("system-forgotten", "CONV-SYSTEM-LOST")
+class _WithoutSystem(ToolLoop):
+    """Replaces the application's system text by its own."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        super().__init__(replace(task, system=""), config, probe)
+
+
+@loop_mutant("tools-offered-twice", "CONV-TOOLS-OFFERED", of=gateway)
+class _OfferedTwice(ToolLoop):
+    """Sends the tools in their field, and describes calls in JSON in the system text too."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        if not config.prompt.describes_tools and task.tools:
+            both = system_text(PROMPTS["json-fallback/v1"], task.tools, task.system)
+            task = replace(task, system=both)
+        super().__init__(task, config, probe)
+
+
+@channel_mutant("types-undescribed", "CONV-PROMPT-TEXT")
+class _WithoutTypes(Channel):
+    """Describes the parameters of tools in the system text without their types."""
+
+    def __init__(
+        self, task: Task, prompt: Prompt, policy: HistoryPolicy, storing: StoringOptions
+    ) -> None:
+        super().__init__(task, prompt, policy, storing)
+        if prompt.describes_tools:
+            names = (tool.parameters.get("properties", {}) for tool in task.tools)
+            untyped: dict[str, Any] = {name: {} for properties in names for name in properties}
+            tools = tuple(replace(tool, parameters={"properties": untyped}) for tool in task.tools)
+            self._system = system(system_text(prompt, tools, task.system))
+
+
+@channel_mutant("example-given-twice", "CONV-PROMPT-TEXT")
+class _TwoExamples(Channel):
+    """Adds another example of a call to the system text."""
+
+    def __init__(
+        self, task: Task, prompt: Prompt, policy: HistoryPolicy, storing: StoringOptions
+    ) -> None:
+        super().__init__(task, prompt, policy, storing)
+        if prompt.describes_tools and task.tools:
+            self._system = system(self._system["content"] + _EXAMPLE)
+
+
+@loop_mutant("probe-stored", "CONV-PROBE-LEAKED", of=gateway)
+class _ProbeStored(ToolLoop):
+    """Begins the user's conversation with the question and the answer of the probe."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        super().__init__(task, config, probe)
+        if probe is not None:
+            question = f"Call the tool {DUMMY.name} with ok = true, and say nothing."
+            self.history += [user(question), assistant("ok")]

@@ -1,0 +1,119 @@
+"""Rules about what tells the model of its task: the system text, the tools, and no probe."""
+
+from collections.abc import Iterator
+
+from harness.conversation.prompts import PROMPTS, Prompt, system_text
+from harness.judging.conversations.evidence import (
+    ConversationEvidence,
+    RequestEvidence,
+    conversation_rule,
+)
+from harness.judging.results import Outcome
+from harness.judging.rule import Violation
+from harness.turns.messages import role_of, text_of
+from harness.turns.turn import Tool
+
+_FENCE = "```"
+_SYSTEM_ROLES = frozenset(("system", "developer"))
+
+
+@conversation_rule(
+    "CONV-SYSTEM-LOST",
+    "Each request has the application's own system text.",
+    Outcome.MISMATCH,
+)
+def _system_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
+    wanted = evidence.task.system
+    for index, request in _of_user(evidence):
+        if wanted not in _system_of(request):
+            yield Violation(f"requests[{index}].messages", wanted, _system_of(request) or "none")
+
+
+@conversation_rule(
+    "CONV-TOOLS-OFFERED",
+    "Each request offers the tools once: in the API's own field, or in the text of a prompt.",
+    Outcome.LOST_CALL,
+)
+def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
+    tools = evidence.task.tools
+    descriptions = _descriptions(tools)
+    for index, request in _of_user(evidence):
+        text = _system_of(request)
+        if request.tools is not None:
+            if any(described in text for described in descriptions):
+                actual = "both the tools and a text that describes calls of them"
+                yield Violation(f"requests[{index}].tools", "one of both", actual)
+        elif missing := [name for name in _names_of(tools) if name not in text]:
+            yield Violation(f"requests[{index}]", "each tool with its parameters", missing)
+
+
+@conversation_rule(
+    "CONV-PROMPT-TEXT",
+    "A request without a field for tools has the text of one prompt, and no other example.",
+    Outcome.MISMATCH,
+    yields_to=("CONV-TOOLS-OFFERED",),
+)
+def _prompt_text(evidence: ConversationEvidence) -> Iterator[Violation]:
+    descriptions = _descriptions(evidence.task.tools)
+    for index, request in _of_user(evidence):
+        if request.tools is not None or not descriptions:
+            continue
+        text = _system_of(request)
+        found = [described for described in descriptions if described in text]
+        rest = text.replace(found[0], "", 1) if found else text
+        if not found or _FENCE in rest.replace(evidence.task.system, ""):
+            expected = f"the text of the prompt {evidence.task.prompt}, and no other example"
+            yield Violation(f"requests[{index}].messages", expected, text)
+
+
+@conversation_rule(
+    "CONV-PROBE-LEAKED",
+    "Nothing of a probe is in the requests of the user's conversation.",
+    Outcome.MISMATCH,
+)
+def _probe_leaked(evidence: ConversationEvidence) -> Iterator[Violation]:
+    probes = evidence.requests[: _probe_count(evidence)]
+    questions = {text_of(it) for probe in probes for it in probe.messages}
+    questions -= {"", *evidence.task.questions}
+    dummies = {name for probe in probes for name in probe.tools or ()}
+    dummies -= {tool.name for tool in evidence.task.tools}
+    for index, request in _of_user(evidence):
+        for number, message in enumerate(request.messages):
+            if any(question in text_of(message) for question in questions):
+                path = f"requests[{index}].messages[{number}]"
+                yield Violation(path, "nothing of the probe", text_of(message))
+        for name in dummies.intersection(request.tools or ()):
+            yield Violation(f"requests[{index}].tools", "no tool of the probe", name)
+
+
+def _probe_count(evidence: ConversationEvidence) -> int:
+    return sum(record.meta.probe is not None for record in evidence.records)
+
+
+def _of_user(evidence: ConversationEvidence) -> Iterator[tuple[int, RequestEvidence]]:
+    """Yield the requests of the user's conversation with their indexes."""
+    first = _probe_count(evidence)
+    yield from enumerate(evidence.requests[first:], first)
+
+
+def _system_of(request: RequestEvidence) -> str:
+    texts = (text_of(each) for each in request.messages if role_of(each) in _SYSTEM_ROLES)
+    return "\n\n".join(texts)
+
+
+def _names_of(tools: tuple[Tool, ...]) -> Iterator[str]:
+    for tool in tools:
+        yield tool.name
+        properties = tool.parameters.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+
+
+def _descriptions(tools: tuple[Tool, ...]) -> tuple[str, ...]:
+    """Return the texts with which the prompts of the suite describe `tools`."""
+    prompts = (prompt for prompt in PROMPTS.values() if prompt.describes_tools)
+    return tuple(_description(prompt, tools) for prompt in prompts) if tools else ()
+
+
+def _description(prompt: Prompt, tools: tuple[Tool, ...]) -> str:
+    mark = "\0"
+    return system_text(prompt, tools, mark).removeprefix(mark).strip()
