@@ -209,7 +209,7 @@ DUMMY: Final = Tool(
         "required": ["ok"],
     },
 )
-_QUESTION: Final = "Call the tool harness_probe with ok = true, and say nothing."
+PROBE_QUESTION: Final = "Call the tool harness_probe with ok = true, and say nothing."
 _CHOICE: Final[dict[str, Any]] = {
     "tool_choice": {"type": "function", "function": {"name": DUMMY.name}}
 }
@@ -226,7 +226,7 @@ def probe(task: Task) -> Probe:
     asked = replace(task, tools=(DUMMY,))
     row = DIALECTS.get(task.dialect)
     options = _CHOICE if row and row.can_require_tool else {}
-    request = next_request(asked, [user(_QUESTION)], asked.tools, options)
+    request = next_request(asked, [user(PROBE_QUESTION)], asked.tools, options)
     # Calls in text prove nothing about the field, so they are not parsed.
     return _probe_result(request_turn(asked, request, respond))
 

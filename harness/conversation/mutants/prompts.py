@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from harness.conversation.channel import Channel
 from harness.conversation.conversation import Probe
-from harness.conversation.gateway import DUMMY, gateway
+from harness.conversation.gateway import PROBE_QUESTION, gateway
 from harness.conversation.history.storing import HistoryPolicy, StoringOptions
 from harness.conversation.mutants.edit import channel_mutant, loop_mutant
 from harness.conversation.prompts import PROMPTS, Prompt, system_text
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
-from harness.turns.messages import assistant, system, user
+from harness.turns.messages import system
 
 _EXAMPLE: Final = '\n\n```json\n{"name": "TOOL_NAME", "arguments": {}}\n```'
 
@@ -65,10 +65,9 @@ class _TwoExamples(Channel):
 
 @loop_mutant("probe-stored", "CONV-PROBE-LEAKED", of=gateway)
 class _ProbeStored(ToolLoop):
-    """Begins the user's conversation with the question and the answer of the probe."""
+    """Begins the user's conversation with the question of the probe."""
 
     def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
         super().__init__(task, config, probe)
         if probe is not None:
-            question = f"Call the tool {DUMMY.name} with ok = true, and say nothing."
-            self.history += [user(question), assistant("ok")]
+            self.add_user_text(PROBE_QUESTION)

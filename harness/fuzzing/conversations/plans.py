@@ -27,6 +27,8 @@ RESULTS: Final[dict[str, Any]] = {
     "schema.list": ["orders", "items"],
     "note": "",
 }
+# Of each tool; name -> type.
+PARAMETERS: Final = {"city": "string", "days": "integer", "where": "object"}
 FAILING: Final = "fetch"
 # Almost the name of a tool: a call of it must execute nothing.
 UNKNOWN: Final = "get_wether"
@@ -60,6 +62,7 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
         same_ids: each turn uses the same call ids.
         probed: the provider's answer to a probe; "" if its capabilities are declared.
         capabilities: further ones, besides `takes_tools`.
+        system: the application's own system text.
         prompt: id of the agent's prompt.
     """
 
@@ -80,6 +83,7 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     probed: Probed = ""
     takes_tools: bool = True
     capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
+    system: str = ""
     prompt: Prompted = "native-tools/v1"
     dialect: str = "openai-chat"
 
@@ -178,6 +182,7 @@ def _plans(calls: _Calls, dialect: str) -> SearchStrategy[ConversationPlan]:
         st.lists(turns, min_size=1, max_size=2).map(tuple),
         answer=_ANSWERS,
         reasoning=st.sampled_from(["", "Hm."]),
+        system=st.sampled_from(["", "You work in a library."]),
         end=st.sampled_from(["whole", "whole", "cut", "empty"]),
         again=st.booleans(),
         stopped=st.booleans(),
@@ -225,7 +230,7 @@ def _unambiguous_turns(turns: tuple[PlannedTurn, ...], *, serial: bool) -> Itera
 
 _MEMBERS: Final = (
     *("again", "stopped", "same_ids", "end"),
-    *("reasoning", "capabilities", "probed", "answer"),
+    *("reasoning", "capabilities", "probed", "answer", "system"),
 )
 
 

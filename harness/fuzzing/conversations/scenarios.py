@@ -11,6 +11,7 @@ from harness.conversation.agent import Agent
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.conversations.plans import (
     FAILING,
+    PARAMETERS,
     RESULTS,
     UNKNOWN,
     ConversationPlan,
@@ -158,7 +159,8 @@ def _request(plan: ConversationPlan) -> tuple[Request, tuple[dict[str, Any], ...
 
 
 def _tool_declaration(name: str) -> dict[str, Any]:
-    parameters = {"type": "object", "properties": {}}
+    properties = {each: {"type": kind} for each, kind in PARAMETERS.items()}
+    parameters = {"type": "object", "properties": properties}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
@@ -190,6 +192,7 @@ def _conversation(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
         "tools": {name: {"result": value} for name, value in RESULTS.items()}
         | {FAILING: {"error": _FAILED}},
         "prompt": plan.prompt,
+        "system": plan.system,
         "capabilities": plan.capabilities
         | {"supports_tool_use": None if plan.probed else plan.takes_tools},
         "expect": _expect(plan, agent),
