@@ -61,6 +61,8 @@ def stage(
         },
         capabilities=more.pop("capabilities", NATIVE),
         limits=more.pop("limits", Limits()),
+        system=more.pop("system", ""),
+        prompt=more.pop("prompt", ""),
         expect=ConversationExpected(ending, answer, executed, **more),
     )
     cassette = Cassette(
@@ -95,6 +97,8 @@ def _interaction(reply: bytes | tuple[int, bytes], dialect: str) -> Interaction:
 STAGE: Final = (
     stage("answered", (said("天气很好。"),), answer="天气很好。"),
     stage("one-call", (said("", (weather(),)), DONE), executed=(OSLO,)),
+    stage("with-system-text", (said("天气很好。"),), answer="天气很好。", system="Be brief."),
+    stage("tools-in-text", (said("天气很好。"),), answer="天气很好。", prompt="tag-tools/v1"),
     stage("narrated", (said("Let me see.", (weather(),)), DONE), executed=(OSLO,)),
     stage(
         "null-content",

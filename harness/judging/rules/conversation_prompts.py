@@ -70,6 +70,7 @@ def _prompt_text(evidence: ConversationEvidence) -> Iterator[Violation]:
     "CONV-PROBE-LEAKED",
     "Nothing of a probe is in the requests of the user's conversation.",
     Outcome.MISMATCH,
+    yields_to=("CONV-META-HONEST",),
 )
 def _probe_leaked(evidence: ConversationEvidence) -> Iterator[Violation]:
     probes = evidence.requests[: _probe_count(evidence)]
