@@ -40,6 +40,11 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     content_beside_calls: Literal["any", "present", "null", "empty"] = "any"
     reasoning_field: str = ""
 
+    @property
+    def silent_content(self) -> Literal[""] | None:
+        """The content to send next to calls without text; "" is a value even if null is dropped."""
+        return "" if self.content_beside_calls in {"empty", "present"} else None
+
 
 class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One provider.

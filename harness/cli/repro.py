@@ -114,7 +114,7 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
     subject, name = find_cell(cell, places)
     if subject.conversation:
         raise UsageError(
-            "there is no script for a conversation of an agent",
+            "a conversation of an agent has no script",
             where=cell,
             hint=f"Run `harness replay {cell}` to see its requests and responses.",
         )

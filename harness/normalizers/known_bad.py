@@ -19,13 +19,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
+import msgspec
 from msgspec import UNSET
 
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.table import TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
 from harness.normalizers.respond import offered_tools, respond, respond_chat
-from harness.normalizers.seed_systems import ReceivedCall
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -40,12 +40,20 @@ from harness.turns.deltas import (
 from harness.wire.interaction import Interaction
 
 
+class _ReceivedCall(msgspec.Struct):
+    """The fields of one call received so far."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
 class MergedCalls:
     """Merges entries by index; the last value of each field is kept."""
 
     def __init__(self) -> None:
         self.seed = ""
-        self._calls: dict[int, ReceivedCall] = {}
+        self._calls: dict[int, _ReceivedCall] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -53,7 +61,7 @@ class MergedCalls:
     def take(self, entry: Entry, out: list[Delta]) -> None:
         """Merge one entry, as a shallow `{...old, ...new}` does."""
         del out
-        call = self._calls.setdefault(entry.index or 0, ReceivedCall())
+        call = self._calls.setdefault(entry.index or 0, _ReceivedCall())
         function = entry.function or Function()
         call.id = call.id if entry.id is UNSET else str(entry.id)
         call.name = call.name if function.name is UNSET else str(function.name)

@@ -25,22 +25,23 @@ import msgspec
 
 from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.chunk import Entry, Function
+from harness.dialects.openai_chat.fragments import Completeness
 from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import respond_chat, respond_with_text_calls
 from harness.text_calls import TextPolicy
-from harness.turns.arguments import parse
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
 from harness.turns.verdicts import end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
 
 
-class ReceivedCall(msgspec.Struct):
+class _ReceivedCall(msgspec.Struct, eq=False):
     """The fields of one call received so far."""
 
     id: str = ""
     name: str = ""
-    arguments: str = ""
+    fragments: list[str] = []
+    completeness: Completeness = msgspec.field(default_factory=Completeness)
 
 
 class RestoredCalls:
@@ -48,10 +49,10 @@ class RestoredCalls:
 
     def __init__(self) -> None:
         self.seed = ""
-        self._calls: list[ReceivedCall] = []
+        self._calls: list[_ReceivedCall] = []
         # By the provider's index; a new id begins a new call.
-        self._newest: dict[int, ReceivedCall] = {}
-        self._by_id: dict[str, ReceivedCall] = {}
+        self._newest: dict[int, _ReceivedCall] = {}
+        self._by_id: dict[str, _ReceivedCall] = {}
 
     def __len__(self) -> int:
         return sum(1 for call in self._calls if call.name)
@@ -65,7 +66,8 @@ class RestoredCalls:
             call.id = call_id
             self._by_id[call_id] = call
         call.name = call.name or as_text(function.name)
-        call.arguments += function.arguments or ""
+        if function.arguments:
+            call.fragments.append(function.arguments)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
         """Return whether arguments came for the call that `entry` repeats."""
@@ -73,7 +75,7 @@ class RestoredCalls:
         call = self._by_id.get(as_text(entry.id)) or self._newest.get(index)
         if call is None and entry.index is None and position < len(self._calls):
             call = self._calls[position]
-        return call is not None and bool(call.arguments)
+        return call is not None and bool(call.fragments)
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
         """Emit every call that has a name, with a generated id if none was sent."""
@@ -84,21 +86,22 @@ class RestoredCalls:
                 call_id = f"{call_id}_{index}"
             used.add(call_id)
             out.append(ToolCallStart(index, call_id, call.name))
-            out.append(ArgumentsDelta(index, call.arguments))
-            error = failed or unusable_reason(call.name, call.arguments, cut_short=cut_short)
-            out.append(end_of_call(index, error, call.arguments))
+            arguments = "".join(call.fragments)
+            out.append(ArgumentsDelta(index, arguments))
+            error = failed or unusable_reason(call.name, arguments, cut_short=cut_short)
+            out.append(end_of_call(index, error, arguments))
 
-    def _call(self, entry: Entry) -> ReceivedCall:
+    def _call(self, entry: Entry) -> _ReceivedCall:
         index = _index(entry)
         known = self._newest.get(index)
         if known is not None and not _opens_another(known, entry):
             return known
-        self._newest[index] = call = ReceivedCall()
+        self._newest[index] = call = _ReceivedCall()
         self._calls.append(call)
         return call
 
 
-def _opens_another(known: ReceivedCall, entry: Entry) -> bool:
+def _opens_another(known: _ReceivedCall, entry: Entry) -> bool:
     """Whether an entry with the index of a known call is another call.
 
     It has a name, and another id. Without index and id, it has another name, or an object follows
@@ -113,7 +116,7 @@ def _opens_another(known: ReceivedCall, entry: Entry) -> bool:
     if known.name and as_text(function.name) != known.name:
         return True
     follows = (function.arguments or "").startswith("{")
-    return follows and parse(known.arguments).value is not None
+    return follows and known.completeness.of(known.fragments)
 
 
 def _index(entry: Entry) -> int:

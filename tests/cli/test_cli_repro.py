@@ -114,5 +114,5 @@ def test_the_cell_of_an_agent_has_no_script_and_the_error_names_the_replay(
     cell = "loops/single-call/plain-loop"
     left = harness("repro", cell)
     assert left.code == 2
-    assert f"{cell}: there is no script for a conversation of an agent" in left.err
+    assert f"{cell}: a conversation of an agent has no script" in left.err
     assert f"harness replay {cell}" in left.err

@@ -59,14 +59,14 @@ MUTANTS: dict[str, tuple[tuple[ModuleType, str, str], ...]] = {
         ),
     ),
     "calls/arguments-before-name": (
-        (seed_systems, _NAMED, f"call.name if call.arguments else {_NAMED}"),
+        (seed_systems, _NAMED, f"call.name if call.fragments else {_NAMED}"),
     ),
     "calls/name-late": (
         (seed_systems, _IDENTIFIED, f"repeated = call.id and entry.id\n        {_IDENTIFIED}"),
         (seed_systems, _NAMED, f"call.name if repeated else {_NAMED}"),
     ),
     "calls/id-late": (
-        (seed_systems, _IDENTIFIED, _IDENTIFIED.replace("if ", "if not call.arguments and ", 1)),
+        (seed_systems, _IDENTIFIED, _IDENTIFIED.replace("if ", "if not call.fragments and ", 1)),
     ),
 }
 

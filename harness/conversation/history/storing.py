@@ -203,9 +203,7 @@ def _assistant_messages(
     entries = [each.call for each in calls]
     if not (text or entries):
         return ()
-    # "" is a value even for a server that drops null.
-    silent = "" if capabilities.content_beside_calls in {"empty", "present"} else None
-    message = assistant(text or silent, entries)
+    message = assistant(text or capabilities.silent_content, entries)
     if capabilities.reasoning_field and (entries or reasoning):
         message[capabilities.reasoning_field] = reasoning
     return (message,)

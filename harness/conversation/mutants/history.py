@@ -126,7 +126,7 @@ class _TextLost(_Edited):
     """Stores no text next to calls."""
 
     def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
-        silent = "" if self.task.capabilities.content_beside_calls in {"empty", "present"} else None
+        silent = self.task.capabilities.silent_content
         return [it | {"content": silent} if "tool_calls" in it else it for it in messages]
 
 

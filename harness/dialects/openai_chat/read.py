@@ -221,9 +221,9 @@ class _Reader(EventReader):
         kwargs = answer.additional_kwargs
         if isinstance(kwargs, dict) and kwargs.get("tool_calls"):
             for position, entry in enumerate(entries_of(kwargs["tool_calls"])):
-                self._copy(entry, position, out)
+                self._take_copy(entry, position, out)
 
-    def _copy(self, entry: Entry, position: int, out: list[Delta]) -> None:
+    def _take_copy(self, entry: Entry, position: int, out: list[Delta]) -> None:
         """Take an entry that may repeat a call of `tool_calls` (quirk DELTA-ADDITIONAL-KWARGS).
 
         It adds only what is missing there. Without an index, its position in the list counts.

@@ -243,12 +243,14 @@ def _executions_of(evidence: ConversationEvidence, turn: StoredTurn) -> list[Exe
     yields_to=(*_BROKEN_HISTORY, "HIST-ID-REUSED", "HIST-ID-MISSING"),
 )
 def _result_swapped(evidence: ConversationEvidence) -> Iterator[Violation]:
+    word_sets = [(each.after, _result_words(each)) for each in evidence.executions]
     for turn in _stored_turns(evidence):
         calls = _calls_by_key(turn)
-        before = [each for each in evidence.executions if each.after <= turn.index + 1]
+        results = _results_by_id(turn)
+        before = [each for after, each in word_sets if after <= turn.index + 1]
         for execution in _executions_of(evidence, turn):
             call = calls.get(_call_key(execution.tool, execution.arguments))
-            message = call and _result_of(turn, call.id)
+            message = call and results.get(call.id)
             if message and _is_of_another(text_of(message[1]), execution, before):
                 path = f"{turn.where}.messages[{message[0]}].content"
                 yield Violation(path, _outcome_of(execution), text_of(message[1]))
@@ -261,21 +263,23 @@ def _calls_by_key(turn: StoredTurn) -> dict[tuple[str, Hashable], StoredCall]:
     return {key: call for key, call in keyed if counts[key] == 1}
 
 
-def _result_of(turn: StoredTurn, call_id: str) -> tuple[int, Message] | None:
-    results = (
-        (number, message)
-        for number, message in turn.messages.items()
-        if role_of(message) == "tool" and message.get("tool_call_id") == call_id
-    )
-    return next(results, None)
+def _results_by_id(turn: StoredTurn) -> dict[str, tuple[int, Message]]:
+    """Return the first result under each id, with its index in the history."""
+    found: dict[str, tuple[int, Message]] = {}
+    for number, message in turn.messages.items():
+        if role_of(message) == "tool":
+            found.setdefault(str(message.get("tool_call_id")), (number, message))
+    return found
 
 
-def _is_of_another(text: str, execution: Execution, executions: list[Execution]) -> bool:
-    """Whether `text` shows nothing of what only this tool call returned, and all of another's."""
+def _is_of_another(text: str, execution: Execution, others: list[frozenset[str]]) -> bool:
+    """Whether `text` shows nothing of what only this tool call returned, and all of another's.
+
+    `others` are the words of each result that was known.
+    """
     shown, own = _words(text), _result_words(execution)
     if not own or own <= shown:
         return False
-    others = (_result_words(each) for each in executions)
     return any(
         other - own and own - other and other <= shown and shown.isdisjoint(own - other)
         for other in others

@@ -151,3 +151,15 @@ def good(task: Task) -> Conversation:
         talk.run(turn)
         turn = talk.ask()
     return talk.end(turn, "done" if turn.failure is None else "interrupted")
+
+
+def edited(change: Callable[[Talk], None]) -> Converse:
+    """Return the good agent, which changes its history before the second request."""
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        talk.run(talk.ask())
+        change(talk)
+        return talk.end(talk.ask())
+
+    return converse

@@ -34,6 +34,7 @@ from tests.judging.conversations.conversation_samples import (
     calls,
     chunk,
     cut,
+    edited,
     good,
     judged,
     says,
@@ -52,18 +53,6 @@ def test_a_conforming_agent_violates_no_rule() -> None:
     assert result.conversation is not None
     assert result.conversation.success
     assert (result.conversation.requests, result.conversation.turns) == (2, 2)
-
-
-def _edited(change: Callable[[Talk], None]) -> Converse:
-    """Return the good agent, which changes its history before the second request."""
-
-    def converse(task: Task) -> Conversation:
-        talk = Talk(task)
-        talk.run(talk.ask())
-        change(talk)
-        return talk.end(talk.ask())
-
-    return converse
 
 
 def _without_result(talk: Talk) -> None:
@@ -100,7 +89,7 @@ def _arguments(talk: Talk) -> None:
     ],
 )
 def test_a_broken_history_violates_its_own_rule(change: Callable[[Talk], None], rule: str) -> None:
-    assert broken(_edited(change), ROUND, PLAIN) == ([rule] if rule else [])
+    assert broken(edited(change), ROUND, PLAIN) == ([rule] if rule else [])
 
 
 @pytest.mark.parametrize(
@@ -117,12 +106,12 @@ def test_the_content_next_to_calls_is_as_declared(
     declared: str, content: str | None, rules: list[str]
 ) -> None:
     script = a_script(answer="It is 4 degrees.", capabilities={"content_beside_calls": declared})
-    change = _edited(lambda talk: talk.messages[-2].update(content=content))
+    change = edited(lambda talk: talk.messages[-2].update(content=content))
     assert broken(change, ROUND, script) == rules
 
 
 def test_a_broken_message_is_reported_once_with_its_path() -> None:
-    result = judged(_edited(_without_call), ROUND, PLAIN)
+    result = judged(edited(_without_call), ROUND, PLAIN)
     (finding,) = result.findings
     assert finding.path == "requests[1].messages[2].tool_call_id"
     assert (result.outcome, result.blame) == (Outcome.MISMATCH, "normalizer")
@@ -200,7 +189,7 @@ def test_reasoning_is_sent_back_and_is_not_blank(sent: str, rule: str) -> None:
         chunk({"reasoning_content": "First the weather."}) + calls(OSLO), says("It is 4 degrees.")
     )
     script = a_script(capabilities={"reasoning_field": "reasoning_content"})
-    talks = _edited(lambda talk: talk.messages[-2].update(reasoning_content=sent))
+    talks = edited(lambda talk: talk.messages[-2].update(reasoning_content=sent))
     assert broken(talks, cassette, script) == ([rule] if rule else [])
 
 

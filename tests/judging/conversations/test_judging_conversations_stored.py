@@ -16,13 +16,13 @@ from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, user
 from tests.judging.conversations.conversation_samples import (
     OSLO,
-    Converse,
     Talk,
     a_cassette,
     a_script,
     broken,
     calls,
     chunk,
+    edited,
     good,
     judged,
     loaded,
@@ -33,18 +33,6 @@ BERGEN: Final = '{"city": "Bergen"}'
 ANSWER: Final = says("It is 4 degrees.")
 LOOKING: Final = a_cassette(chunk({"content": "Let me\n look."}) + calls(OSLO), ANSWER)
 SCRIPT: Final = a_script(answer="It is 4 degrees.")
-
-
-def edited(change: Callable[[Talk], None]) -> Converse:
-    """Return the good agent, which changes its history before the second request."""
-
-    def converse(task: Task) -> Conversation:
-        talk = Talk(task)
-        talk.run(talk.ask())
-        change(talk)
-        return talk.end(talk.ask())
-
-    return converse
 
 
 def _without_text(talk: Talk) -> None:
