@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from harness.emulation.recipe import EmulateKey
+from harness.emulation.recipe import EmulateKey, TextFormKey
 from harness.judging import scenario_file
 from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
@@ -25,8 +25,10 @@ def scenario_schema() -> dict[str, Any]:
     """Return the schema of all keys of a scenario file: those that are judged, and `emulate`."""
     schema, recipe = scenario_file.schema(), msgspec.json.schema(EmulateKey)["$defs"]
     properties = recipe.pop("EmulateKey")["properties"]
+    in_text = msgspec.json.schema(TextFormKey)["$defs"]
+    properties["emulate"]["anyOf"].append(in_text.pop("TextFormKey")["properties"]["emulate"])
     schema["$defs"]["ScenarioFile"]["properties"] |= properties
-    schema["$defs"] |= recipe
+    schema["$defs"] |= recipe | in_text
     return schema
 
 

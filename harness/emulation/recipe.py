@@ -4,27 +4,15 @@ A recipe says what the model means (`deltas`), how the provider writes it (`writ
 a proxy or a broken line makes of the finished events (`edits`).
 """
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from harness.conversation.prompts import PROMPTS
-from harness.conversation.tool_file import load_tool
 from harness.dialects.kit.build_request import RequestForm
-from harness.dialects.table import DIALECTS
-from harness.errors import UnreadableError
-from harness.files import yaml_text
-from harness.files.load import read_file
-from harness.files.names import did_you_mean
-from harness.files.typed import File, Text, convert
+from harness.files.typed import File, Text
 from harness.turns.deltas import CallKind, FinishReason
 from harness.turns.turn import Tool
-
-# Provider, model and name: the parts of a cassette's id.
-_ID_PARTS = 3
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Size = Annotated[int, msgspec.Meta(ge=1)]
@@ -253,10 +241,31 @@ class RecipeEntry(File, frozen=True):
     request: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
+class TextFormEntry(File, frozen=True):
+    """The key `emulate` if `conversation` is the id of another scenario.
+
+    The turns are those of the other scenario, with calls as the prompt describes them.
+
+    Fields:
+        prompt: id of a prompt that describes tools in text.
+        request: further members of the request's body.
+    """
+
+    prompt: str
+    dialect: str = "openai-chat"
+    request: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
 class EmulateKey(File, frozen=True):
     """The part of a scenario file that is read here."""
 
     emulate: RecipeEntry | Literal["by-hand"]
+
+
+class TextFormKey(File, frozen=True):
+    """The same part of a scenario file whose conversation is another scenario's."""
+
+    emulate: TextFormEntry
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -281,73 +290,3 @@ class ByHand(msgspec.Struct, frozen=True):
 
     cassette: str
     where: str
-
-
-def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
-    """Return the recipe in the scenario file at `path`; None if it has no key `emulate`.
-
-    Args:
-        path: a scenario file.
-        root: the scenarios folder, which has `tools/`.
-
-    Raises:
-        UnreadableError: the file or the recipe cannot be used.
-    """
-    where = str(path)
-    data = read_file(path)
-    if b"emulate" not in data:
-        return None
-    document = yaml_text.load_yaml(data, where)
-    if not isinstance(document, dict) or "emulate" not in document:
-        return None
-    cassette = document.get("cassette")
-    if not isinstance(cassette, str) or len(list(filter(None, cassette.split("/")))) != _ID_PARTS:
-        raise UnreadableError(
-            f"cassette: expected PROVIDER/MODEL/NAME, found {cassette!r}",
-            where=where,
-            hint="An emulated cassette takes its provider and its model from its id.",
-        )
-    file = convert({"emulate": document["emulate"]}, EmulateKey, where).emulate
-    if isinstance(file, str):
-        return ByHand(cassette, where)
-    for problem, hint in _problems(file):
-        raise UnreadableError(f"emulate.{problem}", where=where, hint=hint)
-    tools = tuple(load_tool(root, name, where) for name in file.tools)
-    return Recipe(cassette, where, file, tools, DIALECTS[file.dialect].request_forms[file.variant])
-
-
-def _problems(file: RecipeEntry) -> Iterator[tuple[str, str]]:
-    """Yield what the types do not say is wrong, each with a hint."""
-    if file.dialect not in DIALECTS:
-        yield f"dialect: unknown dialect {file.dialect!r}", did_you_mean(file.dialect, (*DIALECTS,))
-    elif file.variant not in (variants := DIALECTS[file.dialect].request_forms):
-        known = tuple(filter(None, variants))
-        hint = did_you_mean(file.variant, known) or "remove the key: this dialect has no variants"
-        yield f"variant: {file.dialect} has no variant {file.variant!r}", hint
-    if file.prompt not in PROMPTS:
-        yield f"prompt: unknown prompt {file.prompt!r}", did_you_mean(file.prompt, (*PROMPTS,))
-    for at, response in enumerate(file.responses):
-        for problem, hint in _problems_of(response):
-            yield f"responses[{at}]{problem}", hint
-    if file.responses[-1].next is not None:
-        yield (
-            f"responses[{len(file.responses) - 1}].next: no response follows",
-            "add the next response, or remove the key",
-        )
-
-
-def _problems_of(response: ResponseEntry) -> Iterator[tuple[str, str]]:
-    if (response.deltas is None) == (response.raw is None):
-        found = "neither" if response.raw is None else "both"
-        yield (
-            f": expected either `deltas` or `raw`, found {found}",
-            "`deltas` are written by the dialect's writer, `raw` is the body's text",
-        )
-    if response.raw is not None and response.writer:
-        yield ".writer: `raw` events are not written by a writer", "remove the key"
-    sent = response.next
-    if sent is not None and bool(sent.messages) == bool(sent.tool_results or sent.user):
-        yield (
-            ".next: expected either `messages`, or `tool_results` and `user`",
-            "`messages` are in the API's own form, the others in the form of no API",
-        )

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.emulation.cassette import emulate
-from harness.emulation.recipe import ByHand, Recipe, load_recipe
+from harness.emulation.recipe import ByHand, Recipe
+from harness.emulation.recipe_file import load_recipe
 from harness.errors import HarnessError, UnreadableError
 from harness.wire import cassette_file, cassette_text
 

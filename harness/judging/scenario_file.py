@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from harness.conversation.tool_file import load_tool
 from harness.errors import UnreadableError, UsageError
 from harness.files import yaml_text
 from harness.files.load import read_file
 from harness.files.typed import File, Text, convert, require_json
-from harness.judging.conversations.script import ConversationFile, script_from_file
+from harness.judging.conversations.script import (
+    ConversationFile,
+    ConversationScript,
+    script_from_file,
+)
+from harness.judging.conversations.text_form import conversation_in_text
 from harness.judging.expectation import (
     ALL_FIELDS,
     Expectation,
@@ -108,12 +113,16 @@ class TurnFile(File, frozen=True):
 
 
 class ScenarioFile(File, frozen=True):
-    """One scenario file: of turns (`expect`) or of a whole conversation (`conversation`)."""
+    """One scenario file: of turns (`expect`) or of a whole conversation (`conversation`).
+
+    `conversation` may be the id of another scenario with native tools. It is then the same
+    conversation with calls in the model's text, and has the policies of that scenario, too.
+    """
 
     title: Text
     cassette: Text
     expect: Annotated[tuple[TurnFile, ...], msgspec.Meta(min_length=1)] | None = None
-    conversation: ConversationFile | None = None
+    conversation: ConversationFile | Text | None = None
     quirks: tuple[Text, ...] = ()
     tools: tuple[Text, ...] | None = None
     capabilities: tuple[Text, ...] = ()
@@ -165,6 +174,8 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     """
     where = str(path)
     file = convert(_document(read_file(path), where), ScenarioFile, where)
+    if isinstance(file.conversation, str):
+        file = _in_text(file, file.conversation, root, where)
     names = file.tools
     _require_one_expectation(file, where)
     if file.text_dialect:
@@ -176,10 +187,38 @@ def load_scenario(path: Path, root: Path) -> Scenario:
             _expectation(turn, f"expect[{index}]", where, loose_space=bool(file.text_dialect))
             for index, turn in enumerate(file.expect or ())
         ),
-        "conversation": script_from_file(file.conversation, where) if file.conversation else None,
+        "conversation": _script(file, where),
         "tools": None if names is None else tuple(load_tool(root, name, where) for name in names),
     }
     return Scenario(id=_scenario_id(path, root), **{**asdict(file), **read})
+
+
+def _in_text(file: ScenarioFile, other: str, root: Path, where: str) -> ScenarioFile:
+    """Return `file` with the conversation of the scenario `other`, with calls in text."""
+    path = root / f"{other}{SUFFIX}"
+    if not path.is_file():
+        raise UnreadableError(
+            f"conversation: there is no scenario {other!r}",
+            where=where,
+            hint=f"Give the id of a file below {root}, or a conversation.",
+        )
+    base = convert(_document(read_file(path), str(path)), ScenarioFile, str(path))
+    if not isinstance(base.conversation, ConversationFile):
+        raise UnreadableError(
+            f"conversation: the scenario {other!r} does not contain a conversation",
+            where=where,
+            hint="Give the id of a scenario whose key `conversation` has questions.",
+        )
+    # How turns become messages of an API with a field for calls does not apply here.
+    policies = {key: value for key, value in base.policies.items() if key != "history"}
+    conversation = conversation_in_text(base.conversation)
+    return replace(file, conversation=conversation, policies=policies | file.policies)
+
+
+def _script(file: ScenarioFile, where: str) -> ConversationScript | None:
+    if not isinstance(file.conversation, ConversationFile):
+        return None
+    return script_from_file(file.conversation, where)
 
 
 def _require_one_expectation(file: ScenarioFile, where: str) -> None:

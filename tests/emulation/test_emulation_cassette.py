@@ -12,7 +12,8 @@ from harness.conversation.prompts import PROMPTS, system_text
 from harness.dialects.table import DIALECTS
 from harness.emulation.cassette import emulate
 from harness.emulation.deltas import iter_deltas
-from harness.emulation.recipe import DeltaEntry, Recipe, load_recipe
+from harness.emulation.recipe import DeltaEntry, Recipe
+from harness.emulation.recipe_file import load_recipe
 from harness.files.typed import convert
 from harness.turns.deltas import (
     ArgumentsDelta,

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from harness import shipped
-from harness.emulation.recipe import ByHand, Recipe, load_recipe
+from harness.emulation.recipe import ByHand, Recipe
+from harness.emulation.recipe_file import load_recipe
 from harness.emulation.writing import is_stale, iter_problems, load_recipes
 from harness.errors import HarnessError, UnreadableError
 
@@ -38,7 +39,7 @@ def refusal(folder: Path, emulate: object) -> str:
 @pytest.mark.parametrize(
     ("emulate", "expected"),
     [
-        (recipe({"deltas": TURN}, queston="x"), ("unknown key 'queston'", "'question'")),
+        (recipe({"deltas": TURN}, questions="x"), ("unknown key 'questions'", "'question'")),
         (
             recipe({"deltas": [{"cal": CALL}]}),
             ("emulate.responses[0].deltas[0]: unknown key 'cal'", "did you mean 'call'"),

@@ -26,7 +26,7 @@ ProbeResult = Literal["none", "ok", "no", "error"]
 Arguments: TypeAlias = dict[str, Any]
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
-_Role = Literal["system", "developer", "user", "assistant", "tool"]
+Role = Literal["system", "developer", "user", "assistant", "tool"]
 # The value of a missing key, because null is a result.
 _MISSING: Final[Any] = msgspec.UNSET
 
@@ -80,8 +80,8 @@ class ExpectedRequest(File, frozen=True):
         fields: members of its body, compared by value; null also if there is no such key.
     """
 
-    roles: tuple[_Role, ...] | None = None
-    last_role: _Role | None = None
+    roles: tuple[Role, ...] | None = None
+    last_role: Role | None = None
     says: str | tuple[Text, ...] = ()
     has_tools: bool | None = None
     tools: tuple[Text, ...] | None = None

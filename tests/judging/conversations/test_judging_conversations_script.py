@@ -92,10 +92,15 @@ def test_required_keys_of_a_conversation_file(tmp_path: Path) -> None:
     [
         ("ending: done", "ending: finished", "expect.ending: invalid enum value", "known: done"),
         ("last_role: user", "last_role: usr", "invalid enum value 'usr'", "mean 'user'"),
-        ("ending: done", "endin: done", "conversation.expect: unknown key 'endin'", "'ending'"),
+        ("ending: done", "endings: done", "conversation.expect: unknown key 'endings'", "'ending'"),
         ("questions: [One?, Two?]", "questions: []", "expected a list of length >= 1", ""),
         ("rounds: 3", "rounds: 0", "limits.rounds: expected an integer >= 1", ""),
-        ("{tool: search}", "{tool: serch}", "executed[0].tool: conversation.tools has no", "mean"),
+        (
+            "{tool: search}",
+            "{tool: searches}",
+            "executed[0].tool: conversation.tools has no",
+            "mean",
+        ),
         ("{error: gone}", "{}", "tools.read_file[1]: expected either `result` or `error`", "null"),
         ("{error: gone}", "{error: x, result: y}", "expected either `result` or `error`", ""),
         ("{error: gone}", "{error: x}\n    empty: []", "tools.empty: the list is empty", ""),
@@ -130,3 +135,58 @@ def test_a_mistake_in_a_conversation_file_is_reported_with_its_path(
 def test_a_scenario_has_either_expect_or_conversation(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError, match="found neither"):
         load(tmp_path, "title: t\ncassette: x\n")
+
+
+def test_conversation_of_another_scenario_is_expected_in_text(tmp_path: Path) -> None:
+    native = """
+title: One
+cassette: a/b/c
+policies: {history: merged, retry: once}
+conversation:
+  questions: [One?]
+  tools:
+    search: {result: 1}
+  expect:
+    ending: done
+    parse_errors:
+    - {name: search, snippet: que, mode: tool_use}
+    requests:
+    - {roles: [system, user], has_tools: true, tools: [search], fields: {stream: true}}
+    - {roles: [system, user, assistant, tool, tool, user, assistant, assistant], says: "1"}
+    - {last_role: tool}
+    strategy: tool_use
+"""
+    (tmp_path / "native.yaml").write_text(native, encoding="utf-8")
+    path = tmp_path / "one.yaml"
+    path.write_text("title: Two\ncassette: a/b/d\nconversation: native\n", encoding="utf-8")
+    scenario = load_scenario(path, tmp_path)
+    assert (scenario.title, scenario.cassette) == ("Two", "a/b/d")
+    assert scenario.policies == {"retry": "once"}
+    script = scenario.conversation
+    assert script is not None
+    assert script.questions == ("One?",)
+    assert script.tools == {"search": (MockAnswer(1),)}
+    assert script.expect.strategy is None
+    assert script.expect.parse_errors == (ExpectedReport("search", "que"),)
+    assert script.expect.requests == (
+        ExpectedRequest(roles=("system", "user"), has_tools=False),
+        ExpectedRequest(
+            roles=("system", "user", "assistant", "user", "assistant", "assistant"),
+            says="1",
+            has_tools=False,
+        ),
+        ExpectedRequest(last_role="user", has_tools=False),
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [("gone", "there is no scenario 'gone'"), ("turns", "does not contain a conversation")],
+)
+def test_conversation_of_no_other_scenario_is_refused(
+    other: str, expected: str, tmp_path: Path
+) -> None:
+    turns = "title: T\ncassette: a/b/c\nexpect: [{finish: stop}]\n"
+    (tmp_path / "turns.yaml").write_text(turns, encoding="utf-8")
+    with pytest.raises(UnreadableError, match=expected):
+        load(tmp_path, f"title: Two\ncassette: a/b/d\nconversation: {other}\n")

@@ -1,0 +1,42 @@
+"""A conversation with native tools -> the same conversation with calls in the model's text.
+
+What is asked, executed and answered stays equal. Requests declare no tools, and the results of a
+turn are one message of the user, so that the roles differ.
+"""
+
+from itertools import groupby
+
+from msgspec.structs import replace
+
+from harness.judging.conversations.script import (
+    ConversationFile,
+    ExpectedReport,
+    ExpectedRequest,
+    Role,
+)
+
+
+def conversation_in_text(file: ConversationFile) -> ConversationFile:
+    """Return `file` for an agent whose prompt describes the tools."""
+    expect = file.expect
+    requests, errors = expect.requests, expect.parse_errors
+    if isinstance(requests, tuple):
+        requests = tuple(map(_request_in_text, requests))
+    if isinstance(errors, tuple):
+        errors = tuple(ExpectedReport(error.name, error.snippet) for error in errors)
+    changed = replace(expect, requests=requests, parse_errors=errors, strategy=None)
+    return replace(file, expect=changed)
+
+
+def _request_in_text(request: ExpectedRequest) -> ExpectedRequest:
+    roles = request.roles
+    if roles is not None:
+        # Messages of the user that follow each other are sent as one.
+        runs = ((role, list(run)) for role, run in groupby(map(_role_in_text, roles)))
+        roles = tuple(one for role, run in runs for one in (run[:1] if role == "user" else run))
+    last = request.last_role and _role_in_text(request.last_role)
+    return replace(request, roles=roles, last_role=last, has_tools=False, tools=None, fields={})
+
+
+def _role_in_text(role: Role) -> Role:
+    return "user" if role == "tool" else role
