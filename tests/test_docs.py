@@ -13,6 +13,11 @@ from harness.cli import cli
 from harness.conversation.task import Limits
 from harness.judging.catalogue import load_catalogue
 from harness.judging.conversations import script as conversation_file
+from harness.judging.conversations.expected_request import (
+    CharacterCount,
+    ExpectedRequest,
+    ExpectedText,
+)
 from harness.judging.policies import AGENT_POLICIES, TEXT_POLICIES
 from harness.judging.results import Outcome
 from harness.judging.rules import RULES
@@ -126,7 +131,9 @@ def test_the_keys_of_a_conversation_are_all_told() -> None:
         conversation_file.MockAnswer,
         conversation_file.ExpectedExecution,
         conversation_file.ExpectedReport,
-        conversation_file.ExpectedRequest,
+        ExpectedRequest,
+        ExpectedText,
+        CharacterCount,
         Limits,
     ]
     keys = [key for kind in kinds for key in kind.__struct_fields__]

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from harness.conversation.conversation import Ending
 from harness.conversation.task import Limits
+from harness.judging.conversations.expected_request import ExpectedRequest
 from harness.judging.conversations.script import (
     ConversationExpected,
     ConversationScript,
     ExpectedExecution,
-    ExpectedRequest,
     MockAnswer,
 )
 from harness.judging.judge import LoadedSubject

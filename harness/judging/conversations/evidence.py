@@ -12,7 +12,12 @@ from harness.conversation.agent import HiddenOfAgent
 from harness.conversation.conversation import TurnRecord
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
-from harness.dialects.kit.parse_request import REASONING_FIELD, Json, MessageForm
+from harness.dialects.kit.parse_request import (
+    REASONING_FIELD,
+    SYSTEM_ROLES,
+    Json,
+    MessageForm,
+)
 from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.history_difference import HistoryDifference, history_differences
 from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
@@ -28,6 +33,7 @@ from harness.judging.rule import RuleMaker
 from harness.project import ClientKind
 from harness.providers import Capabilities
 from harness.turns.arguments import meaning, same_value
+from harness.turns.messages import role_of, text_of
 
 FINAL_HISTORY: Final = "history"
 
@@ -46,6 +52,12 @@ class RequestEvidence(msgspec.Struct, frozen=True):
     messages: tuple[object, ...]
     tools: tuple[str, ...] | None
     reply: OracleReply
+
+    @property
+    def system(self) -> str:
+        """The text of all system and developer messages, with an empty line between them."""
+        texts = (text_of(each) for each in self.messages if role_of(each) in SYSTEM_ROLES)
+        return "\n\n".join(texts)
 
 
 class CallMatches(msgspec.Struct, frozen=True):

@@ -17,6 +17,12 @@ from harness.conversation.prompts import PROMPTS
 from harness.conversation.task import Limits
 from harness.errors import UnreadableError
 from harness.files.typed import File, Text, convert, require_json
+from harness.judging.conversations.expected_request import (
+    Count,
+    ExpectedRequest,
+    ExpectedText,
+    require_request,
+)
 from harness.judging.policies import require_name
 from harness.providers import Capabilities
 from harness.turns.deltas import Mode
@@ -25,8 +31,6 @@ from harness.turns.deltas import Mode
 ProbeResult = Literal["none", "ok", "no", "error"]
 Arguments: TypeAlias = dict[str, Any]
 
-_Count = Annotated[int, msgspec.Meta(ge=0)]
-Role = Literal["system", "developer", "user", "assistant", "tool"]
 # The value of a missing key, because null is a result.
 _MISSING: Final[Any] = msgspec.UNSET
 
@@ -44,7 +48,7 @@ class MockAnswer(File, frozen=True):
     result: Any = _MISSING
     error: Text | None = None
     arguments: Arguments | None = None
-    delay_ms: _Count = 0
+    delay_ms: Count = 0
 
 
 class ExpectedExecution(File, frozen=True):
@@ -62,37 +66,11 @@ class ExpectedReport(File, frozen=True):
     mode: Mode | None = None
 
 
-class ExpectedParts(File, frozen=True):
-    """An answer of which only parts are judged."""
-
-    contains: Text | Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
-
-
-class ExpectedRequest(File, frozen=True):
-    """What one request must look like; a missing key is not judged.
-
-    Fields:
-        roles: of all its messages.
-        last_role: of the last one.
-        says: parts of the text of the last message.
-        has_tools: whether its own field declares tools.
-        tools: their names, in order.
-        fields: members of its body, compared by value; null also if there is no such key.
-    """
-
-    roles: tuple[Role, ...] | None = None
-    last_role: Role | None = None
-    says: str | tuple[Text, ...] = ()
-    has_tools: bool | None = None
-    tools: tuple[Text, ...] | None = None
-    fields: dict[str, Any] = msgspec.field(default_factory=dict)
-
-
 class ConversationExpected(File, frozen=True):
     """The expected result of a conversation.
 
     Fields:
-        answer: its complete text, or the parts that it must contain.
+        answer: its complete text, or what that must be like.
         executed: the calls, in order, and no others.
         parse_errors: the reported ones, or only how many.
         retries: compensating requests.
@@ -102,11 +80,11 @@ class ConversationExpected(File, frozen=True):
     """
 
     ending: Ending | None
-    answer: str | ExpectedParts | None = None
+    answer: str | ExpectedText | None = None
     executed: tuple[ExpectedExecution, ...] | None = ()
-    parse_errors: _Count | tuple[ExpectedReport, ...] | Literal["any"] = 0
-    retries: _Count = 0
-    requests: _Count | tuple[ExpectedRequest, ...] | None = None
+    parse_errors: Count | tuple[ExpectedReport, ...] | Literal["any"] = 0
+    retries: Count = 0
+    requests: Count | tuple[ExpectedRequest, ...] | None = None
     strategy: Strategy | None = None
     probe: ProbeResult | None = None
 
@@ -168,11 +146,6 @@ class ConversationScript(msgspec.Struct, frozen=True):
     recorded: tuple[tuple[object, ...], ...] = ()
 
 
-def as_texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one text or several as several."""
-    return (value,) if isinstance(value, str) else value
-
-
 def script_from_file(file: ConversationFile, where: str) -> ConversationScript:
     """Return the script in a file.
 
@@ -220,7 +193,7 @@ def _check_expected(file: ConversationExpectFile, tools: Mapping[str, object], w
         require_name(call.tool, tuple(tools), problem, where)
         require_json(call.arguments, f"{path}.arguments", where)
     for number, request in enumerate(file.listed_requests):
-        require_json(request.fields, f"conversation.expect.requests[{number}].fields", where)
+        require_request(request, f"conversation.expect.requests[{number}]", where)
 
 
 def _require_capabilities(declared: Mapping[str, Any], where: str) -> None:

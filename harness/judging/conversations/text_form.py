@@ -8,12 +8,8 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from harness.judging.conversations.script import (
-    ConversationFile,
-    ExpectedReport,
-    ExpectedRequest,
-    Role,
-)
+from harness.judging.conversations.expected_request import ExpectedRequest, ExpectedText, Role
+from harness.judging.conversations.script import ConversationFile, ExpectedReport
 
 
 def conversation_in_text(file: ConversationFile) -> ConversationFile:
@@ -35,7 +31,8 @@ def _request_in_text(request: ExpectedRequest) -> ExpectedRequest:
         runs = ((role, list(run)) for role, run in groupby(map(_role_in_text, roles)))
         roles = tuple(one for role, run in runs for one in (run[:1] if role == "user" else run))
     last = request.last_role and _role_in_text(request.last_role)
-    return replace(request, roles=roles, last_role=last, has_tools=False, tools=None, fields={})
+    says = request.says.contains if isinstance(request.says, ExpectedText) else request.says
+    return ExpectedRequest(roles=roles, last_role=last, says=says, has_tools=False)
 
 
 def _role_in_text(role: Role) -> Role:

@@ -7,7 +7,6 @@ from typing import Final
 from harness.conversation.conversation import Conversation
 from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
-from harness.judging.conversations.script import as_texts
 from harness.judging.conversations.session import SessionRecord
 from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
 from harness.judging.results import Outcome
@@ -81,9 +80,8 @@ def _answer(evidence: ConversationEvidence) -> Iterator[Violation]:
         if conversation.answer != expected:
             yield Violation("answer", expected, conversation.answer)
         return
-    for part in as_texts(expected.contains):
-        if part not in conversation.answer:
-            yield Violation("answer", f"a text that contains {part!r}", conversation.answer)
+    for value, found in expected.differences(conversation.answer):
+        yield Violation("answer", value, found)
 
 
 @conversation_rule(

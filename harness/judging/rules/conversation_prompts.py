@@ -10,11 +10,10 @@ from harness.judging.conversations.evidence import (
 )
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
-from harness.turns.messages import role_of, text_of
+from harness.turns.messages import text_of
 from harness.turns.turn import Tool
 
 _FENCE = "```"
-_SYSTEM_ROLES = frozenset(("system", "developer"))
 
 
 @conversation_rule(
@@ -25,8 +24,8 @@ _SYSTEM_ROLES = frozenset(("system", "developer"))
 def _system_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
     wanted = evidence.task.system
     for index, request in _of_user(evidence):
-        if wanted not in _system_of(request):
-            yield Violation(f"requests[{index}].messages", wanted, _system_of(request) or "none")
+        if wanted not in request.system:
+            yield Violation(f"requests[{index}].messages", wanted, request.system or "none")
 
 
 @conversation_rule(
@@ -38,7 +37,7 @@ def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
     tools = evidence.task.tools
     descriptions = _descriptions(tools)
     for index, request in _of_user(evidence):
-        text = _system_of(request)
+        text = request.system
         if request.tools is not None:
             if any(described in text for described in descriptions):
                 actual = "both the tools and a text that describes calls of them"
@@ -58,7 +57,7 @@ def _prompt_text(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, request in _of_user(evidence):
         if request.tools is not None or not descriptions:
             continue
-        text = _system_of(request)
+        text = request.system
         # The application's own text may have any examples, also those of a prompt.
         added = text.replace(evidence.task.system, "", 1)
         found = [described for described in descriptions if described in added]
@@ -96,11 +95,6 @@ def _of_user(evidence: ConversationEvidence) -> Iterator[tuple[int, RequestEvide
     """Yield the requests of the user's conversation with their indexes."""
     first = _probe_count(evidence)
     yield from enumerate(evidence.requests[first:], first)
-
-
-def _system_of(request: RequestEvidence) -> str:
-    texts = (text_of(each) for each in request.messages if role_of(each) in _SYSTEM_ROLES)
-    return "\n\n".join(texts)
 
 
 def _names_of(tools: tuple[Tool, ...]) -> Iterator[str]:

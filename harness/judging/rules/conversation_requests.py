@@ -8,7 +8,13 @@ from harness.judging.conversations.evidence import (
     RequestEvidence,
     conversation_rule,
 )
-from harness.judging.conversations.script import ExpectedRequest, as_texts
+from harness.judging.conversations.expected_request import (
+    MISSING,
+    ExpectedRequest,
+    TextOrParts,
+    member_of,
+    text_differences,
+)
 from harness.judging.conversations.session import json_or_repr, same_value
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
@@ -86,7 +92,8 @@ def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
     pairs = zip(evidence.script.expect.listed_requests, evidence.requests, strict=False)
     for index, (expected, request) in enumerate(pairs):
         for path, value, found in _differences(expected, request):
-            yield Violation(f"requests[{index}].{path}", value, found)
+            separator = "" if path.startswith("/") else "."
+            yield Violation(f"requests[{index}]{separator}{path}", value, found)
 
 
 def _differences(
@@ -98,14 +105,48 @@ def _differences(
     last = roles[-1] if roles else "none"
     if expected.last_role is not None and expected.last_role != last:
         yield f"messages[{len(roles) - 1}].role", expected.last_role, last
-    text = text_of(request.messages[-1]) if request.messages else ""
-    for part in as_texts(expected.says):
-        if part not in text:
-            yield f"messages[{len(roles) - 1}].content", f"a text that contains {part!r}", text
     if expected.has_tools is not None and expected.has_tools != (request.tools is not None):
         yield "tools", "some" if expected.has_tools else "none", request.tools or "none"
     if expected.tools is not None and expected.tools != (request.tools or ()):
         yield "tools", " ".join(expected.tools), " ".join(request.tools or ())
+    yield from _text_differences(expected, request)
+    yield from _member_differences(expected, request)
+
+
+def _text_differences(
+    expected: ExpectedRequest, request: RequestEvidence
+) -> Iterator[tuple[str, object, object]]:
+    for path, wanted, text in _texts(expected, request):
+        if not isinstance(text, str):
+            yield path, "a text", _shown(text)
+            continue
+        for value, found in text_differences(wanted, text):
+            yield path, value, found
+
+
+def _member_differences(
+    expected: ExpectedRequest, request: RequestEvidence
+) -> Iterator[tuple[str, object, object]]:
     for name, value in expected.fields.items():
-        if not same_value(value, request.body.get(name)):
-            yield name, json_or_repr(value), json_or_repr(request.body.get(name))
+        member = member_of(request.body, name)
+        if not same_value(value, None if member is MISSING else member):
+            yield name, json_or_repr(value), _shown(member)
+    for name, present in expected.has_fields.items():
+        member = member_of(request.body, name)
+        if present != (member is not MISSING):
+            yield name, "any value" if present else "no member", _shown(member)
+
+
+def _texts(
+    expected: ExpectedRequest, request: RequestEvidence
+) -> Iterator[tuple[str, TextOrParts, object]]:
+    """Yield path, expectation and text of each text that is judged."""
+    last = text_of(request.messages[-1]) if request.messages else ""
+    yield f"messages[{len(request.messages) - 1}].content", expected.says, last
+    yield "system", expected.system, request.system
+    for name, wanted in expected.texts.items():
+        yield name, wanted, member_of(request.body, name)
+
+
+def _shown(member: object) -> str:
+    return "no member" if member is MISSING else json_or_repr(member)

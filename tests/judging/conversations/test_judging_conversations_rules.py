@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable
+from typing import Any, Final
 from uuid import uuid4
 
 import msgspec
@@ -11,11 +12,14 @@ import pytest
 from harness.conversation.conversation import Conversation, Meta, Probe, TurnRecord
 from harness.conversation.gateway import gateway
 from harness.conversation.task import Limits, Task, ToolFailed
+from harness.judging.conversations.expected_request import (
+    CharacterCount,
+    ExpectedRequest,
+    ExpectedText,
+)
 from harness.judging.conversations.script import (
     ConversationScript,
-    ExpectedParts,
     ExpectedReport,
-    ExpectedRequest,
     MockAnswer,
 )
 from harness.judging.results import Outcome
@@ -42,6 +46,7 @@ from tests.judging.conversations.conversation_samples import (
 
 ROUND = a_cassette(calls(OSLO), says("It is 4 degrees."))
 PLAIN = a_script(answer="It is 4 degrees.")
+RESULT: Final = '{"temperature": 4}'
 BESIDE = "HIST-CONTENT-BESIDE-CALLS"
 
 
@@ -343,8 +348,8 @@ def test_a_wrong_ending_hides_its_consequences() -> None:
 
 
 def test_the_answer_is_the_last_text() -> None:
-    assert broken(good, ROUND, a_script(answer=ExpectedParts(contains=("4", "degrees")))) == []
-    other = a_script(answer=ExpectedParts(contains=("5",)))
+    assert broken(good, ROUND, a_script(answer=ExpectedText(contains=("4", "degrees")))) == []
+    other = a_script(answer=ExpectedText(contains=("5",)))
     assert broken(good, ROUND, other) == ["CONV-ANSWER"]
 
 
@@ -377,6 +382,61 @@ def test_requests_are_compared_with_the_expected_ones() -> None:
         ExpectedRequest(fields={"stream": 1}),
     ):
         assert broken(good, ROUND, a_script(requests=(wrong, second))) == ["CONV-REQUEST"]
+
+
+def _of_request(**more: Any) -> list[tuple[str, object, object]]:  # noqa: ANN401 - keys
+    """Return path, expectation and what was found in the second request of the good agent."""
+    script = a_script(requests=(ExpectedRequest(), ExpectedRequest(**more)))
+    found = judged(good, ROUND, script).findings
+    return [(each.path, each.expected, each.actual) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("expected", "difference"),
+    [
+        ({"equals": RESULT}, None),
+        ({"equals": RESULT[:-1]}, ("from character 17 on: ''", "from character 17 on: '}'")),
+        ({"equals": "x"}, ("from character 0 on: 'x'", f"from character 0 on: {RESULT!r}")),
+        ({"contains": ("temp", "4")}, None),
+        ({"contains": "5"}, ("a text that contains '5'", RESULT)),
+        ({"lacks": ("5", "6")}, None),
+        ({"lacks": ("5", "4")}, ("a text without '4'", RESULT)),
+        ({"counts": {"e": 3, "5": 0}}, None),
+        ({"counts": {"e": 2}}, ("'e' 2 times", "3 times")),
+        ({"characters": CharacterCount(exactly=18, at_most=18)}, None),
+        ({"characters": CharacterCount(exactly=17)}, ("17 characters", "18")),
+        ({"characters": CharacterCount(at_most=17)}, ("at most 17 characters", "18")),
+    ],
+)
+def test_texts_of_a_request_are_compared(
+    expected: dict[str, Any], difference: tuple[str, str] | None
+) -> None:
+    wanted = ExpectedText(**expected)
+    last = "/messages/3/content"
+    for path, more in (
+        ("requests[1].messages[3].content", {"says": wanted}),
+        (f"requests[1]{last}", {"texts": {last: wanted}}),
+    ):
+        assert _of_request(**more) == ([(path, *difference)] if difference else [])
+
+
+def test_system_text_and_members_of_a_request_are_compared() -> None:
+    assert _of_request(system=ExpectedText(equals="Be kind.")) == []
+    assert _of_request(system="Be brief") == [
+        ("requests[1].system", "a text that contains 'Be brief'", "Be kind.")
+    ]
+    name = "/tools/0/function/name"
+    assert _of_request(fields={name: "get_weather", "/tools/1": None}) == []
+    assert _of_request(fields={name: "x"}) == [(f"requests[1]{name}", '"x"', '"get_weather"')]
+    assert _of_request(fields={"/tools/00": 1}) == [("requests[1]/tools/00", "1", "no member")]
+    assert _of_request(has_fields={name: True, "seed": False, "/messages/9": False}) == []
+    assert _of_request(has_fields={"seed": True}) == [
+        ("requests[1].seed", "any value", "no member")
+    ]
+    assert _of_request(has_fields={"/tools/0/type": False}) == [
+        ("requests[1]/tools/0/type", "no member", '"function"')
+    ]
+    assert _of_request(texts={"/tools": "x"})[0][:2] == ("requests[1]/tools", "a text")
 
 
 def test_limits_are_checked() -> None:

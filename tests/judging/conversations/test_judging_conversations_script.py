@@ -6,12 +6,15 @@ import pytest
 
 from harness.conversation.task import Limits
 from harness.errors import UnreadableError
+from harness.judging.conversations.expected_request import (
+    CharacterCount,
+    ExpectedRequest,
+    ExpectedText,
+)
 from harness.judging.conversations.script import (
     ConversationScript,
     ExpectedExecution,
-    ExpectedParts,
     ExpectedReport,
-    ExpectedRequest,
     MockAnswer,
 )
 from harness.judging.scenario_file import load_scenario
@@ -44,6 +47,9 @@ conversation:
     requests:
     - {last_role: user, has_tools: false, says: Two}
     - {roles: [system, user], tools: [search], fields: {stream: true}}
+    - system: {equals: You help., lacks: json, characters: {at_most: 9}}
+      texts: {/messages/1/content: {counts: {a: 2}}}
+      has_fields: {/a~1b/0: false}
     strategy: json_fallback
     probe: no_probe
 """.replace("no_probe", '"no"')
@@ -68,14 +74,19 @@ def test_all_keys_of_a_conversation_file(tmp_path: Path) -> None:
         "read_file": (MockAnswer([1, 2.5, "x"], arguments={"path": "a"}), MockAnswer(error="gone")),
     }
     expect = script.expect
-    assert expect.answer == ExpectedParts("x")
+    assert expect.answer == ExpectedText(contains="x")
     executed = (ExpectedExecution("search"), ExpectedExecution("read_file", {"path": "a"}))
     assert expect.executed == executed
     assert expect.parse_errors == (ExpectedReport("search", "que", "json_fallback"),)
-    assert (expect.retries, expect.request_count) == (1, 2)
+    assert (expect.retries, expect.request_count) == (1, 3)
     assert expect.requests == (
         ExpectedRequest(last_role="user", has_tools=False, says="Two"),
         ExpectedRequest(roles=("system", "user"), tools=("search",), fields={"stream": True}),
+        ExpectedRequest(
+            system=ExpectedText("You help.", lacks="json", characters=CharacterCount(at_most=9)),
+            texts={"/messages/1/content": ExpectedText(counts={"a": 2})},
+            has_fields={"/a~1b/0": False},
+        ),
     )
     assert (expect.strategy, expect.probe) == ("json_fallback", "no")
 
@@ -119,6 +130,13 @@ def test_required_keys_of_a_conversation_file(tmp_path: Path) -> None:
         ("conversation:", "expect: [{finish: stop}]\nconversation:", "found both", ""),
         ("policies:", "text_dialect: react\npolicies:", "text_dialect: has no effect", ""),
         ("policies:", "capabilities: [x]\npolicies:", "capabilities: has no effect", "provider"),
+        ("/messages/1/content:", "messages/1:", "[2].texts: 'messages/1' is not a JSON", "~1 for"),
+        ("/a~1b/0", "/a~b", "[2].has_fields: '/a~b' is not a JSON pointer", "/messages/0"),
+        ("{stream: true}", "{/a/~: 1}", "[1].fields: '/a/~' is not a JSON pointer", "~0 for ~"),
+        ("{counts: {a: 2}}", "{count: {a: 2}}", "unknown key 'count'", "'counts'"),
+        ("{counts: {a: 2}}", "{counts: {a: -1}}", "expected an integer >= 0", ""),
+        ("{counts: {a: 2}}", "{}", "a text without an expectation", "Use `equals`"),
+        ("{at_most: 9}", "{most: 9}", "characters: unknown key 'most'", "at_most"),
         ("answer: {contains: x}", "answer: 17", "expect.answer: expected a string", "quotes"),
     ],
 )
@@ -153,7 +171,7 @@ conversation:
     requests:
     - {roles: [system, user], has_tools: true, tools: [search], fields: {stream: true}}
     - {roles: [system, user, assistant, tool, tool, user, assistant, assistant], says: "1"}
-    - {last_role: tool}
+    - {last_role: tool, says: {equals: "1", contains: "1"}, system: x, texts: {/a: x}}
     strategy: tool_use
 """
     (tmp_path / "native.yaml").write_text(native, encoding="utf-8")
@@ -175,7 +193,7 @@ conversation:
             says="1",
             has_tools=False,
         ),
-        ExpectedRequest(last_role="user", has_tools=False),
+        ExpectedRequest(last_role="user", says="1", has_tools=False),
     )
 
 

@@ -1,0 +1,168 @@
+"""What a request of a conversation must contain: roles, tools, texts and members of its body.
+
+`ExpectedText` is the one form in which a scenario judges a text, wherever the text is. Members of
+the body are named by their key or by a JSON pointer (RFC 6901).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from harness.errors import UnreadableError
+from harness.files.typed import File, Text, require_json
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+Parts: TypeAlias = Text | tuple[Text, ...]
+
+MISSING: Final[Any] = msgspec.UNSET
+_POINTER: Final = re.compile(r"(?:/(?:[^~/]|~[01])*)+")
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+_POINTER_HINT: Final = (
+    "Write the key of a member, or a JSON pointer such as /messages/0/content, with ~0 for ~ "
+    "and ~1 for / inside a key."
+)
+# Characters that a finding shows of two texts from where they begin to differ.
+_SHOWN: Final = 80
+
+
+class CharacterCount(File, frozen=True):
+    """How long a text must be, in Unicode code points."""
+
+    exactly: Count | None = None
+    at_most: Count | None = None
+
+
+class ExpectedText(File, frozen=True):
+    """What a text must be like; at least one key is required.
+
+    Fields:
+        equals: the complete text.
+        contains: parts that it has.
+        lacks: parts that it does not have.
+        counts: part -> how often it occurs, without overlaps.
+        characters: how long it is.
+    """
+
+    equals: str | None = None
+    contains: Parts = ()
+    lacks: Parts = ()
+    counts: dict[Text, Count] = msgspec.field(default_factory=dict)
+    characters: CharacterCount = CharacterCount()
+
+    def __post_init__(self) -> None:
+        characters = self.characters.exactly, self.characters.at_most
+        if (self.equals, *characters) == (None,) * 3 and not (
+            self.contains or self.lacks or self.counts
+        ):
+            raise ValueError(
+                "a text without an expectation\n"
+                "Use `equals`, `contains`, `lacks`, `counts` or `characters`."
+            )
+
+    def differences(self, text: str) -> Iterator[tuple[str, object]]:
+        """Yield what is expected of `text` and what was found instead."""
+        if self.equals is not None and self.equals != text:
+            yield _first_difference(self.equals, text)
+        for part in as_texts(self.contains):
+            if part not in text:
+                yield f"a text that contains {part!r}", text
+        for part in as_texts(self.lacks):
+            if part in text:
+                yield f"a text without {part!r}", text
+        for part, count in self.counts.items():
+            if (found := text.count(part)) != count:
+                yield f"{part!r} {count} times", f"{found} times"
+        exactly, at_most = self.characters.exactly, self.characters.at_most
+        if exactly is not None and exactly != len(text):
+            yield f"{exactly:,} characters", f"{len(text):,}"
+        if at_most is not None and at_most < len(text):
+            yield f"at most {at_most:,} characters", f"{len(text):,}"
+
+
+# One part, several, or more than parts.
+TextOrParts: TypeAlias = str | tuple[Text, ...] | ExpectedText
+
+
+class ExpectedRequest(File, frozen=True):
+    """What one request must look like; a missing key is not judged.
+
+    Fields:
+        roles: of all its messages.
+        last_role: of the last one.
+        says: the text of the last message.
+        system: the text of all system and developer messages, with an empty line between them.
+        texts: JSON pointer into the body -> the text there.
+        has_tools: whether its own field declares tools.
+        tools: their names, in order.
+        fields: members of its body, compared by value; null also if there is no such member.
+        has_fields: whether members are in its body, whatever their value.
+    """
+
+    roles: tuple[Role, ...] | None = None
+    last_role: Role | None = None
+    says: TextOrParts = ()
+    system: TextOrParts = ()
+    texts: dict[str, TextOrParts] = msgspec.field(default_factory=dict)
+    has_tools: bool | None = None
+    tools: tuple[Text, ...] | None = None
+    fields: dict[str, Any] = msgspec.field(default_factory=dict)
+    has_fields: dict[str, bool] = msgspec.field(default_factory=dict)
+
+
+def as_texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return one text or several as several."""
+    return (value,) if isinstance(value, str) else value
+
+
+def text_differences(expected: TextOrParts, text: str) -> Iterator[tuple[str, object]]:
+    """Yield what is expected of `text` and what was found instead; nothing if it fits."""
+    if not expected:
+        return
+    if not isinstance(expected, ExpectedText):
+        expected = ExpectedText(contains=expected)
+    yield from expected.differences(text)
+
+
+def member_of(body: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return the member of a request's body with this key or JSON pointer; `MISSING` if none."""
+    if not name.startswith("/"):
+        return body.get(name, MISSING)
+    value: Any = body
+    for part in name[1:].split("/"):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, dict) and key in value:
+            value = value[key]
+        elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return MISSING
+    return value
+
+
+def require_request(request: ExpectedRequest, path: str, where: str) -> None:
+    """Refuse values that are not JSON, and names that cannot be a key or a JSON pointer.
+
+    Raises:
+        UnreadableError: with the place below `path`.
+    """
+    require_json(request.fields, f"{path}.fields", where)
+    for key in ("texts", "fields", "has_fields"):
+        for name in getattr(request, key):
+            if "/" in name and not _POINTER.fullmatch(name):
+                raise UnreadableError(
+                    f"{path}.{key}: {name!r} is not a JSON pointer", where=where, hint=_POINTER_HINT
+                )
+
+
+def _first_difference(expected: str, found: str) -> tuple[str, str]:
+    """Return what two texts contain from where they begin to differ."""
+    pairs = enumerate(zip(expected, found, strict=False))
+    at = next((at for at, (a, b) in pairs if a != b), min(len(expected), len(found)))
+    start = f"from character {at:,} on: "
+    return (
+        f"{start}{expected[at : at + _SHOWN]!r}",
+        f"{start}{found[at : at + _SHOWN]!r}",
+    )
