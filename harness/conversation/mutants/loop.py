@@ -150,6 +150,16 @@ class _Twice(ToolLoop):
         return replace(found, executed=(*found.executed, *again.executed))
 
 
+@loop_mutant("announcement-answered", "CONV-CALLS-MISSING")
+class _Announced(ToolLoop):
+    """Takes a reply that announces calls and contains none for the answer."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        if turn.failure is not None and turn.failure.code == "calls_missing":
+            return "done"
+        return super().handle_turn(turn, left)
+
+
 @loop_mutant("nearest-tool-run", "CONV-CALL-UNWANTED")
 class _Nearest(ToolLoop):
     """Executes the tool with the most similar name if a call names none."""

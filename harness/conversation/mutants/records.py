@@ -5,7 +5,7 @@ import itertools
 from msgspec.structs import replace
 
 from harness.conversation.calling import CallResults
-from harness.conversation.conversation import Ending, Probe
+from harness.conversation.conversation import Ending, Probe, TurnRecord
 from harness.conversation.gateway import choose_config, gateway, tool_use_config
 from harness.conversation.mutants.edit import config_mutant, loop_mutant, plain_config
 from harness.conversation.prompts import PROMPTS
@@ -27,6 +27,44 @@ class _Unreported(ToolLoop):
         turn = super().request_turn()
         meta = replace(self.turns[-1].meta, parse_errors=())
         self.turns[-1] = replace(self.turns[-1], meta=meta)
+        return turn
+
+
+@loop_mutant("reports-without-error", "CONV-REPORT-ERROR")
+class _Unexplained(ToolLoop):
+    """Reports calls that could not be used without the reason."""
+
+    def request_turn(self) -> Turn:
+        turn = super().request_turn()
+        self.turns[-1] = _with_reports(self.turns[-1], error="")
+        return turn
+
+
+@loop_mutant("reports-without-snippet", "CONV-REPORT-SNIPPET")
+class _Unquoted(ToolLoop):
+    """Reports calls that could not be used without what the model wrote."""
+
+    def request_turn(self) -> Turn:
+        turn = super().request_turn()
+        self.turns[-1] = _with_reports(self.turns[-1], snippet="")
+        return turn
+
+
+def _with_reports(record: TurnRecord, **fields: str) -> TurnRecord:
+    """Return `record` with other values for these fields of its parse errors."""
+    errors = tuple(replace(error, **fields) for error in record.meta.parse_errors)
+    return replace(record, meta=replace(record.meta, parse_errors=errors))
+
+
+@loop_mutant("strategy-unreported", "CONV-STRATEGY-MISSING", of=gateway)
+class _WithoutStrategy(ToolLoop):
+    """Records only of the first turn how tools were offered."""
+
+    def request_turn(self) -> Turn:
+        turn = super().request_turn()
+        if len(self.turns) > 1:
+            record = self.turns[-1]
+            self.turns[-1] = replace(record, meta=replace(record.meta, strategy=""))
         return turn
 
 

@@ -17,7 +17,7 @@ from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
 
 DIALECT_KEY: Final = "conversation"
 
-End = Literal["whole", "cut", "empty"]
+End = Literal["whole", "cut", "empty", "announced"]
 Probed = Literal["", "ok", "no", "error"]
 Prompted = Literal["native-tools/v1", "tag-tools/v1", "action-protocol/v1"]
 
@@ -56,7 +56,8 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     Fields:
         questions: for each, the turns with calls before its answer.
         answer: the final text of each; its number makes it distinct.
-        end: of the last turn: a complete answer, a truncated one, or an empty turn.
+        end: of the last turn: a complete answer, a truncated one, an empty turn, or text that
+            announces calls which do not come.
         again: then the model repeats one call until the agent stops.
         stopped: instead of an answer, the model makes one call more than the limit allows.
         same_ids: each turn uses the same call ids.
@@ -137,7 +138,7 @@ _WITH_BROKEN: _Calls = st.one_of(
 )
 _UNKNOWN_CALLS: _Calls = st.tuples(st.builds(PlannedCall, st.just(UNKNOWN), _ARGUMENTS))
 _TEXTS = st.sampled_from(["", "Let me look.", "Ich schaue, bitte warten: 春. 🎉"])
-_ANSWERS = st.sampled_from(["It is cold.", "Es ist kalt: 4 °C, schöner Schnee 春"])
+_ANSWERS = st.sampled_from(["It is cold.", "Kalt sind es 4 °C, schöner Schnee 春"])
 _CAPABILITIES = st.sampled_from(
     [
         {},
@@ -170,7 +171,12 @@ def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan
 def _text_call_plans(prompt: Prompted) -> SearchStrategy[ConversationPlan]:
     return _plans(_SEVERAL_CALLS, "openai-chat").map(
         lambda plan: msgspec.structs.replace(
-            plan, prompt=prompt, reasoning="", capabilities={}, same_ids=False
+            plan,
+            prompt=prompt,
+            reasoning="",
+            capabilities={},
+            same_ids=False,
+            end="whole" if plan.end == "announced" else plan.end,
         )
     )
 
@@ -183,7 +189,7 @@ def _plans(calls: _Calls, dialect: str) -> SearchStrategy[ConversationPlan]:
         answer=_ANSWERS,
         reasoning=st.sampled_from(["", "Hm."]),
         system=st.sampled_from(["", "You work in a library."]),
-        end=st.sampled_from(["whole", "whole", "cut", "empty"]),
+        end=st.sampled_from(["whole", "whole", "cut", "empty", "announced"]),
         again=st.booleans(),
         stopped=st.booleans(),
         same_ids=st.booleans(),
@@ -203,15 +209,25 @@ def _unambiguous(plan: ConversationPlan) -> ConversationPlan:
     serial = capabilities.get("supports_parallel_tools") is False
     questions = tuple(tuple(_unambiguous_turns(turns, serial=serial)) for turns in plan.questions)
     broken = any(call.broken for turns in questions for it in turns for call in it.calls)
-    alone = len(questions) == 1 and not plan.again and plan.end == "whole"
+    end = plan.end
+    # In other APIs the calls decide, and an agent retries once only.
+    if end == "announced" and (plan.dialect != "openai-chat" or _ends_broken(questions[-1])):
+        end = "whole"
+    alone = len(questions) == 1 and not plan.again and end == "whole"
     return msgspec.structs.replace(
         plan,
         questions=questions,
         stopped=plan.stopped and alone and not broken,
         capabilities=capabilities,
-        again=plan.again and plan.end == "whole",
+        again=plan.again and end == "whole",
+        end=end,
         same_ids=plan.same_ids and "tool_id_pattern" not in plan.capabilities,
     )
+
+
+def _ends_broken(turns: tuple[PlannedTurn, ...]) -> bool:
+    """Whether no call of the last turn can be used."""
+    return bool(turns) and all(call.broken for call in turns[-1].calls)
 
 
 def _unambiguous_turns(turns: tuple[PlannedTurn, ...], *, serial: bool) -> Iterator[PlannedTurn]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from harness.conversation.agent import Agent
+from harness.conversation.conversation import Ending
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.conversations.plans import (
     FAILING,
@@ -15,6 +16,7 @@ from harness.fuzzing.conversations.plans import (
     RESULTS,
     UNKNOWN,
     ConversationPlan,
+    End,
     PlannedCall,
     PlannedTurn,
 )
@@ -32,6 +34,12 @@ _FAILED: Final = "no network"
 _RETRIED: Final = "once"
 _IDENTICAL: Final = 2
 _ACTION: Final = "action-protocol/v1"
+_ENDINGS: Final[dict[End, Ending]] = {
+    "whole": "done",
+    "cut": "interrupted",
+    "empty": "empty",
+    "announced": "error",
+}
 _AGAIN: Final = PlannedCall("note", {"again": True})
 
 
@@ -83,10 +91,18 @@ def _replies(plan: ConversationPlan, agent: Agent) -> Iterator[Interaction]:
         elif not last or plan.end == "whole":
             answer = TextDelta(_in_prompt_format(plan, _answer(plan, index)))
             yield _reply(plan, [answer, Finish(FinishReason.STOP)])
+        elif plan.end == "announced":
+            # An agent that asks again gets the same.
+            for _ in range(1 + _retries_at_end(plan, agent)):
+                yield _reply(plan, [TextDelta("Let me see."), Finish(FinishReason.TOOL_CALLS)])
         elif plan.end == "cut":
             yield _truncated(_reply(plan, _truncated_turn(plan, number)))
         else:
             yield _reply(plan, [Finish(FinishReason.STOP)])
+
+
+def _retries_at_end(plan: ConversationPlan, agent: Agent) -> int:
+    return int(plan.end == "announced" and agent.policies.get("retry") == _RETRIED)
 
 
 def _truncated_turn(plan: ConversationPlan, number: int) -> list[Delta]:
@@ -216,7 +232,8 @@ def _expect(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
             if not call.broken and call.tool != UNKNOWN
         ],
         "parse_errors": "any" if plan.end == "cut" else broken,
-        "retries": alone if agent.policies.get("retry") == _RETRIED else 0,
+        "retries": (alone if agent.policies.get("retry") == _RETRIED else 0)
+        + _retries_at_end(plan, agent),
     }
     if _ending(plan) == "done":
         expect["answer"] = _answer(plan, len(plan.questions) - 1)
@@ -232,7 +249,7 @@ def _expect(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
     return expect
 
 
-def _ending(plan: ConversationPlan) -> str:
+def _ending(plan: ConversationPlan) -> Ending:
     if plan.again or plan.stopped:
         return "limit"
-    return {"whole": "done", "cut": "interrupted", "empty": "empty"}[plan.end]
+    return _ENDINGS[plan.end]

@@ -1,5 +1,7 @@
 """What the oracle reads in the replies that were played, independently of the agent."""
 
+from typing import Final
+
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
@@ -9,6 +11,8 @@ from harness.judging.conversations.session import SentRequest, json_or_repr
 from harness.judging.expectation import Expectation, ExpectedCall
 from harness.judging.expected import expectation_from
 from harness.turns.deltas import CUT_SHORT
+
+_ANNOUNCED: Final = "FINISH-TOOLCALLS-WITHOUT-CALLS"
 
 
 class OracleCall(msgspec.Struct, frozen=True):
@@ -30,6 +34,7 @@ class OracleReply(msgspec.Struct, frozen=True):
         text_known: whether that is its only meaning; False if it contains markup.
         reasoning: of the model, before its calls; "" if the bytes are ambiguous.
         truncated: whether it is broken only because it ended too early; its start is valid then.
+        calls_missing: whether it certainly announces calls and contains none.
     """
 
     broken: str = ""
@@ -39,6 +44,7 @@ class OracleReply(msgspec.Struct, frozen=True):
     text_known: bool = False
     reasoning: str = ""
     truncated: bool = False
+    calls_missing: bool = False
 
 
 def oracle_reply(sent: SentRequest) -> OracleReply:
@@ -53,7 +59,10 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     broken = _broken_reason(reading, expectation)
     if broken:
         truncated = expectation.failure is None
-        return OracleReply(broken, (), text=reading.text, truncated=truncated)
+        missing = _ANNOUNCED in reading.quirks and not reading.text_markup
+        return OracleReply(
+            broken, (), text=reading.text, truncated=truncated, calls_missing=missing
+        )
     readings = expectation.readings
     text = max((each.text for each in readings), key=len)  # that with the markup
     # Whether an agent noticed that the connection broke after a complete turn is its own choice.

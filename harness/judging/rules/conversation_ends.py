@@ -47,7 +47,7 @@ def _no_hang(evidence: ConversationEvidence) -> Iterator[Violation]:
     "The ending is the right one of done, limit, empty, interrupted and error.",
     Outcome.MISMATCH,
     ("BUDGET-OUTCOME", "TURN-EMPTY-IS-NOT-DONE"),
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN",),
+    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING"),
 )
 def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.ending
@@ -56,6 +56,23 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     if conversation and expected is not None and conversation.ending != expected:
         # An early end that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
+        yield Violation("ending", expected, conversation.ending, outcome=worse)
+
+
+@conversation_rule(
+    "CONV-CALLS-MISSING",
+    "A reply that announces calls and contains none does not end a conversation as done.",
+    Outcome.MISMATCH,
+    ("FINISH-TOOLCALLS-WITHOUT-CALLS",),
+)
+def _calls_missing(evidence: ConversationEvidence) -> Iterator[Violation]:
+    conversation, requests = evidence.record.conversation, evidence.requests
+    if conversation is None or conversation.ending != "done" or not requests:
+        return
+    if requests[-1].reply.calls_missing:
+        # The model wanted to call a tool, and the user believes that it was called.
+        worse = Outcome.LOST_CALL if evidence.matches.lost else None
+        expected = "another request, or an ending that is not done"
         yield Violation("ending", expected, conversation.ending, outcome=worse)
 
 

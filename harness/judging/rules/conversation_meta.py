@@ -6,6 +6,7 @@ Its records are compared with what it really sent and executed.
 from collections.abc import Iterator
 
 from harness.conversation.conversation import Probe, TurnRecord
+from harness.conversation.history.storing import incomplete_reason
 from harness.judging.conversations.evidence import (
     ConversationEvidence,
     RequestEvidence,
@@ -23,7 +24,7 @@ from harness.turns.deltas import ParseError
     "Each unusable call is reported once.",
     Outcome.MISMATCH,
     ("BATCH-ONE-BAD",),
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING"),
+    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-REPORT-SNIPPET"),
 )
 def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = evidence.script.expect.parse_errors
@@ -58,6 +59,38 @@ def _errors_text(errors: list[ParseError]) -> str:
 
 
 @conversation_rule(
+    "CONV-REPORT-ERROR",
+    "Each reported parse error says what is wrong.",
+    Outcome.MISMATCH,
+    ("LOOP-PARSE-RETRY",),
+)
+def _report_error(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for path, _, error in _reports(evidence):
+        if not error.error.strip():
+            yield Violation(f"{path}.error", "what is wrong with the call", "no text")
+
+
+@conversation_rule(
+    "CONV-REPORT-SNIPPET",
+    "Each reported parse error quotes the start of the call.",
+    Outcome.MISMATCH,
+    ("LOOP-PARSE-RETRY",),
+)
+def _report_snippet(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for path, record, error in _reports(evidence):
+        # A stream may end after the name of a call, and then there is nothing to quote.
+        if not error.snippet.strip() and not incomplete_reason(record.turn):
+            yield Violation(f"{path}.snippet", "the start of what the model wrote", "no text")
+
+
+def _reports(evidence: ConversationEvidence) -> Iterator[tuple[str, TurnRecord, ParseError]]:
+    """Yield each reported parse error with its path and the record of its turn."""
+    for index, record in enumerate(evidence.records):
+        for number, error in enumerate(record.meta.parse_errors):
+            yield f"turns[{index}].meta.parse_errors[{number}]", record, error
+
+
+@conversation_rule(
     "CONV-RETRIES",
     "An agent counts each compensating request as a retry.",
     Outcome.MISMATCH,
@@ -87,6 +120,20 @@ def _strategy(evidence: ConversationEvidence) -> Iterator[Violation]:
         actual = record.meta.strategy
         if expected is not None and actual and actual != expected:
             yield Violation(f"turns[{index}].meta.strategy", expected, actual)
+
+
+@conversation_rule(
+    "CONV-STRATEGY-MISSING",
+    "An agent with several strategies records the one of each turn.",
+    Outcome.MISMATCH,
+)
+def _strategy_missing(evidence: ConversationEvidence) -> Iterator[Violation]:
+    recorded = [record.meta.strategy for record in evidence.records]
+    # Only an agent that chooses by capability sends a probe.
+    if evidence.policies.get("probe") == "undeclared" or any(recorded):
+        for index, strategy in enumerate(recorded):
+            if not strategy:
+                yield Violation(f"turns[{index}].meta.strategy", "a strategy", "none")
 
 
 @conversation_rule(

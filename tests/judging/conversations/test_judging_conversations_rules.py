@@ -9,7 +9,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 
-from harness.conversation.conversation import Conversation, Meta, Probe, TurnRecord
+from harness.conversation.conversation import Conversation, Ending, Meta, Probe, TurnRecord
 from harness.conversation.gateway import gateway
 from harness.conversation.task import Limits, Task, ToolFailed
 from harness.judging.conversations.expected_request import (
@@ -23,7 +23,7 @@ from harness.judging.conversations.script import (
     MockAnswer,
 )
 from harness.judging.results import Outcome
-from harness.turns.deltas import ToolCall
+from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import assistant, system, tool_result, user
 from harness.wire.cassette import Cassette
@@ -451,12 +451,14 @@ def test_limits_are_checked() -> None:
 
 
 def _saying(**meta: object) -> Converse:
-    """Return the good agent, which says this of its first turn."""
+    """Return the good agent, which says this of its first turn, and its strategy of all."""
 
     def converse(task: Task) -> Conversation:
         found = good(task)
         first = msgspec.structs.replace(found.turns[0], meta=Meta(**meta))  # type: ignore[arg-type]  # fields
-        return msgspec.structs.replace(found, turns=(first, *found.turns[1:]))
+        same = Meta(first.meta.strategy)
+        rest = (msgspec.structs.replace(each, meta=same) for each in found.turns[1:])
+        return msgspec.structs.replace(found, turns=(first, *rest))
 
     return converse
 
@@ -477,6 +479,55 @@ def test_records_of_an_agent_are_checked(
     agent: Converse, script: ConversationScript, rule: str
 ) -> None:
     assert broken(agent, ROUND, script) == ([rule] if rule else [])
+
+
+def test_strategy_of_each_turn_is_recorded_if_that_of_one_is() -> None:
+    def converse(task: Task) -> Conversation:
+        found = _saying(strategy="tool_use")(task)
+        last = msgspec.structs.replace(found.turns[-1], meta=Meta())
+        return msgspec.structs.replace(found, turns=(*found.turns[:-1], last))
+
+    assert broken(converse, ROUND, a_script()) == ["CONV-STRATEGY-MISSING"]
+
+
+@pytest.mark.parametrize(
+    ("error", "rules"),
+    [
+        (ParseError("tool_use", "not JSON", "{bad", "call_0", "get_weather"), []),
+        (ParseError("tool_use", " ", "{bad"), ["CONV-REPORT-ERROR"]),
+        (ParseError("tool_use", "not JSON", ""), ["CONV-REPORT-SNIPPET"]),
+        (ParseError("tool_use", "", "\n"), ["CONV-REPORT-ERROR", "CONV-REPORT-SNIPPET"]),
+    ],
+)
+def test_reports_say_what_is_wrong_and_quote_the_call(error: ParseError, rules: list[str]) -> None:
+    script = a_script(parse_errors=(ExpectedReport(),))
+    assert broken(_saying(parse_errors=(error,)), ROUND, script) == rules
+
+
+def test_report_of_an_interrupted_turn_may_quote_nothing() -> None:
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        talk.ask()
+        error = ParseError("tool_use", "the stream ended", "", "call_0", "get_weather")
+        record = msgspec.structs.replace(talk.turns[0], meta=Meta(parse_errors=(error,)))
+        return Conversation(tuple(talk.messages), (record,), "interrupted")
+
+    cassette = a_cassette(cut(calls("")))
+    script = a_script("interrupted", executed=(), parse_errors=1)
+    assert broken(converse, cassette, script) == []
+
+
+@pytest.mark.parametrize(("ending", "rules"), [("error", []), ("done", ["CONV-CALLS-MISSING"])])
+def test_announced_calls_that_never_came_are_not_an_answer(
+    ending: Ending, rules: list[str]
+) -> None:
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        return Conversation(tuple(talk.messages), tuple(talk.turns), ending, turn.text)
+
+    cassette = a_cassette(says("Let me look.", finish="tool_calls"))
+    assert broken(converse, cassette, a_script("error", executed=())) == rules
 
 
 @pytest.mark.parametrize(
