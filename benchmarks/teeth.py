@@ -1,6 +1,10 @@
-"""How many wrong turns the oracle catches, over real recordings that have no scenario.
+"""How many faults the suite catches: wrong turns in recordings, or wrong code in what ships.
 
     python -m benchmarks.teeth --turns [--sample N] [--seed S] [--json]
+    python -m benchmarks.teeth --code [--sample N] [--seed S] [--json]
+
+`--code` is described in `code_teeth.py`; `--only TEXT` selects faults, `--write` keeps the result,
+and `-j N` sets the number of processes. `--turns` looks at recordings that have no scenario.
 
 Each stream of the corpus is normalized by `reference`. Each mutation then damages its turn in one
 place, if it can, and the damaged turn is judged exactly as the turn of a user's normalizer would
@@ -22,6 +26,7 @@ from typing import Any, Final
 
 import msgspec
 
+from benchmarks import code_teeth
 from benchmarks.turn_mutations import MUTATIONS, Part, Response, deltas_of, parts_of
 from harness.dialects.table import tool_names
 from harness.errors import StreamError
@@ -289,11 +294,33 @@ def drawn(streams: list[Stream], count: int | None, seed: int) -> list[Stream]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--turns", action="store_true", required=True, help="mutate turns")
-    parser.add_argument("--sample", type=int, metavar="N", help="streams; without, all")
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--turns", action="store_true", help="mutate turns")
+    kind.add_argument("--code", action="store_true", help="mutate what ships")
+    parser.add_argument("--sample", type=int, metavar="N", help="streams or faults; without, all")
     parser.add_argument("--seed", type=int, default=0, help="of all draws")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=os.cpu_count(), help="processes of --code"
+    )
+    parser.add_argument("--examples", type=int, default=400, help="inputs of a search, per client")
+    parser.add_argument("--only", default="", metavar="TEXT", help="faults whose name contains it")
+    parser.add_argument("--write", action="store_true", help="keep the result of --code")
     options = parser.parse_args()
+    if options.code:
+        faults = code_teeth.measure(
+            options.sample,
+            options.seed,
+            jobs=options.jobs,
+            examples=options.examples,
+            only=options.only,
+        )
+        if options.write:
+            code_teeth.KEPT.write_text(json.dumps(faults, indent=1) + "\n", encoding="utf-8")
+        print(
+            json.dumps(faults, indent=2) if options.json else "\n".join(code_teeth.as_text(faults))
+        )
+        return
     if not (CORPUS / "streams.jsonl").is_file():
         sys.exit(
             f"no corpus of real streams in {CORPUS.resolve()}\nSet HARNESS_CORPUS to its folder."
