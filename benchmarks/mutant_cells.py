@@ -12,7 +12,7 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -113,7 +113,7 @@ def answer(task: Task) -> Answer:
         cells = [(decode(job), known) for job, known in zip(task.jobs, task.known, strict=True)]
         for index, (job, known) in enumerate((*cells, *cells[:_MOST_CUT])):
             judged = index % len(cells) + 1
-            cuts = "whole" if index < len(cells) else "standard"
+            cuts: Literal["whole", "standard"] = "whole" if index < len(cells) else "standard"
             if new := [each for each in findings(job, cuts) if each not in known]:
                 return Answer(judged, judged - 1, new[0])
         if task.examples and (found := searched([job for job, _ in cells], task.examples)):
