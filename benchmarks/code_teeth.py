@@ -7,6 +7,7 @@ stands in `equivalent_mutants.yaml`, with the reason.
 """
 
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -26,8 +27,7 @@ EQUIVALENT: Final = Path(__file__).parent / "equivalent_mutants.yaml"
 KEPT: Final = Path(__file__).parent / "code_mutants.json"
 # A fault may make an endless loop; the slowest list of cells takes a fraction of it.
 _SECONDS: Final = 120
-# Group -> what it consists of. What reads a format of others or is used by the judge alone is not
-# in any group: histories of other tools, the writers of the emulation, the oracle.
+# Group -> the files of it.
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "normalizers": (
         "harness/normalizers/reference.py",
@@ -47,10 +47,16 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "prompts": ("harness/conversation/prompts/*.py", "harness/conversation/texts/*.toml"),
     "readers": ("harness/dialects/**/*.py", "harness/text_calls/**/*.py"),
 }
-_NOT_SHIPPED: Final = (
-    "oracle", "write", "writer", "parse_request", "detect", "check", "third_party", "jsonl",
-    "discovery", "tool_file", "wording",
-)  # fmt: skip
+# No part of a client: the suite's oracle and emulation, how it detects recordings, how it reads
+# the histories of other tools, how it finds clients.
+_MODULES_OF_THE_SUITE: Final = re.compile(
+    r"harness/dialects/(table|prompts|.*/(oracle|oracle/.*|write|writer|parse_request|detect|__init__"
+    r"|frames|options|output|dialect))\.py"
+    r"|harness/conversation/(agent|discovery|tool_file|wording|history/(check|jsonl|third_party))\.py"
+)
+_FUNCTIONS_OF_THE_SUITE: Final = re.compile(
+    r"(.*\.)?(write\w*|_?written\w*|\w*grammar|first_request|question_of|declared|missing)(\..*)?"
+)
 
 Verdict = Literal["caught", "survived", "equivalent"]
 
@@ -92,16 +98,17 @@ class Judged(msgspec.Struct, frozen=True):
 
 def faults() -> Iterator[Fault]:
     """Yield each fault of each group, always in the same order; a file is in its first group."""
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for group, patterns in GROUPS.items():
         for path in (each for pattern in patterns for each in sorted(ROOT.glob(pattern))):
-            parts = path.relative_to(ROOT).with_suffix("").parts
-            if path in seen or (path.suffix == ".py" and set(parts) & set(_NOT_SHIPPED)):
+            file = path.relative_to(ROOT).as_posix()
+            if file in seen or _MODULES_OF_THE_SUITE.fullmatch(file):
                 continue
-            seen.add(path)
+            seen.add(file)
             find = mutations if path.suffix == ".py" else text_mutations
             for index, each in enumerate(find(path.read_text(encoding="utf-8"))):
-                yield Fault(group, path.relative_to(ROOT).as_posix(), index, each)
+                if not _FUNCTIONS_OF_THE_SUITE.fullmatch(each.function):
+                    yield Fault(group, file, index, each)
 
 
 def drawn(every: Sequence[Fault], count: int | None, seed: int) -> list[Fault]:
@@ -139,16 +146,23 @@ def judge(
 
 
 def _cells_of(fault: Fault, cells: MeasuredCells) -> list[int]:
-    """Return the cells that run the line, or the file if the module runs it at import.
+    """Return the cells that run the line.
 
-    For a text, these are the cells of agents.
+    What a module runs at import counts for all cells that run the module, or its package if it has
+    no more than tables. A text counts for the cells of agents.
     """
     if fault.file.endswith(".toml"):
         return list(cells.of_agents)
-    lines = cells.runs[fault.file]
-    if fault.mutation.module_level:
-        return sorted({each for line in lines.values() for each in line})
-    return list(lines.get(fault.mutation.line, ()))
+    if not fault.mutation.module_level:
+        return list(cells.runs[fault.file].get(fault.mutation.line, ()))
+    folder = Path(fault.file).parent
+    near = [file for file in cells.runs if Path(file).parent == folder]
+    return _running((fault.file,), cells) or _running(near, cells)
+
+
+def _running(files: Iterable[str], cells: MeasuredCells) -> list[int]:
+    """Return the cells that run a line of one of `files`."""
+    return sorted({cell for file in files for line in cells.runs[file].values() for cell in line})
 
 
 def _noticed(fault: Fault, cells: MeasuredCells, chosen: Sequence[int], examples: int) -> str:
@@ -156,7 +170,7 @@ def _noticed(fault: Fault, cells: MeasuredCells, chosen: Sequence[int], examples
     module = module_name(fault.file) if fault.file.endswith(".py") else fault.file
     jobs = tuple(msgspec.Raw(cells.jobs[each]) for each in chosen)
     task = Task(module, fault.index, jobs, tuple(cells.known[each] for each in chosen), examples)
-    answer = _answer(task)
+    answer = answer_of(task)
     if isinstance(answer, str):
         return answer
     if answer.cell is not None:
@@ -165,12 +179,12 @@ def _noticed(fault: Fault, cells: MeasuredCells, chosen: Sequence[int], examples
         return f"{subject.parent.name}/{subject.stem} {job['normalizer']}: {answer.finding}"
     if answer.finding:
         # What the search finds without the fault too is no finding about it.
-        unchanged = _answer(msgspec.structs.replace(task, index=None))
+        unchanged = answer_of(msgspec.structs.replace(task, index=None))
         return "" if unchanged == answer else f"search: {answer.finding}"
     return ""
 
 
-def _answer(task: Task) -> Answer | str:
+def answer_of(task: Task) -> Answer | str:
     """Run `task` in a process of its own; return why it gave no answer, if it did not."""
     command = [sys.executable, "-m", "benchmarks.mutant_cells"]
     try:
@@ -214,8 +228,7 @@ def measure(
     if wrong := stale(every):
         sys.exit("equivalent_mutants.yaml names faults that do not exist:\n" + "\n".join(wrong))
     chosen = drawn([each for each in every if only in each.name], sample, seed)
-    python = sorted({each.file for each in chosen if each.file.endswith(".py")})
-    cells = measure_cells(python)
+    cells = measure_cells(sorted({each.file for each in every if each.file.endswith(".py")}))
     results = []
     for number, each in enumerate(
         judge(chosen, cells, jobs=jobs, seed=seed, examples=examples), start=1

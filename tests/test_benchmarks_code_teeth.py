@@ -1,0 +1,116 @@
+"""Faults in the code that ships: each is one change, and the suite judges the changed code."""
+
+import ast
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from benchmarks import code_teeth, mutant_cells
+from benchmarks.code_mutations import mutated, mutated_text, mutations, text_mutations
+from benchmarks.mutant_cells import Answer, Task
+from harness.runs.cells import SelectedClients, requested_cells
+
+SOURCE = '''
+"""A module."""
+
+def first(values: list[int], *, most: int = 3) -> str:
+    """Return one."""
+    for value in values:
+        if value >= most and not is_odd(value):
+            raise ValueError("too many")
+        total.add(value)
+    return f"{total} values" if total else ""
+'''
+TEXTS = """[refusal]
+unknown = "There is none. Use another."
+system = '''
+# Tools
+
+Use them.
+'''
+"""
+
+
+def test_faults_of_a_function() -> None:
+    found = [each.name.removeprefix("first: ") for each in mutations(SOURCE)]
+    assert found == [
+        "constant: 3 => 4",
+        "boolean: value >= most and (not is_odd(value)) => value >= most or not is_odd(value)",
+        "operand: value >= most and (not is_odd(value)) => not is_odd(value)",
+        "operand: value >= most and (not is_odd(value)) => value >= most",
+        "comparison: value >= most => value > most",
+        "negation: not is_odd(value) => is_odd(value)",
+        "statement: raise ValueError('too many') => pass",
+        "statement: total.add(value) => pass",
+        "result: return f'{total} values' if total else '' => return None",
+        "condition: total => not total",
+        "constant: ' values' => ' valuesXX'",
+        "constant: '' => 'XX'",
+    ]
+
+
+@pytest.mark.parametrize("path", ["normalizers/seed_systems.py", "turns/fold.py"])
+def test_each_fault_is_another_valid_module(path: str) -> None:
+    source = (code_teeth.ROOT / "harness" / path).read_text(encoding="utf-8")
+    found = mutations(source)
+    trees = [ast.dump(mutated(source, index)) for index in range(len(found))]
+    for index in range(len(found)):
+        compile(mutated(source, index), path, "exec")
+    assert len({ast.dump(ast.parse(source)), *trees}) == len(found) + 1
+    assert len({each.name for each in found}) == len(found)
+
+
+def test_a_text_loses_one_sentence() -> None:
+    found = {
+        each.before: mutated_text(TEXTS, index) for index, each in enumerate(text_mutations(TEXTS))
+    }
+    assert list(found) == ["There is none.", "Use another.", "# Tools", "Use them."]
+    for sentence, text in found.items():
+        assert sentence not in text
+        assert all(other in text for other in found.keys() - {sentence})
+
+
+@cache
+def every_fault() -> tuple[code_teeth.Fault, ...]:
+    """Return each fault of the repository, found once."""
+    return tuple(code_teeth.faults())
+
+
+def test_a_sample_has_as_many_of_each_group() -> None:
+    every = every_fault()
+    chosen = code_teeth.drawn(every, 100, 7)
+    assert set(Counter(each.group for each in chosen).values()) == {20}
+    assert chosen == code_teeth.drawn(every, 100, 7) != code_teeth.drawn(every, 100, 8)
+
+
+def test_each_equivalent_fault_exists() -> None:
+    assert code_teeth.stale(every_fault()) == []
+    assert all(code_teeth.read_equivalent().values())
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (None, Answer(1)),
+        (
+            "RestoredCalls.close: statement: out.append(ArgumentsDelta(index, arguments)) => pass",
+            Answer(1, 0, "MUST CALL-ARGUMENTS-EXACT turns[0].calls[0].arguments"),
+        ),
+    ],
+)
+def test_the_suite_judges_the_changed_code(
+    fault: str | None, expected: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = "harness/normalizers/seed_systems.py"
+    names = [each.name for each in mutations((code_teeth.ROOT / file).read_text(encoding="utf-8"))]
+    cells = requested_cells(
+        SelectedClients(("dashscope-restore",), ()), words="id:dashscope/split-chunks"
+    )
+    jobs = tuple(msgspec.Raw(msgspec.json.encode(each)) for each in cells.jobs)
+    index = None if fault is None else names.index(fault)
+    task = Task("harness.normalizers.seed_systems", index, jobs, ((),) * len(jobs), 0)
+    monkeypatch.chdir(Path(mutant_cells.__file__).parents[1])
+    assert code_teeth.answer_of(task) == expected
