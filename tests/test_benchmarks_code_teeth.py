@@ -11,6 +11,7 @@ import pytest
 from benchmarks import code_teeth, mutant_cells
 from benchmarks.code_mutations import mutated, mutated_text, mutations, text_mutations
 from benchmarks.mutant_cells import Answer, Task
+from benchmarks.suite_cells import ROOT
 from harness.runs.cells import SelectedClients, requested_cells
 
 SOURCE = '''
@@ -54,7 +55,7 @@ def test_faults_of_a_function() -> None:
 
 @pytest.mark.parametrize("path", ["normalizers/seed_systems.py", "turns/fold.py"])
 def test_each_fault_is_another_valid_module(path: str) -> None:
-    source = (code_teeth.ROOT / "harness" / path).read_text(encoding="utf-8")
+    source = (ROOT / "harness" / path).read_text(encoding="utf-8")
     found = mutations(source)
     trees = [ast.dump(mutated(source, index)) for index in range(len(found))]
     for index in range(len(found)):
@@ -105,7 +106,7 @@ def test_the_suite_judges_the_changed_code(
     fault: str | None, expected: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = "harness/normalizers/seed_systems.py"
-    names = [each.name for each in mutations((code_teeth.ROOT / file).read_text(encoding="utf-8"))]
+    names = [each.name for each in mutations((ROOT / file).read_text(encoding="utf-8"))]
     cells = requested_cells(
         SelectedClients(("dashscope-restore",), ()), words="id:dashscope/split-chunks"
     )
