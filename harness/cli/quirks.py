@@ -94,6 +94,7 @@ def _describe_lines(rows: Sequence[Row]) -> Iterator[str]:
             ("rule", row["rule"]),
             ("checked by", ", ".join(row["rules"]) or "none"),
             ("scenarios", ", ".join(row["scenarios"]) or f"none: {row['excluded']}"),
+            *([("merged", ", ".join(row["merged"]))] if row["merged"] else []),
             *(("reported", url) for url in row["references"]),
         )
         for label, text in entries:

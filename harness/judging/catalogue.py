@@ -42,6 +42,7 @@ class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         rule: what a client must do.
         severity: what happens in a client that does not.
         references: urls of reports.
+        merged: ids of other lists of quirks for the same fact; none is the id of an entry.
     """
 
     id: _Id
@@ -51,6 +52,7 @@ class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rule: Text
     severity: Severity
     references: tuple[Text, ...] = ()
+    merged: tuple[_Id, ...] = ()
 
 
 def load_catalogue(folder: Path) -> dict[str, Quirk]:

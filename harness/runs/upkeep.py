@@ -3,6 +3,7 @@
 Each check is a function that yields a line for each problem.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -155,6 +156,17 @@ def _quirks_covered(data: BundledData) -> Iterator[str]:
         yield f"{quirk}: no scenario contains it, and it is not excluded"
     for quirk in sorted(set(data.excluded) & cited):
         yield f"{quirk}: excluded, but a scenario contains it"
+    for quirk in sorted(set(data.excluded) - set(data.quirks)):
+        yield f"{quirk}: excluded, but not in the catalogue"
+
+
+def _quirks_merged_once(data: BundledData) -> Iterator[str]:
+    merged = Counter(other for quirk in data.quirks.values() for other in quirk.merged)
+    for quirk, times in sorted(merged.items()):
+        if times > 1:
+            yield f"{quirk}: merged {times} times"
+        if quirk in data.quirks or quirk in data.excluded:
+            yield f"{quirk}: merged into another quirk, and still in the catalogue"
 
 
 def _rules_known(data: BundledData) -> Iterator[str]:
@@ -238,6 +250,7 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
     "each emulated cassette has a scenario": (_cassette_has_scenario, lambda d: len(d.cassettes)),
     "cited quirks are in the catalogue": (_quirks_known, lambda d: len(d.quirks)),
     "each quirk has a scenario": (_quirks_covered, lambda d: len(d.quirks)),
+    "merged quirks are merged once": (_quirks_merged_once, lambda d: len(d.quirks)),
     "cited rules and capabilities exist": (_rules_known, lambda d: len(d.scenarios)),
     "each rule has a mutant": (_rules_have_mutants, lambda _: len(RULES)),
     "each rule has a duty with sources": (_duties_have_sources, lambda _: len(load_duties())),

@@ -25,14 +25,16 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     Fields:
         id: never empty; generated, stable and unique where the provider sent none.
         name: as the model wrote it.
-        arguments: the JSON text as streamed, never repaired; "" for a call without any. Of
-            a custom tool, its input unchanged.
+        arguments: the JSON text as streamed; "" for a call without any. Of a custom tool, its
+            input unchanged.
+        sent: the text as streamed, if the client repaired `arguments` and reports it; else "".
     """
 
     id: str
     name: str
     arguments: str
     kind: CallKind = "function"
+    sent: str = ""
 
 
 class ParseError(msgspec.Struct, frozen=True, gc=False):
@@ -111,9 +113,10 @@ class ArgumentsDelta(_Delta, frozen=True, tag="arguments", gc=False):
 
 
 class ToolCallEnd(_Delta, frozen=True, tag="tool_call_end", gc=False):
-    """The call is complete and may be executed."""
+    """The call is complete and may be executed; `sent` is as in `ToolCall`."""
 
     index: int
+    sent: str = ""
 
 
 class ToolCallRejected(_Delta, frozen=True, tag="tool_call_rejected", gc=False):

@@ -50,6 +50,10 @@ class _OpenCall:
     def arguments(self) -> str:
         return join_surrogates("".join(self.fragments))
 
+    @property
+    def sent(self) -> str:
+        return join_surrogates(self.end.sent) if isinstance(self.end, ToolCallEnd) else ""
+
     def parse_error(self) -> ParseError:
         error = (
             self.end.error
@@ -94,7 +98,7 @@ class Folder:
             text=join_surrogates("".join(self._text)),
             reasoning=join_surrogates("".join(self._reasoning)),
             tool_calls=tuple(
-                ToolCall(call.id, call.name, call.arguments, call.kind) for call in ended
+                ToolCall(call.id, call.name, call.arguments, call.kind, call.sent) for call in ended
             ),
             parse_errors=tuple(call.parse_error() for call in rest),
             finish=self._finish,
@@ -142,7 +146,11 @@ class Folder:
     def _take_end(self, delta: ToolCallEnd | ToolCallRejected) -> bool:
         if type(delta.index) is not int:
             return False
-        if isinstance(delta, ToolCallRejected) and not _is_parse_error(delta.error):
+        if isinstance(delta, ToolCallEnd):
+            is_valid = type(delta.sent) is str
+        else:
+            is_valid = _is_parse_error(delta.error)
+        if not is_valid:
             return False
         call = self._calls.get(delta.index)
         if call is not None and call.end is None:

@@ -143,6 +143,7 @@ STAGE: Final = (
         (said("", (("a", "get_wether", '{"city": "Oslo"}'),)), said("", (weather("b"),)), DONE),
         executed=(OSLO,),
     ),
+    stage("misfit", (said("", (("a", WEATHER.name, '{"city": 5}'),)), DONE)),
     stage(
         "tool-fails",
         (said("", (("a", FAILING.name, "{}"),)), DONE),

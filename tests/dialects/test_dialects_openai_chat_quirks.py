@@ -210,6 +210,15 @@ B_GROUP: dict[str, tuple[bytes, Turn]] = {
         ),
         turn(call(), usage=Usage(1, 2)),
     ),
+    "FINISH-BEFORE-FRAGMENTS": (
+        sse(
+            chunk({"tool_calls": [opening('{"city":"Os')]}),
+            chunk(finish="tool_calls"),
+            chunk({"tool_calls": [{"index": 0, "function": {"arguments": 'lo"}'}}]}),
+            "[DONE]",
+        ),
+        turn(call()),
+    ),
     "FINISH-TOOLCALLS-THEN-STOP": (
         sse(
             chunk({"tool_calls": [opening(OSLO)]}), chunk(finish="tool_calls"), chunk(finish="stop")

@@ -21,6 +21,7 @@ NAMES = {
     "each emulated cassette has a scenario",
     "cited quirks are in the catalogue",
     "each quirk has a scenario",
+    "merged quirks are merged once",
     "cited rules and capabilities exist",
     "each rule has a mutant",
     "each rule has a duty with sources",
@@ -112,6 +113,7 @@ def _detail(name: str) -> str:
     return "\n".join(check.detail)
 
 
+_MERGED = "catalogue/quirks/anthropic.yaml"
 _SPLIT = "scenarios/dashscope/split-chunks.yaml"
 _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
 
@@ -152,6 +154,21 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
             "dashscope/split-chunks: cites NO-SUCH-QUIRK",
         ),
         ("each quirk has a scenario", lambda _tree: None, "no scenario contains it"),
+        (
+            "each quirk has a scenario",
+            lambda tree: _edit(tree / "catalogue/excluded.yaml", "SSE-GZIP:", "NO-SUCH-QUIRK:"),
+            "NO-SUCH-QUIRK: excluded, but not in the catalogue",
+        ),
+        (
+            "merged quirks are merged once",
+            lambda tree: _edit(tree / _MERGED, "merged: [", "merged: [ANT-ERROR-EVENT, "),
+            "ANT-ERROR-EVENT: merged into another quirk, and still in the catalogue",
+        ),
+        (
+            "merged quirks are merged once",
+            lambda tree: _edit(tree / _MERGED, "merged: [", "merged: [RESP-TO-CHAT-INDEX, "),
+            "RESP-TO-CHAT-INDEX: merged 2 times",
+        ),
         (
             "cited rules and capabilities exist",
             lambda tree: _edit(tree / _SPLIT, "title:", "rules: [NO-SUCH-RULE]\ntitle:"),

@@ -14,8 +14,10 @@ from harness.conversation.replies import turn_ending
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.files.names import nearest_name
+from harness.normalizers.mutants.arguments import coerced_arguments
+from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall
-from harness.turns.turn import Turn
+from harness.turns.turn import Tool, Turn
 
 _SEVERAL: Final = 2
 
@@ -186,6 +188,36 @@ class _Flattened(ToolLoop):
             return task.call_tool(name, texts)
 
         super().__init__(replace(task, call_tool=call_tool), config, probe)
+
+
+@loop_mutant("schema-unchecked", "CONV-CALL-UNWANTED")
+class _Unchecked(ToolLoop):
+    """Executes calls whose arguments do not fit the tool."""
+
+    def __init__(self, task: Task, config: AgentConfig, probe: Probe | None = None) -> None:
+        super().__init__(task, config, probe)
+        tools = tuple(replace(tool, parameters={}) for tool in task.tools)
+        self.unchecked = replace(task, tools=tools)
+
+    def run_calls(self, turn: Turn) -> CallResults:
+        return run_calls(self.unchecked, turn.tool_calls, self.budget, self.config.prompt.language)
+
+
+@loop_mutant("arguments-coerced", "CONV-CALL-UNWANTED")
+class _Coercing(ToolLoop):
+    """Converts arguments silently to the types of the tool's schema, as far as Python can."""
+
+    def run_calls(self, turn: Turn) -> CallResults:
+        tools = {tool.name: tool for tool in self.task.tools}
+        calls = tuple(_coerced(call, tools.get(call.name)) for call in turn.tool_calls)
+        return super().run_calls(replace(turn, tool_calls=calls))
+
+
+def _coerced(call: ToolCall, tool: Tool | None) -> ToolCall:
+    value = parse(call.arguments).value
+    if tool is None or not value:
+        return call
+    return replace(call, arguments=json.dumps(coerced_arguments(value, tool)))
 
 
 @loop_mutant("calls-reversed", "CONV-CALL-ORDER")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from harness.dialects.table import read_request
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expectation import ExpectedCall
+from harness.judging.repairs import is_demanded
 from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
@@ -21,6 +22,7 @@ from harness.turns.arguments import parse, same_value
 from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates
 from harness.turns.schema_check import Checker, misfit
+from harness.turns.turn import Tool
 
 _CHECKER = Checker()
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -48,7 +50,13 @@ def _has_markup(call: ToolCall, expected: ExpectedCall) -> bool:
     "CALL-ARGUMENTS-EXACT",
     "Arguments have exactly the value in the stream, also those that a rejected call quotes.",
     Outcome.SILENT_WRONG,
-    ("DELTA-INTERLEAVED", "ARGS-CUMULATIVE", "ARGS-REPEATED-AT-END", "ARGS-BIGINT"),
+    (
+        "DELTA-INTERLEAVED",
+        "ARGS-CUMULATIVE",
+        "ARGS-REPEATED-AT-END",
+        "ARGS-BIGINT",
+        "ARGS-COERCION-TRAP",
+    ),
     field="calls",
 )
 def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
@@ -56,7 +64,11 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
         text = expected.json_text
         if call.kind != expected.kind:
             yield Violation(f"calls[{index}].kind", expected.kind, call.kind)
-        elif _is_usable(call) and not _is_same(call, text) and not _has_markup(call, expected):
+        elif _is_usable(call) and not (
+            _is_same(call, text)
+            or _has_markup(call, expected)
+            or _is_reported_repair(evidence, call, text)
+        ):
             came = changed_arguments(text, call.arguments) if call.kind == "function" else ""
             came = came or _index_of_block(evidence)
             yield Violation(f"calls[{index}].arguments", text, call.arguments, came=came)
@@ -69,6 +81,19 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
         if sent and not any(_words(error.snippet) in _words(each) for each in sent):
             path, text = f"parse_errors[{index}].snippet", sent[0][:SNIPPET_CHARACTERS]
             yield Violation(path, text, error.snippet, outcome=Outcome.MISMATCH)
+
+
+def _is_reported_repair(evidence: TurnEvidence, call: ToolCall, text: str) -> bool:
+    """Whether the client reports what was sent, and the tool's schema demands the difference."""
+    if call.kind != "function" or not call.sent or not same_value(call.sent, text):
+        return False
+    tools = _tools_named(evidence, call.name)
+    return any(is_demanded(tool, text, call.arguments, _CHECKER) for tool in tools)
+
+
+def _tools_named(evidence: TurnEvidence, name: str) -> list[Tool]:
+    request = read_request(evidence.interaction.dialect, evidence.interaction.request)
+    return [tool for tool in request.tools if tool.name == name]
 
 
 def _index_of_block(evidence: TurnEvidence) -> Came:
@@ -138,7 +163,7 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
     "TRUNCATED-CALL-NOT-RUN",
     "No call of a turn that was interrupted or failed is executed.",
     Outcome.SILENT_WRONG,
-    ("SSE-EOF-MIDCALL", "ERR-IN-200", "REFUSAL-DELTA"),
+    ("SSE-EOF-MIDCALL", "SSE-EOF-BEFORE-ARGUMENTS", "ERR-IN-200", "REFUSAL-DELTA"),
     field="failure",
 )
 def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
@@ -207,8 +232,7 @@ def _finish_of(evidence: TurnEvidence) -> Came:
 
 def _misfit(evidence: TurnEvidence, error: ParseError) -> Came:
     """Return "misfit" if no call of that name has arguments that fit the tool of the request."""
-    request = read_request(evidence.interaction.dialect, evidence.interaction.request)
-    tools = {tool.name: tool for tool in request.tools if tool.name == error.name} or None
+    tools = {tool.name: tool for tool in _tools_named(evidence, error.name)} or None
     missing = (evidence.expectation.calls[index] for index in evidence.pairing.missing)
     values = [parse(call.json_text).value for call in missing if call.name == error.name]
     fits = (value is None or not misfit(error.name, value, tools, _CHECKER) for value in values)

@@ -26,7 +26,7 @@ def _from_broken_turn(evidence: ConversationEvidence) -> Iterator[Violation]:
     "CONV-CALL-UNWANTED",
     "No call is executed that the model did not make, and none more often than it was made.",
     Outcome.SILENT_WRONG,
-    ("ID-REUSED-ACROSS-TURNS", "LOOP-IDENTICAL", "NAME-SANITIZE-COLLISION"),
+    ("ID-REUSED-ACROSS-TURNS", "LOOP-IDENTICAL", "NAME-SANITIZE-COLLISION", "ARGS-COERCION-TRAP"),
 )
 def _surplus(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index in evidence.matches.surplus:

@@ -204,7 +204,15 @@ def _call_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _changed_calls(evidence: ConversationEvidence, turn: StoredTurn) -> Iterator[Violation]:
     """Yield the calls of the reply, and the executed ones, that are stored in another form."""
     stored = list(turn.calls)
-    sent = [(call.name, call.arguments) for call in turn.request.reply.calls or ()]
+    repaired = {
+        _call_key(evidence.executions[index].tool, arguments)
+        for index, arguments in evidence.repaired.items()
+    }
+    sent = [
+        (call.name, call.arguments)
+        for call in turn.request.reply.calls or ()
+        if _call_key(call.name, call.arguments) not in repaired
+    ]
     executed = [(each.tool, each.arguments) for each in _executions_of(evidence, turn)]
     for calls in (sent, executed):
         keys = Counter(itertools.starmap(_call_key, calls))

@@ -93,6 +93,8 @@ class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         name: as given.
         arguments: the raw text, which the harness parses strictly; or the value, if the library
             parsed it.
+        sent: the raw text as the provider sent it, if the library converted the arguments and
+            reports it; else "".
         kind: of the call.
         error: why agent code must not execute the call; "" if it may.
     """
@@ -100,6 +102,7 @@ class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     id: str = ""
     name: str = ""
     arguments: Any = ""
+    sent: str = ""
     kind: CallKind = "function"
     error: str = ""
 

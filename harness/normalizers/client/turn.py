@@ -13,6 +13,7 @@ from harness.turns.deltas import (
     ReasoningDelta,
     StreamFailure,
     TextDelta,
+    ToolCallEnd,
     Usage,
     UsageDelta,
 )
@@ -68,7 +69,9 @@ def _call_deltas(index: int, call: ClientCall, error: str) -> Iterator[Delta]:
     if error:
         raw = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
         return sdk.withheld_call(index, call.id, call.name, raw, error)
-    return sdk.handed_call(index, call.id, call.name, call.arguments, call.kind)
+    deltas = sdk.handed_call(index, call.id, call.name, call.arguments, call.kind)
+    end = ToolCallEnd(index, call.sent)
+    return (end if isinstance(each, ToolCallEnd) else each for each in deltas)
 
 
 def _finish_delta(turn: ClientTurn) -> Delta:

@@ -5,8 +5,8 @@ of a real client. It declares the rules that it violates: these and no others. `
 those of the rules about cost.
 """
 
-from harness.normalizers.mutants import calls, endings, text
+from harness.normalizers.mutants import arguments, calls, endings, text
 from harness.normalizers.mutants.cost import COST_MUTANTS
 from harness.normalizers.mutants.edit import MUTANTS
 
-__all__ = ["COST_MUTANTS", "MUTANTS", "calls", "endings", "text"]
+__all__ = ["COST_MUTANTS", "MUTANTS", "arguments", "calls", "endings", "text"]

@@ -3,15 +3,18 @@
 The decorated function is the edit. Its docstring is the summary of the mutant.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from types import UnionType
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize, Normalizer
+from harness.normalizers.respond import offered_tools
+from harness.turns.arguments import parse
 from harness.turns.deltas import (
     ArgumentsDelta,
     CallKind,
@@ -23,6 +26,7 @@ from harness.turns.deltas import (
     ToolCallRejected,
     ToolCallStart,
 )
+from harness.turns.turn import Tool
 from harness.wire.interaction import Interaction
 
 MUTANTS: Final[dict[str, Normalizer]] = {}
@@ -44,6 +48,7 @@ class HeldCall(msgspec.Struct, frozen=True):
 
 EditDeltas: TypeAlias = Callable[[Iterator[Delta]], Iterator[Delta]]
 EditDelta: TypeAlias = Callable[[Delta], Iterable[Delta]]
+EditArguments: TypeAlias = Callable[[dict[str, Any], Tool], dict[str, Any]]
 EditCalls: TypeAlias = Callable[[list[HeldCall]], list[HeldCall]]
 _F = TypeVar("_F", bound=Callable[..., object])
 _Decorator: TypeAlias = Callable[[_F], _F]
@@ -87,6 +92,32 @@ def edits_calls(
         return _editing(lambda deltas: _with_calls_edited(deltas, edit, before))
 
     return _declare(name, breaks, normalizer_of, text_calls=text_calls)
+
+
+def edits_arguments(name: str, breaks: str) -> _Decorator[EditArguments]:
+    """Declare `reference` with an edit of usable arguments by the called tool; else as `mutant`."""
+
+    def normalizer_of(edit: EditArguments) -> Normalize:
+        def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+            tools = {tool.name: tool for tool in offered_tools(interaction)}
+
+            def edit_calls(calls: list[HeldCall]) -> list[HeldCall]:
+                return [edited_call(call, tools.get(call.name), edit) for call in calls]
+
+            return _with_calls_edited(reference.normalize(interaction, reads), edit_calls, End)
+
+        return normalize
+
+    return _declare(name, breaks, normalizer_of)
+
+
+def edited_call(call: HeldCall, tool: Tool | None, edit: EditArguments) -> HeldCall:
+    """Return `call` with edited arguments; unchanged if it is unusable or if there is no tool."""
+    value = parse(call.arguments).value if call.error is None else None
+    if tool is None or not value or call.kind != "function":
+        return call
+    edited = edit(value, tool)
+    return replace(call, arguments=json.dumps(edited)) if edited != value else call
 
 
 def _declare(

@@ -17,6 +17,7 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
+    Usage,
     UsageDelta,
 )
 from harness.wire.interaction import Interaction
@@ -88,6 +89,23 @@ def _message_lost(delta: Delta) -> Iterable[Delta]:
 def _usage_dropped(delta: Delta) -> Iterable[Delta]:
     """Drops the usage."""
     return () if isinstance(delta, UsageDelta) else (delta,)
+
+
+@edits_deltas("usage-summed", "USAGE-KEPT")
+def _usage_summed(deltas: Iterator[Delta]) -> Iterator[Delta]:
+    """Adds up the usage of all events, although each contains the usage so far."""
+    total = Usage()
+    for delta in deltas:
+        if isinstance(delta, UsageDelta):
+            total = Usage(
+                _sum(total.input_tokens, delta.usage.input_tokens),
+                _sum(total.output_tokens, delta.usage.output_tokens),
+            )
+        yield UsageDelta(total) if isinstance(delta, UsageDelta) else delta
+
+
+def _sum(total: int | None, more: int | None) -> int | None:
+    return more if total is None else total + (more or 0)
 
 
 @edits_delta("arguments-early", "CALL-STARTS-FIRST")

@@ -38,6 +38,12 @@ def test_a_word_of_a_provider_is_kept_and_translated(
     assert (finish.reason, finish.raw) == (reason, word or "")
 
 
+def test_arguments_that_were_sent_are_kept_with_the_converted_ones() -> None:
+    call = ClientCall(id="a", name="wait", arguments={"seconds": 5}, sent='{"seconds": "5"}')
+    (found,) = read(calls=(call,), finish="tool_calls").tool_calls
+    assert (found.arguments, found.sent) == ('{"seconds": 5}', '{"seconds": "5"}')
+
+
 @pytest.mark.parametrize("reason", FinishReason)
 @pytest.mark.parametrize("word", ["stop", "moon_phase", None])
 def test_the_reason_of_the_library_goes_before_the_word(

@@ -1,0 +1,58 @@
+"""Whether a repair of arguments was demanded by the schema of the tool, and by nothing else.
+
+Accepted are unambiguous conversions only: a text that is exactly the JSON of another value, a
+number that becomes its text, and a parameter that the tool does not have. A text that is not a
+JSON object is never repaired, because the intended arguments are unknown.
+Source: quirks ARGS-NUM-AS-STRING, ARGS-COERCION-TRAP, ARGS-EXTRA-PARAM of the catalogue.
+"""
+
+import json
+from typing import Any
+
+from harness.turns.arguments import parse, same_value
+from harness.turns.schema_check import Checker
+from harness.turns.turn import Tool
+
+
+def is_demanded(tool: Tool, sent: str, repaired: str, checker: Checker) -> bool:
+    """Return whether `tool` accepts `repaired`, and no change of `sent` in it could be left out.
+
+    Args:
+        tool: declares the schema.
+        sent: the arguments as JSON, as the model sent them.
+        repaired: the arguments as JSON, as the client executes them.
+        checker: keeps compiled schemas.
+    """
+    before, after = parse(sent).value, parse(repaired).value
+    if before is None or after is None or checker.problem(tool, after):
+        return False
+    changed = [key for key in before if key not in after or not _same(before[key], after[key])]
+    return after.keys() <= before.keys() and all(
+        (key not in after or _converts(before[key], after[key]))
+        and checker.problem(tool, after | {key: before[key]})
+        for key in changed
+    )
+
+
+def _converts(sent: Any, value: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Return whether `value` is the only possible meaning of `sent` in another type."""
+    match sent, value:
+        case dict(), dict():
+            converts = sent.keys() == value.keys() and all(
+                _converts(item, value[key]) for key, item in sent.items()
+            )
+        case list(), list():
+            converts = len(sent) == len(value) and all(map(_converts, sent, value))
+        case str(), dict() | list():
+            converts = same_value(sent, json.dumps(value))
+        case str(), bool() | int() | float():
+            converts = sent == json.dumps(value)  # neither "007" nor "1e3" nor "no"
+        case int() | float(), str():
+            converts = not isinstance(sent, bool) and json.dumps(sent) == value
+        case _:
+            converts = False
+    return converts or _same(sent, value)
+
+
+def _same(sent: Any, value: Any) -> bool:  # noqa: ANN401 - any JSON value
+    return same_value(json.dumps(sent), json.dumps(value))
