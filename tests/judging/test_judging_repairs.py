@@ -29,8 +29,8 @@ TOOL = Tool(
 
 
 def _demanded(sent: dict[str, Any], repaired: dict[str, Any]) -> bool:
-    texts = (json.dumps(value) for value in (sent | {"count": sent.get("count", 1)}, repaired))
-    return is_demanded(TOOL, *texts, Checker())
+    before = json.dumps({"count": 1} | sent)
+    return is_demanded(TOOL, before, json.dumps(repaired), Checker())
 
 
 @pytest.mark.parametrize(

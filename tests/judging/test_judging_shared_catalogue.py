@@ -1,11 +1,13 @@
 """Every id of the shared catalogue is covered, merged into another one, or excluded."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness import shipped
 from harness.files.load import load_yaml_file
+from harness.files.typed import convert
 from harness.judging.catalogue import load_catalogue, load_excluded
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "catalogue" / "quirks.yaml"
@@ -15,7 +17,7 @@ _FEWEST_SHOWN = 258
 def test_shared_catalogue_is_complete() -> None:
     if not SHARED.exists():
         pytest.skip("../shared/catalogue/quirks.yaml is absent, so there is nothing to compare")
-    ids = [quirk["id"] for quirk in load_yaml_file(SHARED)]
+    ids = [quirk["id"] for quirk in convert(load_yaml_file(SHARED), list[dict[str, Any]], "")]
     folder = shipped.bundled_folder("catalogue")
     quirks = load_catalogue(folder / "quirks")
     excluded = load_excluded(folder / "excluded.yaml").keys()

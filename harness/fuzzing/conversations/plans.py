@@ -32,6 +32,14 @@ PARAMETERS: Final = {"city": "string", "days": "integer", "where": "object"}
 FAILING: Final = "fetch"
 # Almost the name of a tool: a call of it must execute nothing.
 UNKNOWN: Final = "get_wether"
+# Of other types than the tools declare, so that a call with one must execute nothing.
+_MISFITS: Final[tuple[dict[str, Any], ...]] = (
+    {"days": "3"},
+    {"days": "no"},
+    {"city": 5},
+    {"where": '{"lat": 60}'},
+    {"where": []},
+)
 _BROKEN: Final = ('{"city": "Os', "Oslo, please", "['Oslo']")
 
 
@@ -41,6 +49,11 @@ class PlannedCall(msgspec.Struct, frozen=True, omit_defaults=True):
     tool: str = "get_weather"
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
     broken: str = ""
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether there is such a tool, and the arguments can be parsed and fit it."""
+        return not self.broken and self.tool != UNKNOWN and self.arguments not in _MISFITS
 
 
 class PlannedTurn(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -137,6 +150,9 @@ _WITH_BROKEN: _Calls = st.one_of(
     st.tuples(_BROKEN_CALLS, _CALLS), st.tuples(_CALLS, _BROKEN_CALLS), st.tuples(_BROKEN_CALLS)
 )
 _UNKNOWN_CALLS: _Calls = st.tuples(st.builds(PlannedCall, st.just(UNKNOWN), _ARGUMENTS))
+_MISFIT_CALLS: _Calls = st.tuples(
+    st.builds(PlannedCall, st.just("get_weather"), st.sampled_from(_MISFITS))
+)
 _TEXTS = st.sampled_from(["", "Let me look.", "Ich schaue, bitte warten: 春. 🎉"])
 _ANSWERS = st.sampled_from(["It is cold.", "Kalt sind es 4 °C, schöner Schnee 春"])
 _CAPABILITIES = st.sampled_from(
@@ -154,7 +170,7 @@ _CAPABILITIES = st.sampled_from(
 def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan]:
     # Ollama sends arguments as objects, so that none can be truncated.
     calls = _SEVERAL_CALLS | _WITH_BROKEN if dialect == "openai-chat" else _SEVERAL_CALLS
-    plan = _plans(calls | _UNKNOWN_CALLS, dialect)
+    plan = _plans(calls | _UNKNOWN_CALLS | _MISFIT_CALLS, dialect)
     if agent.policies.get("probe") != "undeclared":
         return plan
     without = st.builds(

@@ -14,7 +14,6 @@ from harness.fuzzing.conversations.plans import (
     FAILING,
     PARAMETERS,
     RESULTS,
-    UNKNOWN,
     ConversationPlan,
     End,
     PlannedCall,
@@ -227,9 +226,7 @@ def _expect(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
     expect: dict[str, Any] = {
         "ending": _ending(plan),
         "executed": [
-            {"tool": call.tool, "arguments": call.arguments}
-            for call in calls
-            if not call.broken and call.tool != UNKNOWN
+            {"tool": call.tool, "arguments": call.arguments} for call in calls if call.is_executed
         ],
         "parse_errors": "any" if plan.end == "cut" else broken,
         "retries": (alone if agent.policies.get("retry") == _RETRIED else 0)

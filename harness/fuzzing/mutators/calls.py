@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
+from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS
 from harness.fuzzing.mutators.mutator import Mutate, changing
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
-from harness.fuzzing.strategies.arguments import Schema, argument_texts
+from harness.fuzzing.strategies.arguments import Schema, argument_texts, json_text
 from harness.fuzzing.strategies.malformed import malformed_arguments
 from harness.fuzzing.strategies.turns import draw_pieces
 from harness.normalizers.respond import offered_tools
+from harness.turns.arguments import parse
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallRejected, ToolCallStart
 from harness.wire.interaction import Interaction
 
@@ -140,6 +141,33 @@ def _other_arguments(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, st
 
 
 @changing(
+    "arguments-misfit",
+    "the arguments of a call have other types, and one is added",
+    "ARGS-NUM-AS-STRING",
+    "ARGS-STRING-AS-NUM",
+    "ARGS-NESTED-STRINGIFIED",
+    "ARGS-COERCION-TRAP",
+    "ARGS-EXTRA-PARAM",
+    new_calls=True,
+)
+@editing_call
+def _misfit(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str] | None:
+    text = "".join(delta.fragment for delta in call if isinstance(delta, ArgumentsDelta))
+    arguments = parse(text).value
+    if arguments is None:
+        return None
+    changed = {key: draw(_of_other_types(value)) for key, value in arguments.items()}
+    text = json_text(changed | {"force": True})
+    return _with_arguments(draw, call, text), _shown(text)
+
+
+def _of_other_types(value: object) -> SearchStrategy[object]:
+    if isinstance(value, str):
+        return st.sampled_from((1.5, 7, True, []))
+    return st.sampled_from((json_text(value), "007", "no", "1e3"))
+
+
+@changing(
     "arguments-empty",
     "a call without arguments, of a tool that requires none",
     "ARGS-EMPTY-NOARG",
@@ -244,6 +272,7 @@ def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
 MUTATORS: Final = (
     _malformed,
     _other_arguments,
+    _misfit,
     _no_arguments,
     _nameless,
     _other_name,
