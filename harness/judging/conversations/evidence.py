@@ -28,14 +28,17 @@ from harness.judging.conversations.session import (
     SessionRecord,
     json_or_repr,
 )
+from harness.judging.repairs import is_demanded
 from harness.judging.results import Came
 from harness.judging.rule import RuleMaker
 from harness.project import ClientKind
 from harness.providers import Capabilities
 from harness.turns.arguments import meaning, same_value
 from harness.turns.messages import role_of, text_of
+from harness.turns.schema_check import Checker
 
 FINAL_HISTORY: Final = "history"
+_CHECKER: Final = Checker()
 
 
 class RequestEvidence(msgspec.Struct, frozen=True):
@@ -124,6 +127,14 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         return dict(_iter_forbidden(self.requests, self.executions))
 
     @cached_property
+    def repaired(self) -> dict[int, str]:
+        """Indexes in `executions` of repaired calls -> the arguments that the model sent.
+
+        The agent must report the repair in its record of the turn, and the tool must demand it.
+        """
+        return dict(_iter_repaired(self))
+
+    @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """Problems of all requests and of the history at the end, each once.
 
@@ -174,7 +185,8 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
                 left.remove(found)
         matched |= {at for at, _ in changed}
         lost = tuple(at for at in range(len(self.expected_calls)) if at not in matched)
-        return CallMatches(tuple(pairs), tuple(changed), lost, tuple(left))
+        surplus = tuple(index for index in left if index not in self.repaired)
+        return CallMatches(tuple(pairs), tuple(changed), lost, surplus)
 
 
 conversation_rule = RuleMaker[ConversationEvidence]("conversation")
@@ -225,6 +237,23 @@ def _iter_rejected(
             left.remove(value)
         else:
             yield index, "the call was rejected: its arguments are not a JSON object"
+
+
+def _iter_repaired(evidence: ConversationEvidence) -> Iterator[tuple[int, str]]:
+    tools = {tool.name: tool for tool in evidence.task.tools}
+    reported = [call for record in evidence.records for call in record.turn.tool_calls if call.sent]
+    for index, execution in enumerate(evidence.executions) if reported else ():
+        reply = evidence.requests[execution.after - 1].reply if execution.after else None
+        sent = [meaning(each.arguments) for each in reply.calls or ()] if reply else []
+        for call in reported:
+            if (
+                call.name == execution.tool
+                and call.name in tools
+                and same_value(call.arguments, execution.arguments)
+                and meaning(call.sent) in sent
+                and is_demanded(tools[call.name], call.sent, call.arguments, _CHECKER)
+            ):
+                yield index, call.sent
 
 
 def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[Problem]:
