@@ -1,5 +1,6 @@
 """Mutants that tell the model of the wrong task."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -12,7 +13,9 @@ from harness.conversation.mutants.edit import channel_mutant, loop_mutant
 from harness.conversation.prompts import PROMPTS, Prompt, system_text
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
-from harness.turns.messages import system
+from harness.normalizers.protocol import Normalize
+from harness.turns.messages import Message, system
+from harness.turns.turn import Turn
 
 _EXAMPLE: Final = '\n\n```json\n{"name": "TOOL_NAME", "arguments": {}}\n```'
 
@@ -34,6 +37,42 @@ class _OfferedTwice(ToolLoop):
             both = system_text(PROMPTS["json-fallback/v1"], task.tools, task.system)
             task = replace(task, system=both)
         super().__init__(task, config, probe)
+
+
+@channel_mutant("last-tool-forgotten", "CONV-TOOLS-OFFERED")
+class _LastToolForgotten(Channel):
+    """Declares the last tool in the first request only."""
+
+    def request_turn(
+        self, history: Sequence[Message], normalize: Normalize, options: Mapping[str, Any]
+    ) -> Turn:
+        turn = super().request_turn(history, normalize, options)
+        self._tools = self._tools[:-1] or self._tools
+        return turn
+
+
+@channel_mutant("descriptions-undeclared", "CONV-TOOLS-OFFERED")
+class _WithoutDescriptions(Channel):
+    """Declares the tools without their descriptions."""
+
+    def __init__(
+        self, task: Task, prompt: Prompt, policy: HistoryPolicy, storing: StoringOptions
+    ) -> None:
+        super().__init__(task, prompt, policy, storing)
+        self._tools = tuple(replace(tool, description="") for tool in self._tools)
+
+
+@channel_mutant("required-undeclared", "CONV-TOOLS-OFFERED")
+class _WithoutRequired(Channel):
+    """Declares each parameter as optional."""
+
+    def __init__(
+        self, task: Task, prompt: Prompt, policy: HistoryPolicy, storing: StoringOptions
+    ) -> None:
+        super().__init__(task, prompt, policy, storing)
+        self._tools = tuple(
+            replace(tool, parameters={**tool.parameters, "required": []}) for tool in self._tools
+        )
 
 
 @channel_mutant("types-undescribed", "CONV-PROMPT-TEXT")

@@ -164,7 +164,7 @@ def _server_error(plan: ConversationPlan) -> Interaction:
 
 def _request(plan: ConversationPlan) -> tuple[Request, tuple[dict[str, Any], ...]]:
     """Return a request, and the tools that it does not declare in the form of OpenAI's API."""
-    tools = [_tool_declaration(name) for name in _TOOLS]
+    tools = [*map(_tool_declaration, _TOOLS), _NEVER_CALLED]
     request: dict[str, Any] = {"model": "any", "stream": True, "messages": []}
     apart = plan.has_text_calls or DIALECTS[plan.dialect].messages.has_blocks
     if not apart:
@@ -176,7 +176,23 @@ def _request(plan: ConversationPlan) -> tuple[Request, tuple[dict[str, Any], ...
 def _tool_declaration(name: str) -> dict[str, Any]:
     properties = {each: {"type": kind} for each, kind in PARAMETERS.items()}
     parameters = {"type": "object", "properties": properties}
-    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+    function = {"name": name, "description": f"Runs {name}.", "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+# A tool with a required parameter, so that the drawn arguments fit those of the others.
+_NEVER_CALLED: Final = {
+    "type": "function",
+    "function": {
+        "name": "remind",
+        "description": "Reminds the user.",
+        "parameters": {
+            "type": "object",
+            "properties": {"text": {"type": "string"}},
+            "required": ["text"],
+        },
+    },
+}
 
 
 def _probe_response(plan: ConversationPlan) -> Interaction:

@@ -18,7 +18,7 @@ from harness.dialects.kit.parse_request import (
     Json,
     MessageForm,
 )
-from harness.dialects.table import message_form, request_body
+from harness.dialects.table import message_form, read_request, request_body
 from harness.judging.conversations.history_difference import HistoryDifference, history_differences
 from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
 from harness.judging.conversations.script import ConversationScript, ExpectedExecution
@@ -36,6 +36,7 @@ from harness.providers import Capabilities
 from harness.turns.arguments import meaning, same_value
 from harness.turns.messages import role_of, text_of
 from harness.turns.schema_check import Checker
+from harness.turns.turn import Tool
 
 FINAL_HISTORY: Final = "history"
 _CHECKER: Final = Checker()
@@ -48,12 +49,14 @@ class RequestEvidence(msgspec.Struct, frozen=True):
         body: the object that was sent; {} if it was not an object.
         messages: in OpenAI's form.
         tools: names of those that it declares; None if it declares none.
+        declared: the functions among them, with description and parameters.
     """
 
     sent: SentRequest
     body: Json
     messages: tuple[object, ...]
     tools: tuple[str, ...] | None
+    declared: tuple[Tool, ...]
     reply: OracleReply
 
     @property
@@ -199,6 +202,7 @@ def _request_evidence(dialect: str, sent: SentRequest) -> RequestEvidence:
         body=body,
         messages=message_form(dialect).messages_of(body),
         tools=message_form(dialect).tool_names(body),
+        declared=read_request(dialect, sent.request).tools,
         reply=oracle_reply(sent),
     )
 

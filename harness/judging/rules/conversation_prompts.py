@@ -1,6 +1,7 @@
 """Rules about what tells the model of its task: the system text, the tools, and no probe."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from harness.conversation.prompts import PROMPTS, Prompt, system_text
 from harness.judging.conversations.evidence import (
@@ -8,6 +9,7 @@ from harness.judging.conversations.evidence import (
     RequestEvidence,
     conversation_rule,
 )
+from harness.judging.conversations.session import json_or_repr, same_value
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.turns.messages import text_of
@@ -30,7 +32,7 @@ def _system_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 @conversation_rule(
     "CONV-TOOLS-OFFERED",
-    "Each request offers the tools once: in the API's own field, or in the text of a prompt.",
+    "Each request offers the tools as declared, once: in the API's field or in the text.",
     Outcome.LOST_CALL,
 )
 def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -42,6 +44,8 @@ def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
             if any(described in text for described in descriptions):
                 actual = "both the tools and a text that describes calls of them"
                 yield Violation(f"requests[{index}].tools", "one of both", actual)
+            for path, expected, found in _undeclared(tools, request.declared):
+                yield Violation(f"requests[{index}].tools{path}", expected, found)
         elif missing := [name for name in _names_of(tools) if name not in text]:
             yield Violation(f"requests[{index}]", "each tool with its parameters", missing)
 
@@ -95,6 +99,62 @@ def _of_user(evidence: ConversationEvidence) -> Iterator[tuple[int, RequestEvide
     """Yield the requests of the user's conversation with their indexes."""
     first = _probe_count(evidence)
     yield from enumerate(evidence.requests[first:], first)
+
+
+# Members that SDKs add to a schema: strict schemas bar further members and require each one
+# (https://platform.openai.com/docs/guides/structured-outputs, "Supported schemas"), Pydantic and
+# others give titles, and a tool without parameters needs an empty object.
+_ADDED: Final[dict[str, tuple[object, ...] | None]] = {
+    "additionalProperties": (False,),
+    "$schema": None,
+    "title": None,
+    "type": ("object",),
+    "properties": ({},),
+    "required": ([],),
+}
+
+
+def _undeclared(
+    tools: tuple[Tool, ...], declared: tuple[Tool, ...]
+) -> Iterator[tuple[str, object, object]]:
+    """Yield path, expectation and what a request declares instead of the application's tools."""
+    if len(tools) != len(declared):
+        names = [tool.name for tool in declared]
+        yield "", f"{len(tools)} tools", f"{len(names)}: {', '.join(names)}"
+        return
+    by_name = {tool.name: index for index, tool in enumerate(declared)}
+    # A name that the API refuses is sent in another form.
+    known = {tool.name for tool in tools}
+    others = iter([index for name, index in by_name.items() if name not in known])
+    for tool in tools:
+        index = by_name[tool.name] if tool.name in by_name else next(others, None)
+        if index is None:
+            yield "", f"a tool {tool.name!r}", ", ".join(by_name)
+            continue
+        found = declared[index]
+        if found.description.strip() != tool.description.strip():
+            yield f"[{index}].description", tool.description, found.description
+        for path, expected, actual in _changed(tool.parameters, found.parameters):
+            yield f"[{index}].parameters{path}", expected, actual
+
+
+def _changed(expected: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield where a schema is not that of the application, apart from what SDKs add."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key in {**expected, **found}:
+            if key not in expected:
+                allowed = _ADDED.get(key, ())
+                if allowed is not None and found[key] not in allowed:
+                    yield f"{path}.{key}", "no such member", json_or_repr(found[key])
+            elif key not in found:
+                yield f"{path}.{key}", json_or_repr(expected[key]), "no such member"
+            else:
+                yield from _changed(expected[key], found[key], f"{path}.{key}")
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        for index, pair in enumerate(zip(expected, found, strict=True)):
+            yield from _changed(*pair, f"{path}[{index}]")
+    elif not same_value(expected, found):
+        yield path, json_or_repr(expected), json_or_repr(found)
 
 
 def _names_of(tools: tuple[Tool, ...]) -> Iterator[str]:
