@@ -239,13 +239,15 @@ class ActionScanner:
         return len(text)
 
     def _broken_off(self) -> None:
-        """The text is over: report the calls that it would have had, or show what is left."""
+        """The text is over: report a reply that is not an answer, or show what is left."""
         begun, more = self._object, "".join(self._raw)
         example = self._fenced and _WORDS_FOLLOW.search(more) is not None
         if example or not begun.committed:
             self._late = []
             self._pass_on(self._before + begun.raw + more)
-        elif begun.action != FINISH and (_LISTED.search(begun.raw + more) or begun.action):
+        elif begun.action != FINISH and (
+            _LISTED.search(begun.raw + more) or begun.action or not (begun.stuck or begun.draft)
+        ):
             raw = begun.raw + more
             if self._fenced:
                 raw = raw.rstrip().removesuffix(_FENCE_MARK).rstrip()

@@ -162,6 +162,16 @@ class _Announced(ToolLoop):
         return super().handle_turn(turn, left)
 
 
+@loop_mutant("unusable-answered", "CONV-UNUSABLE-DONE")
+class _UnusableAnswered(ToolLoop):
+    """Takes a reply whose calls are all unusable for the answer."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().handle_turn(turn, left)
+        unusable = turn.parse_errors and not turn.tool_calls and not incomplete_reason(turn)
+        return "done" if unusable else ending
+
+
 @loop_mutant("nearest-tool-run", "CONV-CALL-UNWANTED")
 class _Nearest(ToolLoop):
     """Executes the tool with the most similar name if a call names none."""

@@ -47,7 +47,7 @@ def _no_hang(evidence: ConversationEvidence) -> Iterator[Violation]:
     "The ending is the right one of done, limit, empty, interrupted and error.",
     Outcome.MISMATCH,
     ("BUDGET-OUTCOME", "TURN-EMPTY-IS-NOT-DONE"),
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING"),
+    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING", "CONV-UNUSABLE-DONE"),
 )
 def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, expected = evidence.record.conversation, evidence.script.expect.ending
@@ -71,6 +71,23 @@ def _calls_missing(evidence: ConversationEvidence) -> Iterator[Violation]:
         return
     if requests[-1].reply.calls_missing:
         # The model wanted to call a tool, and the user believes that it was called.
+        worse = Outcome.LOST_CALL if evidence.matches.lost else None
+        expected = "another request, or an ending that is not done"
+        yield Violation("ending", expected, conversation.ending, outcome=worse)
+
+
+@conversation_rule(
+    "CONV-UNUSABLE-DONE",
+    "A reply whose calls are all unusable does not end a conversation as done.",
+    Outcome.MISMATCH,
+    ("LOOP-PARSE-RETRY",),
+)
+def _unusable_done(evidence: ConversationEvidence) -> Iterator[Violation]:
+    conversation, records = evidence.record.conversation, evidence.records
+    if conversation is None or conversation.ending != "done" or not records:
+        return
+    last = records[-1]
+    if last.turn.parse_errors and not last.turn.tool_calls:
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
         expected = "another request, or an ending that is not done"
         yield Violation("ending", expected, conversation.ending, outcome=worse)

@@ -46,7 +46,12 @@ def _surplus(evidence: ConversationEvidence) -> Iterator[Violation]:
     "The agent continues the conversation to its end.",
     Outcome.MISMATCH,
     ("TURN-EMPTY-IS-NOT-DONE", "PROVIDER-REJECTS-OWN-CALL"),
-    yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING", "CONV-ENDING"),
+    yields_to=(
+        "CONV-CALL-FROM-BROKEN-TURN",
+        "CONV-CALLS-MISSING",
+        "CONV-ENDING",
+        "CONV-UNUSABLE-DONE",
+    ),
 )
 def _unplayed(evidence: ConversationEvidence) -> Iterator[Violation]:
     # A conversation that stops early and so loses calls is as bad as losing them.

@@ -8,6 +8,7 @@ where the prompt taught it, so no marker opens it: `ActionScanner` reads it as i
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -82,7 +83,7 @@ def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
     found = read_pairs(text)
     if found is None:
         return None
-    return _own(found) or _wrapped(found, wraps)
+    return _own(found) or _wrapped(found, wraps) or _without_action(found)
 
 
 def unescape_arguments(arguments: str) -> str:
@@ -117,6 +118,23 @@ def _own(found: Pairs) -> ActionReply | None:
     return None
 
 
+def _without_action(found: Pairs) -> ActionReply | None:
+    """Return the reply of an object with nothing but keys of replies, and no action.
+
+    No action means the end. Without an answer, too, the reply cannot be used.
+    """
+    fields = dict(found)
+    if fields.keys() & {ACTION_KEY, CALLS_KEY} or not fields.keys() <= {*_OWN_KEYS, *ENVELOPE_KEYS}:
+        return None
+    reasoning, answer = _text(fields.get(REASONING_KEY, "")), _answer(fields)
+    if answer:
+        return ActionReply(reasoning, "", answer)
+    if not reasoning:
+        return None
+    error = "the reply has neither an action nor an answer"
+    return ActionReply(reasoning, entries=(Entry(WrittenCall("", error=error), ""),))
+
+
 def _wrapped(found: Pairs, wraps: int) -> ActionReply | None:
     fields = dict(found)
     inner = (fields[key] for key in ENVELOPE_KEYS if key in fields)
@@ -126,7 +144,8 @@ def _wrapped(found: Pairs, wraps: int) -> ActionReply | None:
 
 def _answer(fields: dict[str, str]) -> str:
     texts = (_text(raw) for key, raw in fields.items() if key in ANSWER_KEYS)
-    return next((text for text in texts if text), "")
+    inside = (read_string(fields[key]) for key in ENVELOPE_KEYS if key in fields)
+    return next(filter(None, chain(texts, map(join_surrogates, inside))), "")
 
 
 def _text(raw: str) -> str:

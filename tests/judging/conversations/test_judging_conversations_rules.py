@@ -530,6 +530,18 @@ def test_announced_calls_that_never_came_are_not_an_answer(
     assert broken(converse, cassette, a_script("error", executed=())) == rules
 
 
+@pytest.mark.parametrize(("ending", "rules"), [("limit", []), ("done", ["CONV-UNUSABLE-DONE"])])
+def test_unusable_calls_are_not_an_answer(ending: Ending, rules: list[str]) -> None:
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        return Conversation(tuple(talk.messages), tuple(talk.turns), ending, turn.text)
+
+    cassette = a_cassette(calls("{bad"))
+    script = a_script("limit", executed=(), parse_errors=1)
+    assert broken(converse, cassette, script) == rules
+
+
 @pytest.mark.parametrize(
     ("reply", "ok"),
     [
