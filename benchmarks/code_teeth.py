@@ -234,8 +234,8 @@ def measure(
         judge(chosen, cells, jobs=jobs, seed=seed, examples=examples), start=1
     ):
         results.append(each)
-        if sys.stderr.isatty():
-            print(f"\r{number} of {len(chosen)}", end="", file=sys.stderr)
+        if each.verdict == "survived":
+            print(f"{number} of {len(chosen)} survived: {each.name}", file=sys.stderr, flush=True)
     return summary(results, seed)
 
 
