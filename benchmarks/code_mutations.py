@@ -49,12 +49,16 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _TEXT_LINE: Final = re.compile(r'^(?P<head>[\w-]+ = ")?(?P<text>.*?)(?P<tail>"?)$')
 
 
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
 class Mutation(msgspec.Struct, frozen=True):
     """One fault.
 
     Fields:
         function: qualified name of the function or class that has it; "" for the module.
         line: in the unchanged source, from 1.
+        statement: the first line of the statement that contains it.
         operator: what kind of fault it is.
         before, after: the source of the expression or statement.
         number: 1 for the first such change in `function`, 2 for the next equal one.
@@ -63,6 +67,7 @@ class Mutation(msgspec.Struct, frozen=True):
 
     function: str
     line: int
+    statement: int
     operator: str
     before: str
     after: str
@@ -80,6 +85,7 @@ class _Site(msgspec.Struct, frozen=True):
     """Where a fault goes: the field of a parent, and the index in it if it is a list."""
 
     scope: tuple[str, ...]
+    statement: int
     is_module_level: bool
     parent: ast.AST
     field: str
@@ -100,7 +106,8 @@ def mutations(source: str) -> tuple[Mutation, ...]:
         key = (".".join(site.scope), site.operator, _text(site.node), _text(site.mutant))
         seen[key] += 1
         line = site.node.lineno  # type: ignore[attr-defined]
-        found.append(Mutation(key[0], line, *key[1:], seen[key], site.is_module_level))
+        number = seen[key]
+        found.append(Mutation(key[0], line, site.statement, *key[1:], number, site.is_module_level))
     return tuple(found)
 
 
@@ -125,7 +132,9 @@ def text_mutations(source: str) -> tuple[Mutation, ...]:
     for line, name, sentence, _ in _sentences(source):
         seen[name, sentence] += 1
         number = seen[name, sentence]
-        found.append(Mutation(name, line, "sentence", sentence, "", number, module_level=True))
+        found.append(
+            Mutation(name, line, line, "sentence", sentence, "", number, module_level=True)
+        )
     return tuple(found)
 
 
@@ -161,10 +170,12 @@ def _text(node: ast.AST) -> str:
 
 
 def _sites(tree: ast.Module) -> Iterator[_Site]:
-    yield from _below(tree, (), is_module_level=True)
+    yield from _below(tree, (), 0, is_module_level=True)
 
 
-def _below(parent: ast.AST, scope: tuple[str, ...], *, is_module_level: bool) -> Iterator[_Site]:
+def _below(
+    parent: ast.AST, scope: tuple[str, ...], statement: int, *, is_module_level: bool
+) -> Iterator[_Site]:
     for field, value in ast.iter_fields(parent):
         if field in _SKIPPED_FIELDS or (field == "keywords" and isinstance(parent, ast.ClassDef)):
             continue
@@ -172,16 +183,20 @@ def _below(parent: ast.AST, scope: tuple[str, ...], *, is_module_level: bool) ->
         for position, node in enumerate(nodes):
             if not isinstance(node, ast.AST) or _is_skipped(parent, field, node):
                 continue
+            line = node.lineno if isinstance(node, ast.stmt) else statement
+            at_import = is_module_level and not _runs_later(parent, field)
             index = position if isinstance(value, list) else None
             for operator, mutant in _changes(parent, field, node):
                 ast.copy_location(mutant, node)
-                yield _Site(scope, is_module_level, parent, field, index, node, mutant, operator)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                at_import = is_module_level and isinstance(node, ast.ClassDef)
-                yield from _below(node, (*scope, node.name), is_module_level=at_import)
-            else:
-                at_import = is_module_level and not isinstance(node, ast.Lambda)
-                yield from _below(node, scope, is_module_level=at_import)
+                yield _Site(scope, line, at_import, parent, field, index, node, mutant, operator)
+            inside = (*scope, node.name) if isinstance(node, _SCOPES) else scope
+            yield from _below(node, inside, line, is_module_level=at_import)
+
+
+def _runs_later(parent: ast.AST, field: str) -> bool:
+    """Whether a field is run by calls; defaults of parameters are not."""
+    is_function = isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    return is_function and field == "body"
 
 
 def _is_skipped(parent: ast.AST, field: str, node: ast.AST) -> bool:

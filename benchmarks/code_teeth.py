@@ -154,7 +154,9 @@ def _cells_of(fault: Fault, cells: MeasuredCells) -> list[int]:
     if fault.file.endswith(".toml"):
         return list(cells.of_agents)
     if not fault.mutation.module_level:
-        return list(cells.runs[fault.file].get(fault.mutation.line, ()))
+        runs = cells.runs[fault.file]
+        found = runs.get(fault.mutation.line) or runs.get(fault.mutation.statement)
+        return list(found or ())
     folder = Path(fault.file).parent
     near = [file for file in cells.runs if Path(file).parent == folder]
     return _running((fault.file,), cells) or _running(near, cells)
