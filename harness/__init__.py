@@ -25,7 +25,14 @@ _HOMES = {
     "text_calls": ("TextPolicy", "read_text_calls"),
     "turns.deltas": (
         *("ArgumentsDelta", "Delta", "Finish", "FinishReason", "ParseError", "ReasoningDelta"),
-        *("StreamFailure", "TextDelta", "ToolCall", "ToolCallEnd", "ToolCallRejected"),
+        *(
+            "SealedDelta",
+            "StreamFailure",
+            "TextDelta",
+            "ToolCall",
+            "ToolCallEnd",
+            "ToolCallRejected",
+        ),
         *("ToolCallStart", "Usage", "UsageDelta"),
     ),
     "turns.fold": ("fold",),

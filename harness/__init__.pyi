@@ -23,6 +23,7 @@ from harness.turns.deltas import Finish as Finish
 from harness.turns.deltas import FinishReason as FinishReason
 from harness.turns.deltas import ParseError as ParseError
 from harness.turns.deltas import ReasoningDelta as ReasoningDelta
+from harness.turns.deltas import SealedDelta as SealedDelta
 from harness.turns.deltas import StreamFailure as StreamFailure
 from harness.turns.deltas import TextDelta as TextDelta
 from harness.turns.deltas import ToolCall as ToolCall

@@ -21,6 +21,7 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -58,6 +59,7 @@ def _usage(entry: tuple[int, int] | UsageEntry) -> Iterator[Delta]:
 _DELTAS: dict[str, Callable[[Any], Iterable[Delta]]] = {
     "text": lambda entry: map(TextDelta, _pieces(entry)),
     "reasoning": lambda entry: map(ReasoningDelta, _pieces(entry)),
+    "sealed": lambda entry: [SealedDelta(entry.kind, entry.value, entry.of, entry.index)],
     "arguments": lambda entry: [ArgumentsDelta(entry.index, entry.text)],
     "call_end": lambda index: [ToolCallEnd(index)],
     "finish": _finish,

@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 
 from harness.dialects.kit.build_request import RequestForm
 from harness.files.typed import File, Text
-from harness.turns.deltas import CallKind, FinishReason
+from harness.turns.deltas import CallKind, FinishReason, SealedPlace
 from harness.turns.turn import Tool
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -70,6 +70,19 @@ class ArgumentsEntry(File, frozen=True):
     text: str
 
 
+class SealedEntry(File, frozen=True):
+    """What only the provider can read.
+
+    Fields:
+        of: what it belongs to: the reasoning or the text before it, or the call `index`.
+    """
+
+    kind: str
+    value: str
+    of: SealedPlace = "reasoning"
+    index: int = -1
+
+
 class FinishEntry(File, frozen=True):
     """The end of the turn, if its reason does not follow from the provider's word."""
 
@@ -105,6 +118,7 @@ class DeltaEntry(OneKey, frozen=True):
 
     text: str | tuple[str, ...] | SizedText | UnsetType = UNSET
     reasoning: str | tuple[str, ...] | SizedText | UnsetType = UNSET
+    sealed: SealedEntry | UnsetType = UNSET
     call: CallEntry | UnsetType = UNSET
     call_start: CallEntry | UnsetType = UNSET
     arguments: ArgumentsEntry | UnsetType = UNSET

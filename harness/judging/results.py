@@ -39,6 +39,7 @@ Came = Literal[
     "lone-surrogate",
     "misfit",
     "no-answer",
+    "not-required",
     "undocumented",
     "unknown-value",
     "unsent",

@@ -14,6 +14,7 @@ from harness.turns.deltas import (
     Delta,
     Finish,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -103,13 +104,15 @@ def percent(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
-def describe_delta(delta: Delta) -> tuple[str, str]:  # noqa: PLR0911 - one return for each kind of the closed union
+def describe_delta(delta: Delta) -> tuple[str, str]:  # noqa: C901, PLR0911 - one return for each kind of the closed union
     """Return the kind of `delta`, and its content as text ("" for none)."""
     match delta:
         case TextDelta():
             return "text", delta.text
         case ReasoningDelta():
             return "reasoning", delta.text
+        case SealedDelta():
+            return "sealed", f"{delta.kind} of {delta.of}: {delta.value}"
         case ToolCallStart():
             custom = "" if delta.kind == "function" else f"  {delta.kind}"
             return f"call {delta.index} starts", f"{delta.name}  id {delta.id or '(empty)'}{custom}"

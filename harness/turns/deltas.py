@@ -17,6 +17,8 @@ Mode = Literal["tool_use", "json_fallback"]
 # A function takes a JSON object; a custom tool takes free text. An action is what an API asks of
 # the client itself, such as a shell command or an approval, and no call of a named tool.
 CallKind = Literal["function", "custom", "action"]
+# What sealed data belongs to.
+SealedPlace = Literal["reasoning", "text", "call"]
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -96,6 +98,25 @@ class ReasoningDelta(_Delta, frozen=True, tag="reasoning", gc=False):
     text: str
 
 
+class SealedDelta(_Delta, frozen=True, tag="sealed", gc=False):
+    """Data that only the provider can read and wants back unchanged, such as a signature.
+
+    It belongs to the reasoning or the text directly before it, or to one call.
+
+    Fields:
+        kind: the provider's name for it, such as `signature` or `thoughtSignature`.
+        value: the data, verbatim.
+        index: of the call if `of` is `call`, else not used.
+        id: of the item that contains it, "" if it has none.
+    """
+
+    kind: str
+    value: str
+    of: SealedPlace = "reasoning"
+    index: int = -1
+    id: str = ""
+
+
 class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
     """A call opens; id, name and kind are final here."""
 
@@ -155,6 +176,7 @@ class StreamFailure(_Delta, frozen=True, tag="failure", gc=False):
 Delta: TypeAlias = (
     TextDelta
     | ReasoningDelta
+    | SealedDelta
     | ToolCallStart
     | ArgumentsDelta
     | ToolCallEnd

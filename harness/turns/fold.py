@@ -4,9 +4,10 @@ Every text of a turn can be encoded: pairs of surrogates that a cut parted are j
 halves are U+FFFD, in ids, names and messages too.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from types import NoneType
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import msgspec
 
@@ -21,6 +22,8 @@ from harness.turns.deltas import (
     Mode,
     ParseError,
     ReasoningDelta,
+    SealedDelta,
+    SealedPlace,
     StreamFailure,
     TextDelta,
     ToolCall,
@@ -31,7 +34,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.turns.exact_json import join_surrogates
-from harness.turns.turn import Turn
+from harness.turns.turn import Sealed, Turn
 
 
 class _OpenCall:
@@ -69,6 +72,14 @@ class _OpenCall:
         )
 
 
+class _OpenSealed(NamedTuple):
+    """Sealed data before it is known which calls can be used."""
+
+    delta: SealedDelta
+    text: str
+    calls_before: int
+
+
 class Folder:
     """Folds one delta at a time; `turn()` may be asked at any moment."""
 
@@ -76,6 +87,8 @@ class Folder:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._calls: dict[int, _OpenCall] = {}
+        self._sealed: list[_OpenSealed] = []
+        self._covered: dict[SealedPlace, int] = {}  # how many pieces have their sealed data
         self._usage: Usage | None = None
         self._finish: Finish | None = None
         self._failure: StreamFailure | None = None
@@ -104,7 +117,23 @@ class Folder:
             finish=self._finish,
             usage=self._usage,
             failure=self._failure or self._calls_missing(),
+            sealed=tuple(self._placed_sealed()) if self._sealed else (),
         )
+
+    def _placed_sealed(self) -> Iterator[Sealed]:
+        """Yield the sealed data with the positions of calls; none of a call that cannot be used."""
+        is_ended = [isinstance(call.end, ToolCallEnd) for call in self._calls.values()]
+        before = (0, *accumulate(map(int, is_ended)))
+        places = {index: at for at, index in enumerate(self._calls)}
+        for each in self._sealed:
+            delta, at = each.delta, each.calls_before
+            if delta.of == "call":
+                at = places.get(delta.index, -1)
+                if at < 0 or not is_ended[at]:
+                    continue
+            texts = map(join_surrogates, (delta.kind, delta.value, each.text, delta.id))
+            kind, value, text, item_id = texts
+            yield Sealed(kind, value, delta.of, before[at], text, item_id)
 
     def _calls_missing(self) -> StreamFailure | None:
         """A finish that announces calls if none came is a broken promise, not a turn."""
@@ -133,6 +162,19 @@ class Folder:
         if type(delta.text) is not str:
             return False
         self._reasoning.append(delta.text)
+        return True
+
+    def _take_sealed(self, delta: SealedDelta) -> bool:
+        if not type(delta.kind) is type(delta.value) is type(delta.id) is str:
+            return False
+        if delta.of not in _SEALED_PLACES or type(delta.index) is not int:
+            return False
+        text = ""
+        if delta.of != "call":
+            pieces = self._reasoning if delta.of == "reasoning" else self._text
+            text = "".join(pieces[self._covered.get(delta.of, 0) :])
+            self._covered[delta.of] = len(pieces)
+        self._sealed.append(_OpenSealed(delta, text, len(self._calls)))
         return True
 
     def _take_start(self, delta: ToolCallStart) -> bool:
@@ -182,6 +224,7 @@ class Folder:
         ArgumentsDelta: _take_arguments,
         TextDelta: _take_text,
         ReasoningDelta: _take_reasoning,
+        SealedDelta: _take_sealed,
         ToolCallStart: _take_start,
         ToolCallEnd: _take_end,
         ToolCallRejected: _take_end,
@@ -193,6 +236,7 @@ class Folder:
 
 _MODES = get_args(Mode)
 _KINDS = get_args(CallKind)
+_SEALED_PLACES = get_args(SealedPlace)
 _COUNT = (int, NoneType)
 
 

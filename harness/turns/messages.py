@@ -5,7 +5,7 @@ keep them. Source: the API reference of Chat Completions, `messages`.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from harness.turns.deltas import ToolCall
 
@@ -38,6 +38,17 @@ def call_entry(call: ToolCall) -> dict[str, Any]:
 def tool_result(call_id: str, content: str) -> Message:
     """Return the answer to one call."""
     return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+# The member of an assistant's message with what only the provider can read: a list of objects with
+# the fields of `Sealed`, their calls counted within the message. No API has it in this form.
+SEALED: Final = "sealed"
+
+
+def sealed_of(message: Message) -> list[dict[str, Any]]:
+    """Return what only the provider can read in a message of the assistant; [] if it has none."""
+    found = message.get(SEALED)
+    return found if isinstance(found, list) else []
 
 
 # Parsed requests: a message may be any JSON value, because a client under test sent it.

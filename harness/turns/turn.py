@@ -6,10 +6,36 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.turns.deltas import Finish, ParseError, StreamFailure, ToolCall, Usage
+from harness.turns.deltas import (
+    Finish,
+    ParseError,
+    SealedPlace,
+    StreamFailure,
+    ToolCall,
+    Usage,
+)
 
 # A schema may be large and contain many references, so the search for an anchor is bounded.
 _MOST_PARTS: Final = 2_000
+
+
+class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Data that only the provider can read and wants back, with its place in the turn.
+
+    Fields:
+        kind, value, of, id: as in `SealedDelta`.
+        call: position in `tool_calls` of the call that it belongs to; of other data, of the call
+            that follows it.
+        text: the reasoning or the text that it belongs to: what came since the sealed data
+            before it.
+    """
+
+    kind: str
+    value: str
+    of: SealedPlace = "reasoning"
+    call: int = 0
+    text: str = ""
+    id: str = ""
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -20,6 +46,7 @@ class Turn(msgspec.Struct, frozen=True):
         parse_errors: the calls that were rejected or never ended, in order of first appearance.
         finish: how the provider ended the turn; None if it did not.
         failure: the error that ended it instead.
+        sealed: what only the provider can read, in the order it came.
     """
 
     text: str = ""
@@ -29,6 +56,7 @@ class Turn(msgspec.Struct, frozen=True):
     finish: Finish | None = None
     usage: Usage | None = None
     failure: StreamFailure | None = None
+    sealed: tuple[Sealed, ...] = ()
 
 
 class Tool(msgspec.Struct, frozen=True):

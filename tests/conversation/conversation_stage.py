@@ -123,6 +123,12 @@ STAGE: Final = (
         dialect="anthropic",
     ),
     stage(
+        "signed-thought",
+        (said("", (weather("a"),), reasoning="Hm."), DONE),
+        executed=(OSLO,),
+        dialect="anthropic",
+    ),
+    stage(
         "id-used-again",
         (said("", (weather("a"),)), said("", (weather("a", "Bergen"),)), DONE),
         executed=(OSLO, BERGEN),

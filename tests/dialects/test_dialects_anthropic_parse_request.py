@@ -84,7 +84,11 @@ def test_what_only_the_provider_reads_is_named_and_a_picture_stays_what_it_is() 
     found = read(ASKED, turn, answered("4", picture))
     assert isinstance(found[1], dict)
     assert isinstance(found[3], dict)
-    assert found[1]["sealed"] == ["thinking", "redacted_thinking", "server_tool_use"]
+    assert found[1]["sealed"] == [
+        {"kind": "signature", "value": "abc"},
+        {"kind": "redacted_thinking", "value": "xyz"},
+        {"kind": "server_tool_use"},
+    ]
     assert found[1]["reasoning_content"] == "Hm."
     assert found[3]["content"] == [picture]
 

@@ -1,7 +1,9 @@
 """What the anthropic reader makes of streams, whole messages and errors, cut every way."""
 
 import json
+from typing import Any
 
+import msgspec
 import pytest
 
 from harness.dialects.table import DIALECTS
@@ -17,6 +19,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from harness.turns.turn import Sealed
 from harness.wire.framing import iter_frames
 from tests.dialects.anthropic_streams import (
     OSLO,
@@ -219,7 +222,25 @@ def test_what_is_not_said_to_the_user_is_not_text() -> None:
         {"type": "ping"},
         said("Hi"),
     )
-    assert read_turn(message(*events, reason="end_turn")) == turn(text="Hi", raw="end_turn")
+    hidden = Sealed("redacted_thinking", "x")
+    said_turn = msgspec.structs.replace(turn(text="Hi", raw="end_turn"), sealed=(hidden,))
+    assert read_turn(message(*events, reason="end_turn")) == said_turn
+
+
+@pytest.mark.parametrize("stops", [(stop(0),), ()], ids=["stopped", "open"])
+def test_the_signature_of_a_thought_is_sealed_data_before_the_call(stops: tuple[Any, ...]) -> None:
+    events = (
+        start(0, {"type": "thinking", "thinking": "", "signature": ""}),
+        delta(0, "thinking_delta", thinking="Hm."),
+        delta(0, "signature_delta", signature="ab"),
+        delta(0, "signature_delta", signature="c="),
+        *stops,
+        start(1, {"type": "tool_use", "id": "t1", "name": "f", "input": {}}),
+        delta(1, "signature_delta", signature="of a call"),
+        partial("{}", 1),
+        stop(1),
+    )
+    assert read_turn(message(*events)).sealed == (Sealed("signature", "abc=", text="Hm."),)
 
 
 # The end

@@ -57,7 +57,9 @@ def test_signatures_and_what_nobody_may_read_are_named() -> None:
     )
     turn = read(ASKED, called(*blocks), gave([]))[1]
     assert isinstance(turn, dict)
-    assert turn["sealed"] == ["reasoningText", "redactedContent", "cachePoint"]
+    assert turn["sealed"] == [
+        {"kind": kind} for kind in ("reasoningText", "redactedContent", "cachePoint")
+    ]
     assert turn["reasoning_content"] == "Hm."
 
 

@@ -77,7 +77,7 @@ def test_thoughts_signatures_and_what_the_provider_runs_are_told_apart() -> None
         "role": "assistant",
         "content": "It is 1.",
         "reasoning_content": "Hm.",
-        "sealed": ["thoughtSignature", "executableCode"],
+        "sealed": [{"kind": "thoughtSignature", "value": "abc"}, {"kind": "executableCode"}],
     }
 
 

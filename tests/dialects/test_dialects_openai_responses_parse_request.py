@@ -54,13 +54,21 @@ def test_what_is_broken_is_seen() -> None:
 @pytest.mark.parametrize(
     ("item", "sealed", "text"),
     [
-        ({"summary": [], "encrypted_content": "abc"}, ["reasoning"], None),
-        ({"summary": [{"text": "It is"}], "id": "rs_1"}, ["reasoning"], None),
+        (
+            {"summary": [], "encrypted_content": "abc"},
+            [{"kind": "reasoning", "value": "abc"}],
+            None,
+        ),
+        (
+            {"summary": [{"text": "It is"}], "id": "rs_1"},
+            [{"kind": "reasoning", "id": "rs_1"}],
+            None,
+        ),
         ({"content": [{"type": "reasoning_text", "text": "Hm."}], "id": "r"}, None, "Hm."),
     ],
 )
 def test_reasoning_is_text_or_only_for_the_provider(
-    item: dict[str, Any], sealed: list[str] | None, text: str | None
+    item: dict[str, Any], sealed: list[Any] | None, text: str | None
 ) -> None:
     turn = read(ASKED, {"type": "reasoning", **item}, CALL, GAVE)[1]
     assert isinstance(turn, dict)
@@ -73,7 +81,7 @@ def test_calls_of_custom_tools_hold_their_text_and_the_providers_own_are_named()
     found = read(ASKED, {"type": "web_search_call", "id": "ws"}, custom, gave)
     assert list(calls_of(found[1])) == [("c1", "patch", '{"input": "a"}')]
     assert isinstance(found[1], dict)
-    assert found[1]["sealed"] == ["web_search_call"]
+    assert found[1]["sealed"] == [{"kind": "web_search_call"}]
     assert history_problems(found, Capabilities()) == ()
 
 

@@ -10,6 +10,7 @@ from harness.turns.deltas import (
     FinishReason,
     ParseError,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -22,6 +23,7 @@ from harness.turns.deltas import (
 EXAMPLES: dict[str, Delta] = {
     "text": TextDelta("x"),
     "reasoning": ReasoningDelta("x"),
+    "sealed": SealedDelta("thoughtSignature", "Zm9v", "call", 0),
     "tool_call_start": ToolCallStart(0, "id", "tool"),
     "arguments": ArgumentsDelta(0, "{"),
     "tool_call_end": ToolCallEnd(0),

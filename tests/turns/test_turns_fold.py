@@ -9,10 +9,12 @@ from harness.turns.deltas import (
     SNIPPET_CHARACTERS,
     ArgumentsDelta,
     Delta,
+    DeltaError,
     Finish,
     FinishReason,
     ParseError,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCall,
@@ -23,7 +25,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 from harness.turns.fold import Folder, fold
-from harness.turns.turn import Turn
+from harness.turns.turn import Sealed, Turn
 
 TEXTS = st.text(st.characters(), max_size=8)
 INDEXES = st.integers(0, 3)
@@ -31,6 +33,7 @@ ERRORS = st.builds(ParseError, st.sampled_from(["tool_use", "json_fallback"]), T
 ANY_DELTA: st.SearchStrategy[Delta] = st.one_of(
     st.builds(TextDelta, TEXTS),
     st.builds(ReasoningDelta, TEXTS),
+    st.builds(SealedDelta, TEXTS, TEXTS, st.sampled_from(["reasoning", "text", "call"]), INDEXES),
     st.builds(ToolCallStart, INDEXES, TEXTS, TEXTS),
     st.builds(ArgumentsDelta, INDEXES, TEXTS),
     st.builds(ToolCallEnd, INDEXES),
@@ -81,7 +84,11 @@ def test_deltas_after_a_call_s_end_change_nothing(
     end: ToolCallEnd | ToolCallRejected,
 ) -> None:
     ended: list[Delta] = [ToolCallStart(0, "id", "tool"), ArgumentsDelta(0, "{}"), end]
-    of_the_call = [delta for delta in late if getattr(delta, "index", None) == 0]
+    of_the_call = [
+        delta
+        for delta in late
+        if getattr(delta, "index", None) == 0 and not isinstance(delta, SealedDelta)
+    ]
     assert fold([*ended, *of_the_call]) == fold(ended)
 
 
@@ -134,6 +141,49 @@ def test_a_whole_turn() -> None:
         finish=Finish(FinishReason.TOOL_CALLS, "tool_calls"),
         usage=Usage(1, 2),
     )
+
+
+def test_sealed_data_has_its_text_and_the_position_of_its_call() -> None:
+    turn = fold(
+        [
+            ReasoningDelta("one "),
+            ReasoningDelta("two"),
+            SealedDelta("signature", "a="),
+            SealedDelta("redacted", "b"),
+            TextDelta("Let me look."),
+            SealedDelta("signature", "c", "text"),
+            ToolCallStart(5, "id5", "tool"),
+            ToolCallRejected(5, ParseError("tool_use", "cut")),
+            SealedDelta("signature", "lost", "call", 5),
+            ReasoningDelta("three"),
+            *_call(7),
+            SealedDelta("signature", "d", "call", 7),
+            SealedDelta("signature", "e", id="rs_1"),
+            SealedDelta("signature", "of no call", "call", 9),
+        ]
+    )
+    assert turn.sealed == (
+        Sealed("signature", "a=", text="one two"),
+        Sealed("redacted", "b"),
+        Sealed("signature", "c", "text", text="Let me look."),
+        Sealed("signature", "d", "call", 0),
+        Sealed("signature", "e", call=1, text="three", id="rs_1"),
+    )
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        SealedDelta("k", b"v"),  # type: ignore[arg-type]
+        SealedDelta(None, "v"),  # type: ignore[arg-type]
+        SealedDelta("k", "v", "turn"),  # type: ignore[arg-type]
+        SealedDelta("k", "v", "call", "0"),  # type: ignore[arg-type]
+        SealedDelta("k", "v", id=1),  # type: ignore[arg-type]
+    ],
+)
+def test_sealed_data_of_another_type_is_not_a_delta(delta: Delta) -> None:
+    with pytest.raises(DeltaError):
+        fold([delta])
 
 
 def test_a_call_without_an_end_is_a_parse_error() -> None:

@@ -14,9 +14,9 @@ after their calls, and no message is empty. `identifiers.fit_ids` makes ids uniq
               contains the iteration
 """
 
-from collections.abc import Iterable, Mapping
-from itertools import chain
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -28,8 +28,8 @@ from harness.providers import Capabilities
 from harness.turns.arguments import parse
 from harness.turns.deltas import CUT_SHORT, SNIPPET_CHARACTERS, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
-from harness.turns.messages import Message, assistant, tool_result
-from harness.turns.turn import Turn
+from harness.turns.messages import SEALED, Message, assistant, tool_result
+from harness.turns.turn import Sealed, Turn
 
 # A message of a provider may have any length.
 _MOST_ERROR: Final = 600
@@ -57,6 +57,18 @@ class StoringOptions(msgspec.Struct, frozen=True):
     rejected: Literal["text", "result"] = "text"
     language: Language = "en"
     limit: int = MOST_CHARACTERS
+
+
+class StorableParts(msgspec.Struct, frozen=True):
+    """What of a turn may be stored.
+
+    Fields:
+        sealed: what only the provider can read, the positions of calls counted in `calls`.
+    """
+
+    text: str
+    calls: tuple["AnsweredCall", ...] = ()
+    sealed: tuple[Sealed, ...] = ()
 
 
 class AnsweredCall(msgspec.Struct, frozen=True):
@@ -92,8 +104,8 @@ def _incomplete_text(turn: Turn, why: str, storing: StoringOptions) -> str:
 
 def _storable_parts(
     turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
-) -> tuple[str, tuple[AnsweredCall, ...]]:
-    """Return the text and the calls of `turn` that may be stored; other calls become text.
+) -> StorableParts:
+    """Return what of `turn` may be stored; other calls become text.
 
     Args:
         turn: as a normalizer parsed it.
@@ -103,9 +115,9 @@ def _storable_parts(
     turn = distinct_ids(turn)
     why = incomplete_reason(turn)
     if why:
-        return _incomplete_text(turn, why, storing), ()
-    texts, calls = [turn.text], list[AnsweredCall]()
-    for item in (*map(_usable, turn.tool_calls), *turn.parse_errors):
+        return StorableParts(_incomplete_text(turn, why, storing))
+    texts, calls, usable = [turn.text], list[AnsweredCall](), list(map(_usable, turn.tool_calls))
+    for item in (*usable, *turn.parse_errors):
         if isinstance(item, ToolCall):
             calls.append(AnsweredCall(item, _result(results.get(item.id), storing)))
         elif item.name and (storing.rejected == "result" or item.id in results):
@@ -113,7 +125,16 @@ def _storable_parts(
             calls.append(_failed(item, results.get(item.id), storing))
         else:
             texts.append(parse_error_text(item, storing.language))
-    return join_paragraphs(*texts), tuple(calls)
+    kept = [isinstance(item, ToolCall) for item in usable]
+    return StorableParts(join_paragraphs(*texts), tuple(calls), tuple(_sealed(turn, kept)))
+
+
+def _sealed(turn: Turn, kept: list[bool]) -> Iterator[Sealed]:
+    """Yield the sealed data, without that of calls that are not kept."""
+    before = (0, *accumulate(map(int, kept)))
+    for each in turn.sealed:
+        if each.of != "call" or kept[each.call]:
+            yield msgspec.structs.replace(each, call=before[each.call])
 
 
 def _usable(call: ToolCall) -> ToolCall | ParseError:
@@ -151,6 +172,9 @@ def join_paragraphs(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part.strip())
 
 
+# The message of the text, in place of the number of a call.
+_HEAD: Final = -1
+
 HistoryPolicy = Literal["merged", "direct", "grouped"]
 HISTORY_POLICIES: Final[tuple[HistoryPolicy, ...]] = ("merged", "direct", "grouped")
 # Policy -> quirks that it has by design. With `direct`, the model made these calls at once, and
@@ -181,19 +205,49 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
         capabilities: of the provider that gets the messages.
         storing: the options.
     """
-    text, calls = _storable_parts(turn, results, storing or StoringOptions())
+    parts = _storable_parts(turn, results, storing or StoringOptions())
+    text, calls = parts.text, parts.calls
+    sealed = _sealed_by_message(parts)
+    later = [each for at, own in sealed.items() if at >= 0 for each in own]
 
-    def assistant_of(text: str, calls: Iterable[AnsweredCall]) -> tuple[Message, ...]:
-        return _assistant_messages(text, calls, turn.reasoning, capabilities)
+    def assistant_of(
+        text: str, calls: Sequence[AnsweredCall], own: Iterable[Sealed], first: int = 0
+    ) -> tuple[Message, ...]:
+        messages = _assistant_messages(text, calls, turn.reasoning, capabilities)
+        entries = [_sealed_entry(each, first) for each in own]
+        return tuple(it | {SEALED: entries} for it in messages) if entries else messages
 
     if policy == "merged":
-        return (*assistant_of(text, calls), *_result_messages(calls))
+        return (*assistant_of(text, calls, parts.sealed), *_result_messages(calls))
+    head = assistant_of(text, (), sealed.get(_HEAD, ()))
     if policy == "direct":
-        pairs = ((*assistant_of("", (call,)), *_result_messages((call,))) for call in calls)
-        return (*assistant_of(text, ()), *chain.from_iterable(pairs))
-    apart = (*assistant_of(text, ()), *assistant_of("", calls))
+        pairs = (
+            (*assistant_of("", (call,), sealed.get(at, ()), at), *_result_messages((call,)))
+            for at, call in enumerate(calls)
+        )
+        return (*head, *chain.from_iterable(pairs))
+    apart = (*head, *assistant_of("", calls, later))
     named = (message | {"name": f"iteration_{iteration}"} for message in apart)
     return (*named, *_result_messages(calls))
+
+
+def _sealed_by_message(parts: StorableParts) -> dict[int, list[Sealed]]:
+    """Return the sealed data by the number of the call whose message it goes with.
+
+    What belongs to the text, or to the reasoning before the first call, goes with the text.
+    """
+    found: dict[int, list[Sealed]] = {}
+    for each in parts.sealed:
+        is_first = each.of == "text" or (each.of == "reasoning" and each.call == 0)
+        home = 0 if each.of == "text" else min(each.call, max(len(parts.calls) - 1, 0))
+        found.setdefault(_HEAD if is_first and parts.text else home, []).append(each)
+    return found
+
+
+def _sealed_entry(sealed: Sealed, first: int) -> dict[str, Any]:
+    call = 0 if sealed.of == "text" else max(sealed.call - first, 0)
+    entry: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(sealed, call=call))
+    return entry
 
 
 def _assistant_messages(

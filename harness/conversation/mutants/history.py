@@ -16,7 +16,7 @@ from harness.conversation.plain_loop import grouped
 from harness.conversation.task import Reply, Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.turns.exact_json import encode_json
-from harness.turns.messages import Message, assistant, system
+from harness.turns.messages import SEALED, Message, assistant, sealed_of, system
 from harness.turns.turn import Turn
 from harness.wire.interaction import Request
 
@@ -141,6 +141,43 @@ class _ReasoningInContent(_Edited):
             if thought and it["role"] == "assistant"
             else it
             for it in messages
+        ]
+
+
+class _Resealed(_Edited):
+    """Stores what only the provider can read in another form."""
+
+    def edited(self, _turn: Turn, messages: list[Message]) -> list[Message]:
+        return [it | {SEALED: self.resealed(it)} if SEALED in it else it for it in messages]
+
+    def resealed(self, message: Message) -> list[Message]:
+        raise NotImplementedError
+
+
+@loop_mutant("sealed-dropped", "HIST-SEALED-LOST")
+class _SealedDropped(_Resealed):
+    """Stores nothing that only the provider can read."""
+
+    def resealed(self, _message: Message) -> list[Message]:
+        return []
+
+
+@loop_mutant("sealed-changed", "HIST-SEALED-LOST")
+class _SealedChanged(_Resealed):
+    """Stores signatures without their padding and their last character."""
+
+    def resealed(self, message: Message) -> list[Message]:
+        return [it | {"value": it["value"].rstrip("=")[:-1]} for it in sealed_of(message)]
+
+
+@loop_mutant("sealed-moved", "HIST-SEALED-LOST")
+class _SealedMoved(_Resealed):
+    """Stores a signature with the last call of the turn, whatever it belongs to."""
+
+    def resealed(self, message: Message) -> list[Message]:
+        last = len(message.get("tool_calls", ())) - 1
+        return [
+            it | {"call": last if it.get("of") == "call" else last + 1} for it in sealed_of(message)
         ]
 
 

@@ -15,6 +15,7 @@ DIALECT = Dialect(
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,
     build_request=build_request.build_request,
+    sealed_kind="signature",
     request_headers=(("anthropic-version", "2023-06-01"),),
     done="added",
     unknown_events=({"type": "ping"}, {"type": "x_progress", "percent": 50}),

@@ -23,6 +23,7 @@ class BlockDelta(msgspec.Struct, gc=False):
     text: Any = None
     thinking: Any = None
     partial_json: Any = None
+    signature: Any = None
 
 
 class BlockDeltaEvent(msgspec.Struct, gc=False):
@@ -48,11 +49,23 @@ class _Block:
         input: JSON text to use if no fragment comes; "" from then on.
         may_be_empty: whether its start has an empty input.
         is_call: whether it is a call for the client.
+        is_thinking: whether it is reasoning, which may have a signature.
         passed_over: whether its fragments are none of a client's call.
         open: until its stop.
+        signature: of a thinking block, so far.
     """
 
-    __slots__ = ("given_id", "input", "is_call", "key", "may_be_empty", "open", "passed_over")
+    __slots__ = (
+        "given_id",
+        "input",
+        "is_call",
+        "is_thinking",
+        "key",
+        "may_be_empty",
+        "open",
+        "passed_over",
+        "signature",
+    )
 
     def __init__(self, key: int, kind: object, given_id: object) -> None:
         self.key = key
@@ -60,8 +73,10 @@ class _Block:
         self.input = ""
         self.may_be_empty = False
         self.is_call = kind == "tool_use"
+        self.is_thinking = kind == "thinking"
         self.passed_over = kind not in ("tool_use", "text", "thinking")
         self.open = True
+        self.signature = ""
 
 
 class Blocks:
@@ -79,8 +94,8 @@ class Blocks:
     def start(self, index: object, content: dict[str, Any]) -> None:
         """Open the block at `index`; a start that is only repeated opens none.
 
-        Blocks and deltas of other types (signatures, citations, redacted thinking, compaction,
-        results of server tools) do not concern a reader of the turn.
+        Blocks and deltas of other types (citations, compaction, results of server tools) do not
+        concern a reader of the turn.
         """
         kind, given_id = content.get("type"), content.get("id")
         key_index = index if type(index) is int else None
@@ -91,6 +106,7 @@ class Blocks:
                     earlier.input = self._input(earlier, content.get("input")) or earlier.input
                 return
             self._close(earlier)
+        self._seal(self._last)
         block = self._last = self._by_index[key_index] = _Block(self.count, kind, given_id)
         self.count += 1
         if block.is_call:
@@ -101,6 +117,9 @@ class Blocks:
             self._turn.text(content.get("text"))
         elif kind == "thinking":
             self._turn.reasoning(content.get("thinking"))
+            block.signature = as_text(content.get("signature"))
+        elif kind == "redacted_thinking":
+            self._turn.seal(kind, content.get("data"))
 
     def delta(self, index: object, delta: BlockDelta) -> None:
         """Take one delta of the block at `index`."""
@@ -117,6 +136,8 @@ class Blocks:
             self._turn.text(delta.text)
         elif kind == "thinking_delta":
             self._turn.reasoning(delta.thinking)
+        elif kind == "signature_delta":
+            self._signature(index, delta.signature)
 
     def stop(self, index: object) -> None:
         """Close the block at `index`; without an index it is the one that started last."""
@@ -144,11 +165,25 @@ class Blocks:
             if is_stopped and block.may_be_empty and not self._turn.arguments(block.key):
                 self._turn.append(block.key, "{}")
         last = self._last
+        self._seal(last)
         if cut_short and last is not None and last.is_call:
             self._turn.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
 
+    def _signature(self, index: object, piece: object) -> None:
+        """Take a signature; it belongs to thinking only."""
+        block = self._by_index.get(index) if type(index) is int else self._last
+        if block is not None and block.is_thinking:
+            block.signature += as_text(piece)
+
+    def _seal(self, block: _Block | None) -> None:
+        """Report the signature of a thinking block whose pieces have all come."""
+        if block is not None and block.signature:
+            self._turn.seal("signature", block.signature)
+            block.signature = ""
+
     def _close(self, block: _Block) -> None:
         block.open = False
+        self._seal(block)
         if block.input:
             self._turn.append(block.key, block.input)
             block.input = ""

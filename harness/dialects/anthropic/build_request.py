@@ -1,11 +1,12 @@
 """Anthropic's messages: the system text apart, content in blocks, `max_tokens` always.
 
-Reasoning is sent back only to servers that take it as text. Anthropic wants its reasoning with
-the signature, which a turn does not store, and wants none if thinking is off, as here.
+Thinking goes back with the signature that came with it, and redacted thinking as it came, before
+the calls that followed. Without a signature it is sent only to servers that take it as text.
 Source: Anthropic API reference, `POST /v1/messages`; Amazon Bedrock and Vertex AI, Anthropic
 models, which name the model in the address and the version in the body.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from harness.dialects.kit import build_request as kit
@@ -70,7 +71,11 @@ def _thought(text: str) -> Json:
     return {"type": "thinking", "thinking": text, "signature": ""}
 
 
-_BLOCKS: Final = kit.BlockFormat("assistant", _text, _call, _result, _thought)
+_SEALED: Final[dict[str, Callable[[str, Json], Json]]] = {
+    "signature": lambda value, block: block | {"signature": value},
+    "redacted_thinking": lambda value, _: {"type": "redacted_thinking", "data": value},
+}
+_BLOCKS: Final = kit.BlockFormat("assistant", _text, _call, _result, _thought, sealed=_SEALED)
 
 
 def _plain(spec: kit.RequestSpec) -> Json:

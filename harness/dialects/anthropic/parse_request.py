@@ -76,9 +76,10 @@ def _part(block: Json) -> Iterator[kit.Part]:
         yield kit.TextPart(str(block.get("text") or ""))
     elif kind == "thinking":
         yield kit.ReasoningPart(str(block.get("thinking") or ""))
-        yield from [kit.SealedPart("thinking")] if block.get("signature") else []
+        signature = kit.as_text(block.get("signature"))
+        yield from [kit.SealedPart("signature", signature)] if signature else []
     elif kind == "redacted_thinking":
-        yield kit.SealedPart("redacted_thinking")
+        yield kit.SealedPart("redacted_thinking", kit.as_text(block.get("data")))
     elif kind == "tool_use":
         yield kit.CallPart(
             str(block.get("id") or ""), block.get("name"), kit.object_arguments(block.get("input"))

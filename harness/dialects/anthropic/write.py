@@ -16,7 +16,7 @@ from harness.dialects.kit.writer import (
     json_object,
     writes_with,
 )
-from harness.turns.deltas import Delta, StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import Delta, SealedDelta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import encode_json
 
 
@@ -32,8 +32,8 @@ class WriterOptions(Options, frozen=True):
         index: of the blocks; `zero` and `absent` as some bridges number them.
         block_stop: whether blocks are closed.
         start_twice: whether the start of a call comes twice.
-        signature: if the signature of a thinking block comes; `on-calls` as
-            `ANT-SIGNATURE-MISPLACED`.
+        signature: if the signature of a thinking block comes, where no delta says what is
+            sealed; `on-calls` as `ANT-SIGNATURE-MISPLACED`.
         server_tool: whether the provider runs its own tool before all else.
         ping: `ping` events (`ANT-UNKNOWN-EVENT`).
         unknown: events, blocks and deltas of types that no client knows (`ANT-UNKNOWN-EVENT`).
@@ -91,6 +91,7 @@ _PLACEHOLDERS: Final[dict[str, Json]] = {
 _OUTPUT_AT_START: Final = 1
 _SERVER_TOOL: Final = "srvtoolu_1"
 _SIGNATURE: Final = "RXhhbXBsZSBzaWduYXR1cmU="
+_REDACTED: Final = "redacted_thinking"
 _METRICS: Final = {"inputTokenCount": 1, "outputTokenCount": 1, "invocationLatency": 2}
 
 
@@ -206,7 +207,8 @@ class _StreamWriter(_Writer):
             if not (kind == "text" and options.text_at == "no-start"):
                 block = {"type": kind, kind: piece if in_start else ""}
                 if kind == "thinking":
-                    block["signature"] = _SIGNATURE if options.signature == "in-start" else ""
+                    is_early = options.signature == "in-start" and not self.has_sealed
+                    block["signature"] = _SIGNATURE if is_early else ""
                 self._add("content_block_start", **self._at(number), content_block=block)
             if in_start:
                 return
@@ -217,9 +219,25 @@ class _StreamWriter(_Writer):
             return
         kind, number = self._prose
         self._prose = None
-        if kind == "thinking" and self.options.signature == "own-delta":
+        if kind == "thinking" and self.options.signature == "own-delta" and not self.has_sealed:
             self._delta(number, {"type": "signature_delta", "signature": _SIGNATURE})
         self._stop(number)
+
+    def seal(self, delta: SealedDelta) -> None:
+        if delta.kind == _REDACTED:
+            self._close_prose()
+            number = self._new_number()
+            self._add("content_block_start", **self._at(number), content_block=_redacted(delta))
+            self._stop(number)
+        elif delta.kind == "signature" and delta.of == "reasoning":
+            if self._prose is None or self._prose[0] != "thinking":
+                self.reasoning("")  # a thought that is not shown
+            assert self._prose is not None  # noqa: S101 - the line before opened it
+            signature = {"type": "signature_delta", "signature": delta.value}
+            self._delta(self._prose[1], signature)
+            self._close_prose()
+        else:
+            super().seal(delta)
 
     def start_call(self, start: ToolCallStart) -> None:
         self._close_prose()
@@ -331,11 +349,31 @@ class _MessageWriter(_Writer):
         self._content.append({"type": "text", "text": text})
 
     def reasoning(self, text: str) -> None:
-        self._content.append({"type": "thinking", "thinking": text, "signature": _SIGNATURE})
+        signature = "" if self.has_sealed else _SIGNATURE
+        last = self._content[-1] if self._content else {}
+        if last.get("signature") == signature:
+            last["thinking"] += text
+        else:
+            self._content.append({"type": "thinking", "thinking": text, "signature": signature})
+
+    def seal(self, delta: SealedDelta) -> None:
+        if delta.kind == _REDACTED:
+            self._content.append(_redacted(delta))
+        elif delta.kind == "signature" and delta.of == "reasoning":
+            last = self._content[-1] if self._content else {}
+            if last.get("signature") != "":
+                self.reasoning("")  # a thought that is not shown
+            self._content[-1]["signature"] = delta.value
+        else:
+            super().seal(delta)
 
     def start_call(self, start: ToolCallStart) -> None:
         value = json_object(self.arguments[start.index])
         self._content.append(_call(start, {"input": {} if value is None else value}))
+
+
+def _redacted(delta: SealedDelta) -> Json:
+    return {"type": _REDACTED, "data": delta.value}
 
 
 def _call(start: ToolCallStart, start_input: Json) -> Json:

@@ -13,7 +13,9 @@ from harness.turns.turn import Tool
 
 def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body of version 2, which takes OpenAI's messages, but no null."""
-    return kit.chat_body(spec) | {"messages": [_without_null(each) for each in spec.messages]}
+    return kit.chat_body(spec) | {
+        "messages": [_without_null(each) for each in kit.chat_messages(spec)]
+    }
 
 
 def _without_null(message: Message) -> Message:

@@ -11,7 +11,7 @@ def _body(spec: kit.RequestSpec, *, incremental: bool) -> Json:
     parameters: Json = {"result_format": "message", "incremental_output": incremental}
     tools = [kit.declaration(tool) for tool in spec.tools]
     parameters |= {"tools": tools} if tools else {}
-    messages = {"messages": list(spec.messages)}
+    messages = {"messages": kit.chat_messages(spec)}
     return {"model": spec.model, "input": messages, "parameters": parameters}
 
 

@@ -15,6 +15,7 @@ DIALECT = Dialect(
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,
     build_request=build_request.build_request,
+    sealed_kind="thoughtSignature",
     meaningful_options=frozenset(("call_id", "finish")),
     option_needs={
         **dict.fromkeys(("framing", "names", "wrapped"), "other-encodings"),

@@ -1,10 +1,12 @@
 """Gemini's contents: the model is `model`, calls and results are parts, results are objects.
 
-The address names the model and asks for the stream. Thought signatures do not go back, since a
-turn does not keep them: models before Gemini 3 do without, later ones refuse calls without.
-Source: Gemini API reference, `models.generateContent`; Vertex AI takes the same body.
+The address names the model and asks for the stream. A thought signature goes back on the part with
+which it came: Gemini 3 refuses a call without its own.
+Source: Gemini API reference, `models.generateContent`, and "Thought signatures"; Vertex AI takes
+the same body.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from harness.dialects.kit import build_request as kit
@@ -53,7 +55,10 @@ def _thought(text: str) -> Json:
     return {"text": text, "thought": True}
 
 
-_BLOCKS: Final = kit.BlockFormat("model", _text, _call, _result, _thought, "parts")
+_SEALED: Final[dict[str, Callable[[str, Json], Json]]] = {
+    "thoughtSignature": lambda value, part: part | {"thoughtSignature": value}
+}
+_BLOCKS: Final = kit.BlockFormat("model", _text, _call, _result, _thought, "parts", _SEALED)
 
 
 def _plain(spec: kit.RequestSpec) -> Json:

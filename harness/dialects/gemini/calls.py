@@ -32,8 +32,8 @@ class GeminiCalls:
         self._growing: _Growing | None = None
         self._complete_calls: dict[str, tuple[object, str]] = {}  # id -> name and arguments
 
-    def take(self, call: object) -> None:
-        """Take one `functionCall`."""
+    def take(self, call: object, signature: object = None) -> None:
+        """Take one `functionCall`, with the signature of its part."""
         if not isinstance(call, dict):
             self._turn.reject(len(self._turn), "its functionCall is not an object")
             return
@@ -43,6 +43,7 @@ class GeminiCalls:
         if growing is None or not _continues(call, growing):
             growing = self._begin(call, complete)
         if growing is not None:
+            self._turn.seal_call(growing.key, "thoughtSignature", signature)
             self._grow(growing, call, complete)
 
     def close(self) -> None:

@@ -22,6 +22,8 @@ _CALL_NAMES = ("functionCall", "function_call")
 class _Part(msgspec.Struct, gc=False):
     text: str = ""
     thought: Any = None
+    thoughtSignature: Any = None  # noqa: N815 - the API's own name
+    thought_signature: Any = None
     functionCall: Any = None  # noqa: N815 - the API's own name
     function_call: Any = None
 
@@ -86,6 +88,8 @@ def piece_of(data: bytes, index: object) -> tuple[str, bool] | None:
         return None
     part = parts[0]
     if part.functionCall is not None or part.function_call is not None or not part.text:
+        return None
+    if part.thoughtSignature or part.thought_signature:
         return None
     return (part.text, bool(part.thought)) if candidate.index == index else None
 

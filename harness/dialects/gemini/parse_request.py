@@ -14,6 +14,7 @@ from typing import Final
 from harness.dialects.gemini.partial_args import member
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.deltas import SealedPlace
 from harness.turns.turn import Tool
 
 _MODEL = re.compile(r"/models/([^/:?]+)(?::|%3A)(\w+)")
@@ -84,8 +85,8 @@ class _Contents:
 
     def _parts(self, part: Json, place: str) -> Iterator[kit.Part]:
         call, answer = member(part, "functionCall"), member(part, "functionResponse")
-        if member(part, "thoughtSignature"):
-            yield kit.SealedPart("thoughtSignature")
+        if signature := kit.as_text(member(part, "thoughtSignature")):
+            yield kit.SealedPart("thoughtSignature", signature, _signed(part))
         if isinstance(call, dict):
             called = str(call.get("id") or place)
             # Arguments may be left out, and then there are none.
@@ -105,6 +106,13 @@ class _Contents:
         self._waiting = [each for each in self._waiting if each != match]
         call_id = match[0] if match else given or f"none for {name}"
         return kit.ResultPart(call_id, _result(answer))
+
+
+def _signed(part: Json) -> SealedPlace:
+    """Return what the signature of a part belongs to."""
+    if member(part, "functionCall"):
+        return "call"
+    return "reasoning" if part.get("thought") else "text"
 
 
 def _result(answer: Json) -> object:

@@ -18,7 +18,7 @@ from harness.dialects.gemini.event import (
 from harness.dialects.gemini.partial_args import member
 from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.reader import EventReader, finish_reasons, reads_with
-from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
+from harness.turns.deltas import FinishReason, ReasoningDelta, SealedPlace, TextDelta
 from harness.wire.frames import Frame
 
 FINISHES: Final = finish_reasons(
@@ -156,13 +156,16 @@ class _Reader(EventReader):
             call = member(part, "functionCall")
             if call is not None:
                 self._stopped = False
-                self._call(call)
+                self._call(call, member(part, "thoughtSignature"))
+        elif signature := member(part, "thoughtSignature"):
+            place: SealedPlace = "reasoning" if part.get("thought") else "text"
+            self.turn.seal("thoughtSignature", signature, place)
 
-    def _call(self, call: object) -> None:
+    def _call(self, call: object, signature: object) -> None:
         if self._data and isinstance(call, dict) and has_object_arguments(call):
             keep_argument_text(self._event, self._data)
             self._data = b""  # once for all calls of an event
-        self._calls.take(call)
+        self._calls.take(call, signature)
 
     # The end
 

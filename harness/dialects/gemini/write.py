@@ -20,7 +20,7 @@ from harness.dialects.kit.writer import (
     token_counts,
     writes_with,
 )
-from harness.turns.deltas import StreamFailure, ToolCallStart, Usage
+from harness.turns.deltas import SealedDelta, StreamFailure, ToolCallStart, Usage
 from harness.turns.exact_json import decode_exactly, write_exactly
 
 
@@ -38,7 +38,8 @@ class WriterOptions(Options, frozen=True):
             if they are apart).
         arguments: `partial` is Vertex AI's streaming of them (`GEM-PARTIAL-ARGS`).
         call_end: how a call in parts ends: an empty part, or the last one with a value.
-        signature: which calls have a `thoughtSignature` (`GEM-SIGNATURE-FIRST-ONLY`).
+        signature: which calls have a `thoughtSignature`, where no delta says what is sealed
+            (`GEM-SIGNATURE-FIRST-ONLY`).
         finish: if the finish reason is (`GEM-FINISH-NO-PARTS`, `GEM-FINISH-NUMBER`);
             `absent` leaves it out.
         usage: running totals in each event, or only at the end.
@@ -64,6 +65,7 @@ class WriterOptions(Options, frozen=True):
     response_id: str = "r-1"
 
 
+_SIGNATURE: Final = "thoughtSignature"
 _BREAK: Final = re.compile(rb"[\r\n]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _FINISH_NUMBERS: Final = {word: number for number, word in NUMBERS.items()}
@@ -185,6 +187,8 @@ class _Writer(Writer[WriterOptions]):
     def begin(self) -> None:
         # The tokens of the prompt are known from the first event on.
         self._usage = _usage_metadata(Usage(self.total.input_tokens))
+        sealed = [each for each in self.deltas if isinstance(each, SealedDelta)]
+        self._signatures = {each.index: each.value for each in sealed if each.of == "call"}
 
     def events(self) -> tuple[bytes, ...]:
         self.take_all()
@@ -198,6 +202,13 @@ class _Writer(Writer[WriterOptions]):
     def reasoning(self, text: str) -> None:
         self._content([{"text": text, "thought": True}])
 
+    def seal(self, delta: SealedDelta) -> None:
+        if delta.kind != _SIGNATURE:
+            super().seal(delta)
+        if delta.of != "call":  # that of a call is on its part
+            thought = {"thought": True} if delta.of == "reasoning" else {}
+            self._content([{"text": "", **thought, _SIGNATURE: delta.value}])
+
     def start_call(self, start: ToolCallStart) -> None:
         if not self.options.together:
             for part in self._parts(start):
@@ -209,8 +220,11 @@ class _Writer(Writer[WriterOptions]):
         options = self.options
         parts = _call_parts(start, self.arguments[start.index], options)
         first = start.index == min(self.starts)
-        if options.signature == "all" or (options.signature == "first" and first):
-            parts[0]["thoughtSignature"] = "c2lnbmF0dXJl"
+        if self.has_sealed:
+            signature = self._signatures.get(start.index)
+            parts[0] |= {_SIGNATURE: signature} if signature else {}
+        elif options.signature == "all" or (options.signature == "first" and first):
+            parts[0][_SIGNATURE] = "c2lnbmF0dXJl"
         return parts
 
     # The end of the turn

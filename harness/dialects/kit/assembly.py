@@ -15,6 +15,8 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     ReasoningDelta,
+    SealedDelta,
+    SealedPlace,
     StreamFailure,
     TextDelta,
     ToolCallStart,
@@ -86,6 +88,24 @@ class Assembly:
         """Add a piece of the reasoning; what is not text, or empty, is ignored."""
         if piece and type(piece) is str:
             self.out.append(ReasoningDelta(piece))
+
+    def seal(
+        self, kind: str, value: object, of: SealedPlace = "reasoning", item_id: object = ""
+    ) -> None:
+        """Add data that only the provider can read, of the reasoning or the text before it.
+
+        What is not text, or empty, is ignored.
+        """
+        if value and type(value) is str:
+            self.out.append(
+                SealedDelta(kind, value, of, id=item_id if type(item_id) is str else "")
+            )
+
+    def seal_call(self, key: Hashable, kind: str, value: object) -> None:
+        """Add such data of the call at `key`, if that has started."""
+        call = self._calls.get(key)
+        if call is not None and call.position >= 0 and value and type(value) is str:
+            self.out.append(SealedDelta(kind, value, "call", call.position))
 
     # Calls, by the provider's own key
 

@@ -6,13 +6,13 @@ of a thought.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from harness.turns.messages import Message, user
+from harness.turns.messages import SEALED, Message, sealed_of, user
 from harness.turns.turn import Tool
 from harness.wire.interaction import Request
 
@@ -168,6 +168,8 @@ class BlockFormat(msgspec.Struct, frozen=True):
         result: id and name of the call, and its result -> block.
         thought: reasoning that goes back -> block.
         content: the member of a message that contains its blocks.
+        sealed: kind of data that only the provider can read -> the block with that data: of the
+            data, and of the block that it belongs to. Data of other kinds is not sent.
     """
 
     model: str
@@ -176,6 +178,7 @@ class BlockFormat(msgspec.Struct, frozen=True):
     result: Callable[[str, str, str], Json]
     thought: Callable[[str], Json]
     content: str = "content"
+    sealed: Mapping[str, Callable[[str, Json], Json]] = {}
 
 
 def blocks_by_speaker(
@@ -206,18 +209,86 @@ def _speaker(role: str, form: BlockFormat) -> str:
 def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> Iterator[Json]:
     """Yield the blocks of a message; blank text next to calls is not a block."""
     calls, text = message.get("tool_calls", ()), text_of(message)
-    thought = reasoning_of(message, spec)
+    sealed = SealedParts(message, form.sealed)
+    thought = None if sealed.has_reasoning else reasoning_of(message, spec)
     if thought is not None:
         yield form.thought(thought)
-    if text.strip() or not calls:
-        yield form.text(text)
-    for call in calls:
-        function = call["function"]
-        yield form.call(call["id"], function["name"], arguments_object(function["arguments"]))
+    for at in range(len(calls) + 1):
+        for each in sealed.reasoning(at):
+            yield form.sealed[each["kind"]](each["value"], form.thought(each.get("text", "")))
+        if at == 0:
+            for piece, own in sealed.texts(text):
+                block = form.text(piece)
+                if own is not None:
+                    yield form.sealed[own["kind"]](own["value"], block)
+                elif piece.strip() or not (calls or sealed.has_text):
+                    yield block
+        if at < len(calls):
+            function = calls[at]["function"]
+            arguments = arguments_object(function["arguments"])
+            block = form.call(calls[at]["id"], function["name"], arguments)
+            for each in sealed.of_call(at):
+                block = form.sealed[each["kind"]](each["value"], block)
+            yield block
+
+
+class SealedParts:
+    """What only the provider can read in a message, by the part that it belongs to.
+
+    Args:
+        message: of the assistant.
+        kinds: those that the API knows; data of others is left out.
+    """
+
+    def __init__(self, message: Message, kinds: Container[str]) -> None:
+        self._reasoning: dict[int, list[Json]] = {}
+        self._of_calls: dict[int, list[Json]] = {}
+        self._texts: list[Json] = []
+        for each in sealed_of(message):
+            place, call = each.get("of", "reasoning"), each.get("call", 0)
+            if each["kind"] not in kinds:
+                continue
+            if place == "text":
+                self._texts.append(each)
+            else:
+                by_call = self._of_calls if place == "call" else self._reasoning
+                by_call.setdefault(call, []).append(each)
+        self.has_reasoning = bool(self._reasoning)
+        self.has_text = bool(self._texts)
+
+    def reasoning(self, call: int) -> list[Json]:
+        """Return that of the reasoning before the call at this position."""
+        return self._reasoning.get(call, [])
+
+    def of_call(self, call: int) -> list[Json]:
+        """Return that of the call at this position."""
+        return self._of_calls.get(call, [])
+
+    def texts(self, text: str) -> Iterator[tuple[str, Json | None]]:
+        """Yield the pieces of `text`, each with its data; the rest has none."""
+        start = 0
+        for each in self._texts:
+            own = each.get("text", "")
+            if not text.startswith(own, start):
+                own = ""  # the text was changed since
+            yield own, each
+            start += len(own)
+        if start < len(text) or not self._texts:
+            yield text[start:], None
+
+
+def chat_messages(spec: RequestSpec) -> list[Message]:
+    """Return the messages without what only another API's provider can read."""
+    return [
+        {key: value for key, value in message.items() if key != SEALED}
+        if SEALED in message
+        else message
+        for message in spec.messages
+    ]
 
 
 def chat_body(spec: RequestSpec) -> Json:
     """Return the body for OpenAI's chat API."""
-    body: Json = {"model": spec.model, "stream": True, "messages": list(spec.messages)}
+    body: Json = {"model": spec.model, "stream": True, "messages": chat_messages(spec)}
     tools = [declaration(tool) for tool in spec.tools]
     return body | ({"tools": tools} if tools else {}) | dict(spec.options)

@@ -52,6 +52,8 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         id_pattern: a regular expression that ids must match in full; "" for any.
         may_send_snapshots: an event may contain all the text so far, so that text which repeats
             itself is ambiguous.
+        sealed_kind: the API's name for what only the provider can read of the reasoning before a
+            call; "" if it has none that is read here.
         has_text_call_clients: clients that read text calls use the API.
     """
 
@@ -78,6 +80,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     can_require_tool: bool = True
     id_pattern: str = ""
     may_send_snapshots: bool = False
+    sealed_kind: str = ""
     has_text_call_clients: bool = False
 
     def interaction(

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from harness.turns.deltas import SealedPlace
 from harness.turns.turn import Tool
 
 Json: TypeAlias = dict[str, Any]
@@ -209,10 +210,20 @@ class OtherPart(msgspec.Struct, frozen=True):
     raw: Json
 
 
-class SealedPart(msgspec.Struct, frozen=True):
-    """Data that only the provider can read and wants back: a signature, a reasoning item."""
+class SealedPart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Data that only the provider can read and wants back: a signature, a reasoning item.
+
+    Fields:
+        kind: the provider's name for it.
+        value: the data; "" if the part only names what the provider stores.
+        of: what it belongs to; the call is the next part.
+        id: of the item that contains it.
+    """
 
     kind: str
+    value: str = ""
+    of: SealedPlace = "reasoning"
+    id: str = ""
 
 
 Part: TypeAlias = TextPart | ReasoningPart | CallPart | ResultPart | OtherPart | SealedPart
@@ -223,7 +234,7 @@ def assistant_message(parts: Iterable[Part]) -> Json:
     listed = tuple(parts)
     text = "".join(part.text for part in listed if isinstance(part, TextPart))
     thoughts = [part.text for part in listed if isinstance(part, ReasoningPart)]
-    sealed = [_opaque_kind(part) for part in listed if isinstance(part, SealedPart | OtherPart)]
+    sealed = list(_sealed_entries(listed))
     calls = [_call_entry(part) for part in listed if isinstance(part, CallPart)]
     message: Json = {"role": "assistant", "content": text or None}
     message |= {REASONING_FIELD: "".join(thoughts)} if thoughts else {}
@@ -271,10 +282,15 @@ def object_arguments(value: object) -> str:
     return json_text(text) if isinstance(value, str) else text
 
 
-def _opaque_kind(part: SealedPart | OtherPart) -> str:
-    if isinstance(part, SealedPart):
-        return part.kind
-    return str(part.raw.get("type") or next(iter(part.raw), "nothing"))
+def _sealed_entries(parts: tuple[Part, ...]) -> Iterator[Json]:
+    """Yield what only the provider can read, with how many calls stand before it."""
+    calls = 0
+    for part in parts:
+        calls += isinstance(part, CallPart)
+        if isinstance(part, OtherPart):
+            yield {"kind": str(part.raw.get("type") or next(iter(part.raw), "nothing"))}
+        elif isinstance(part, SealedPart):
+            yield msgspec.to_builtins(part) | ({"call": calls} if calls else {})
 
 
 def _call_entry(call: CallPart) -> Json:

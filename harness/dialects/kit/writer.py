@@ -15,6 +15,7 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -55,6 +56,7 @@ class Writer(ABC, Generic[OptionsT]):
         reason: why the turn ended, once it did.
         word: the same in the API's own words, if the dialect writes it later; None before.
         failed: a failure was written, or left to show in what is missing.
+        has_sealed: `deltas` say what is sealed, so that options add nothing to it.
     """
 
     FINISH_WORDS: ClassVar[Mapping[FinishReason, str]] = {it: it.value for it in FinishReason}
@@ -72,6 +74,7 @@ class Writer(ABC, Generic[OptionsT]):
         self.reason = FinishReason.OTHER
         self.word: str | None = None
         self.failed = False
+        self.has_sealed = any(isinstance(each, SealedDelta) for each in deltas)
         self.begin()
 
     def begin(self) -> None:
@@ -107,12 +110,14 @@ class Writer(ABC, Generic[OptionsT]):
         end = self.deltas[finish]
         return (*self.deltas[:start], *others, end, *counts, *self.deltas[finish + 1 :])
 
-    def _take(self, delta: Delta) -> None:
+    def _take(self, delta: Delta) -> None:  # noqa: C901 - a case for each kind of the closed union
         match delta:
             case TextDelta():
                 self.text(delta.text)
             case ReasoningDelta():
                 self.reasoning(delta.text)
+            case SealedDelta():
+                self.seal(delta)
             case ToolCallStart():
                 self.start_call(delta)
             case ArgumentsDelta():
@@ -140,6 +145,10 @@ class Writer(ABC, Generic[OptionsT]):
     def reasoning(self, _text: str) -> None:
         """Write a piece of the reasoning."""
         raise ValueError("this API streams text only: cannot write ReasoningDelta")
+
+    def seal(self, _delta: SealedDelta) -> None:
+        """Write what only the provider can read."""
+        raise ValueError("this API has no sealed data here: cannot write SealedDelta")
 
     def start_call(self, _start: ToolCallStart) -> None:
         """Write the start of a call, or all of it."""

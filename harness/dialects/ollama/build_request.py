@@ -14,7 +14,9 @@ from harness.turns.messages import Message
 def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body for Ollama's chat API."""
     names = kit.names_by_call_id(spec.messages)
-    return kit.chat_body(spec) | {"messages": [_message(each, names) for each in spec.messages]}
+    return kit.chat_body(spec) | {
+        "messages": [_message(each, names) for each in kit.chat_messages(spec)]
+    }
 
 
 def _message(message: Message, names: Mapping[str, str]) -> Message:

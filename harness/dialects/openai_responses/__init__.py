@@ -16,6 +16,7 @@ DIALECT = Dialect(
     parse_request=parse_request.parse_request,
     messages=parse_request.MESSAGES,
     build_request=build_request.build_request,
+    sealed_kind="reasoning",
     done="added",
     unknown_events=(
         {"type": "response.x_progress", "percent": 50},

@@ -1,8 +1,9 @@
 """The Responses API: instructions apart, and a list of items in place of messages.
 
-Items have no separate id: a call that names its item is refused without the reasoning item
-before it, which a turn does not store. The server stores nothing, because each request has the
-complete history. Source: OpenAI API reference, "Create a model response", `input`.
+Reasoning items go back with their id and their encrypted content, before the calls that followed;
+the option `include: [reasoning.encrypted_content]` requests that content. Items of calls and texts
+have no separate id, because the server looks up what has one, and it stores nothing: each request
+has the complete history. Source: OpenAI API reference, "Create a model response", `input`.
 """
 
 from collections.abc import Iterator
@@ -34,15 +35,28 @@ def _items(message: Message, spec: kit.RequestSpec) -> Iterator[Json]:
 
 def _model_items(message: Message, spec: kit.RequestSpec) -> Iterator[Json]:
     calls, text = message.get("tool_calls", ()), kit.text_of(message)
-    thought = kit.reasoning_of(message, spec)
+    sealed = kit.SealedParts(message, _SEALED)
+    thought = None if sealed.has_reasoning else kit.reasoning_of(message, spec)
     if thought is not None:
         content = [{"type": "reasoning_text", "text": thought}]
         yield {"type": "reasoning", "summary": [], "content": content}
+    yield from map(_reasoning_item, sealed.reasoning(0))
     if text.strip() or not calls:
         content = [{"type": "output_text", "text": text}]
         yield {"type": "message", "role": "assistant", "content": content}
-    for call in calls:
+    for at, call in enumerate(calls, 1):
         yield {"type": "function_call", "call_id": call["id"], **call["function"]}
+        yield from map(_reasoning_item, sealed.reasoning(at))
+
+
+_SEALED: Final = frozenset(("reasoning",))
+
+
+def _reasoning_item(sealed: Json) -> Json:
+    text, item_id = sealed.get("text"), sealed.get("id")
+    summary = [{"type": "summary_text", "text": text}] if text else []
+    item = {"type": "reasoning", **({"id": item_id} if item_id else {}), "summary": summary}
+    return item | {"encrypted_content": sealed["value"]}
 
 
 def _tools(spec: kit.RequestSpec) -> Json:

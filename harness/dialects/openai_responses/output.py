@@ -67,6 +67,7 @@ class Out:
         call: how it began, if it is one.
         pieces: its text, or its arguments, so far.
         status: in its next complete item.
+        encrypted: of a reasoning item, what only the provider can read.
     """
 
     def __init__(self, index: int, kind: str, call: ToolCallStart | None = None) -> None:
@@ -75,6 +76,7 @@ class Out:
         self.call = call
         self.pieces: list[str] = []
         self.status = "in_progress"
+        self.encrypted = ""
 
     @property
     def type(self) -> str:

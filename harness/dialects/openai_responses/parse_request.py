@@ -118,7 +118,8 @@ def _reasoning(item: Json) -> Iterator[kit.Part]:
     if texts:
         yield kit.ReasoningPart("".join(texts))
     if item.get("encrypted_content") or not texts:
-        yield kit.SealedPart("reasoning")
+        encrypted, item_id = kit.as_text(item.get("encrypted_content")), kit.as_text(item.get("id"))
+        yield kit.SealedPart("reasoning", encrypted, id=item_id)
 
 
 _RESULTS: Final = ("function_call_output", "custom_tool_call_output")

@@ -225,6 +225,8 @@ class _Reader(EventReader):
                 all_of_it = "".join(pieces)
                 if all_of_it.startswith(so_far):
                     self._emit(item, field, all_of_it[len(so_far) :])
+        if kind == "reasoning":
+            self.turn.seal(kind, value.get("encrypted_content"), item_id=value.get("id"))
 
     def _emit(self, item: Item, field: str, piece: str) -> None:
         if not piece:

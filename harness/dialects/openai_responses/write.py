@@ -23,6 +23,7 @@ from harness.dialects.openai_responses.output import (
 from harness.turns.deltas import (
     Finish,
     FinishReason,
+    SealedDelta,
     StreamFailure,
     ToolCallRejected,
     ToolCallStart,
@@ -145,6 +146,20 @@ class _Writer(Writer[WriterOptions]):
     def reasoning(self, text: str) -> None:
         self._text("summary" if self.options.reasoning == "summary" else "reasoning", text)
 
+    def seal(self, delta: SealedDelta) -> None:
+        """Write the encrypted content of the reasoning item; its id is this writer's own."""
+        if (delta.kind, delta.of) != ("reasoning", "reasoning"):
+            super().seal(delta)
+        run = self._run
+        if run is None or run.type != "reasoning":
+            self._end_run()
+            run = self._open(Out(len(self._items), "summary"))
+            run.encrypted = delta.value
+            self._item_done(run, "completed")
+        else:
+            run.encrypted = delta.value
+            self._end_run()
+
     def count(self, usage: Usage) -> None:
         self._usage = usage
 
@@ -235,8 +250,9 @@ class _Writer(Writer[WriterOptions]):
             arguments = self._arguments(item, item.call, opens=opens)
             field = CALLS[item.kind][1]
             return {"call_id": item.call.id, "name": item.call.name, field: arguments}
-        parts = [] if opens else [part(item.kind, item.text)]
+        parts = [] if opens or (item.encrypted and not item.text) else [part(item.kind, item.text)]
         other: Json = {"summary": []} if item.type == "reasoning" else {"role": "assistant"}
+        other |= {"encrypted_content": item.encrypted} if item.encrypted else {}
         return other | {TEXTS[item.kind][1]: parts}
 
     def _arguments(self, item: Out, call: ToolCallStart, *, opens: bool) -> Any:  # noqa: ANN401 - text, or the object that it is

@@ -69,6 +69,7 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     Fields:
         questions: for each, the turns with calls before its answer.
         answer: the final text of each; its number makes it distinct.
+        sealed: what only the provider can read of each turn with calls; "" if there is none.
         end: of the last turn: a complete answer, a truncated one, an empty turn, or text that
             announces calls which do not come.
         again: then the model repeats one call until the agent stops.
@@ -90,6 +91,7 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     questions: tuple[tuple[PlannedTurn, ...], ...]
     answer: str = "It is cold."
     reasoning: str = ""
+    sealed: str = ""
     end: End = "whole"
     again: bool = False
     stopped: bool = False
@@ -154,6 +156,7 @@ _MISFIT_CALLS: _Calls = st.tuples(
     st.builds(PlannedCall, st.just("get_weather"), st.sampled_from(_MISFITS))
 )
 _TEXTS = st.sampled_from(["", "Let me look.", "Ich schaue, bitte warten: 春. 🎉"])
+_SEALED: Final = ("EqQBCgIYAhIk+w/a==", "c2VhbGVk")
 _ANSWERS = st.sampled_from(["It is cold.", "Kalt sind es 4 °C, schöner Schnee 春"])
 _CAPABILITIES = st.sampled_from(
     [
@@ -204,6 +207,7 @@ def _plans(calls: _Calls, dialect: str) -> SearchStrategy[ConversationPlan]:
         st.lists(turns, min_size=1, max_size=2).map(tuple),
         answer=_ANSWERS,
         reasoning=st.sampled_from(["", "Hm."]),
+        sealed=st.sampled_from(["", *_SEALED]) if DIALECTS[dialect].sealed_kind else st.just(""),
         system=st.sampled_from(["", "You work in a library."]),
         end=st.sampled_from(["whole", "whole", "cut", "empty", "announced"]),
         again=st.booleans(),
@@ -262,7 +266,7 @@ def _unambiguous_turns(turns: tuple[PlannedTurn, ...], *, serial: bool) -> Itera
 
 _MEMBERS: Final = (
     *("again", "stopped", "same_ids", "end"),
-    *("reasoning", "capabilities", "probed", "answer", "system"),
+    *("reasoning", "sealed", "capabilities", "probed", "answer", "system"),
 )
 
 

@@ -23,7 +23,15 @@ from harness.fuzzing.mutators.mutator import with_body
 from harness.judging.conversations.script import ConversationFile, script_from_file
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
-from harness.turns.deltas import Delta, Finish, FinishReason, ReasoningDelta, TextDelta, call_deltas
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    SealedDelta,
+    TextDelta,
+    call_deltas,
+)
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_interaction
@@ -124,6 +132,8 @@ def _answer(plan: ConversationPlan, index: int) -> str:
 
 def _turn_deltas(plan: ConversationPlan, turn: PlannedTurn, number: int) -> list[Delta]:
     deltas: list[Delta] = [ReasoningDelta(plan.reasoning)] if plan.reasoning else []
+    if plan.sealed:
+        deltas.append(SealedDelta(DIALECTS[plan.dialect].sealed_kind, plan.sealed))
     text = _text_with_calls(plan, turn) if plan.has_text_calls else turn.text
     deltas += [TextDelta(text)] if text else []
     if plan.has_text_calls:

@@ -15,7 +15,7 @@ import msgspec
 from harness.judging.conversations.recording import INSTRUCTIONS
 from harness.judging.random_values import number_ids
 from harness.turns.arguments import same_value
-from harness.turns.messages import calls_of, role_of, text_of
+from harness.turns.messages import calls_of, role_of, sealed_of, text_of
 
 Part = Literal[
     "roles", "content", "text", "sealed", "calls", "name", "id", "arguments", "answers", "result"
@@ -123,8 +123,9 @@ def _content_kind(message: object) -> str:
 
 def _sealed_kinds(message: object) -> str:
     """Return the kinds of members that only the provider can read, such as signatures."""
-    kinds = message.get("sealed") if isinstance(message, dict) else None
-    return " ".join(map(str, kinds)) if isinstance(kinds, list) else ""
+    return (
+        " ".join(each["kind"] for each in sealed_of(message)) if isinstance(message, dict) else ""
+    )
 
 
 def _answered_call(message: object, numbers: dict[str, str]) -> str:

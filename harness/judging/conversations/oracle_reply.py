@@ -4,7 +4,7 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
+from harness.dialects.kit.oracle.reading import OracleReading, SealedReading
 from harness.dialects.table import oracle_reading
 from harness.errors import UsageError
 from harness.judging.conversations.session import SentRequest, json_or_repr
@@ -33,6 +33,7 @@ class OracleReply(msgspec.Struct, frozen=True):
         text: the visible text of the bytes, markup included.
         text_known: whether that is its only meaning; False if it contains markup.
         reasoning: of the model, before its calls; "" if the bytes are ambiguous.
+        sealed: what only the provider can read.
         truncated: whether it is broken only because it ended too early; its start is valid then.
         calls_missing: whether it certainly announces calls and contains none.
     """
@@ -45,6 +46,7 @@ class OracleReply(msgspec.Struct, frozen=True):
     reasoning: str = ""
     truncated: bool = False
     calls_missing: bool = False
+    sealed: tuple[SealedReading, ...] = ()
 
 
 def oracle_reply(sent: SentRequest) -> OracleReply:
@@ -73,7 +75,9 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     )
     known = all("text" in each.judged and each.text == text for each in readings)
     reasoning = reading.reasoning if known else ""
-    return OracleReply("", calls, len(expectation.rejected), text, known, reasoning)
+    return OracleReply(
+        "", calls, len(expectation.rejected), text, known, reasoning, sealed=reading.sealed
+    )
 
 
 def _has_calls_of(one: Expectation, other: Expectation) -> bool:

@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -23,15 +23,23 @@ from harness.judging.conversations.evidence import (
     conversation_rule,
 )
 from harness.judging.conversations.session import Execution
-from harness.judging.results import Outcome
+from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.turns.arguments import meaning, parse
 from harness.turns.exact_json import join_surrogates
-from harness.turns.messages import Message, calls_of, role_of, text_of
+from harness.turns.messages import Message, calls_of, role_of, sealed_of, text_of
 
 # Problems of a history in which messages or their order are wrong, so that content is too.
 _BROKEN_HISTORY: Final = ("HIST-ORPHAN-RESULT", "HIST-FORM")
 # Source: OpenAI's API reference, `messages[].tool_calls[].function.name`.
+# Kind, data, what it belongs to, and the position of its call, or how many calls are before it.
+_SealedEntry: TypeAlias = tuple[str, str, str, int]
+# Kinds of sealed data, and what they belong to, without which the provider refuses the request.
+_REQUIRED: Final = frozenset((
+    ("signature", "reasoning"),
+    ("redacted_thinking", "reasoning"),
+    ("thoughtSignature", "call"),
+))  # fmt: skip
 _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -241,6 +249,56 @@ def _is_storable(name: str, arguments: str) -> bool:
 
 def _executions_of(evidence: ConversationEvidence, turn: StoredTurn) -> list[Execution]:
     return [each for each in evidence.executions if each.after == turn.index + 1]
+
+
+@conversation_rule(
+    "HIST-SEALED-LOST",
+    "What only the provider can read comes back unchanged, and in its place.",
+    Outcome.MISMATCH,
+    ("ANT-SIGNATURE-LOST", "GEM-SIGNATURE-LOST", "RESP-ENCRYPTED-REASONING-LOST"),
+    yields_to=(*_BROKEN_HISTORY, "HIST-CALL-CHANGED", "HIST-MISSING-RESULT"),
+)
+def _sealed_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
+    for turn in _next_histories(evidence):
+        reply = turn.request.reply
+        if turn.where == FINAL_HISTORY or not _executions_of(evidence, turn):
+            continue
+        # A call that was rejected may be stored as text, and then it has no position.
+        is_placed = not reply.rejected
+        first = {other: each.value for each in reply.sealed for other in each.others}
+        left = Counter(
+            (kind, first.get(value, value), place, at)
+            for kind, value, place, at in _sealed_of(turn, is_placed=is_placed)
+        )
+        for each in reply.sealed:
+            entry = (each.kind, each.value, each.of, each.call if is_placed else 0)
+            left[entry] -= 1
+            if left[entry] < 0:
+                found = next((it for it in +left if it[:2] == entry[:2]), None) or next(
+                    iter(+left), None
+                )
+                came: Came = "" if entry[::2] in _REQUIRED else "not-required"
+                path = f"{turn.where}.messages"
+                yield Violation(path, _sealed_text(entry), _sealed_text(found), came=came)
+
+
+def _sealed_of(turn: StoredTurn, *, is_placed: bool) -> Iterator[_SealedEntry]:
+    """Yield the sealed data that was sent back: kind, data, what it belongs to, and position."""
+    calls = 0
+    for message in turn.messages.values():
+        for each in sealed_of(message):
+            place = each.get("of", "reasoning")
+            at = calls + each.get("call", 0) if is_placed else 0
+            yield each["kind"], each.get("value", ""), place, at
+        calls += sum(1 for _ in calls_of(message))
+
+
+def _sealed_text(entry: _SealedEntry | None) -> str:
+    if entry is None:
+        return "nothing"
+    kind, value, place, call = entry
+    at = f"of call {call}" if place == "call" else f"of the {place}, after {call} calls"
+    return f"{kind} {at}: {value}"
 
 
 @conversation_rule(

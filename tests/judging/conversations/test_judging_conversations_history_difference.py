@@ -56,7 +56,7 @@ def test_history_differences_are_symmetric(one: list[Any], two: list[Any]) -> No
         (talk()[:2], "roles"),
         (talk(content=""), "content"),
         (talk(content="I look."), "content"),
-        ([*talk()[:1], talk()[1] | {"sealed": ["thinking"]}, *talk()[2:]], "sealed"),
+        ([*talk()[:1], talk()[1] | {"sealed": [{"kind": "signature"}]}, *talk()[2:]], "sealed"),
         (talk(entry(), entry("c2")), "calls"),
         (talk(entry("c2")), "id"),
         (talk(entry(name="g")), "name"),

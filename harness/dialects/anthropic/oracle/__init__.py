@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from harness.dialects.anthropic.oracle.blocks import BlockTable
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle, TakeEvent
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.reading import SealedReading
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     error_of,
@@ -188,6 +189,10 @@ class AnthropicOracle(Oracle):
         self.add_finish(word)
 
     # The end
+
+    def sealed(self) -> tuple[SealedReading, ...]:
+        """Return signatures and redacted thinking."""
+        return tuple(self._blocks.sealed())
 
     def conclude(self) -> None:
         """Note what only the complete body shows."""

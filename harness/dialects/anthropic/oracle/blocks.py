@@ -6,9 +6,17 @@ without a clear block leaves the meaning open; the oracle never guesses.
 Source: Anthropic API reference, "Streaming Messages".
 """
 
+from collections.abc import Iterator
+
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OpenCall
-from harness.dialects.kit.oracle.values import same_object
+from harness.dialects.kit.oracle.reading import (
+    CallReading,
+    GrowingText,
+    Notes,
+    OpenCall,
+    SealedReading,
+)
+from harness.dialects.kit.oracle.values import same_object, text_or_empty
 from harness.turns.exact_json import join_surrogates
 
 # Kind of delta -> the kind of block that it belongs to.
@@ -26,6 +34,11 @@ _PROSE = {
     "text_delta": "text",
     "thinking_delta": "thinking",
 }
+# Kind of block -> the name of what only the provider can read, and its member.
+_SEALED = {
+    "thinking": ("signature", "signature"),
+    "redacted_thinking": ("redacted_thinking", "data"),
+}
 _SILENT = frozenset(("redacted_thinking", "compaction", "container_upload", "fallback"))
 # Blocks of tools that the provider runs itself.
 _SERVER_USES = frozenset(("server_tool_use", "mcp_tool_use"))
@@ -41,6 +54,7 @@ class Block(OpenCall):
         self.is_open = True
         self.start_input = ""
         self.may_be_empty = False  # its start has an empty object
+        self.sealed = ""
 
     @property
     def arguments(self) -> str:
@@ -67,6 +81,15 @@ class BlockTable:
         """Return the calls so far, in order of first appearance."""
         return tuple(block.reading(from_object=not any(block.fragments)) for block in self.uses())
 
+    def sealed(self) -> Iterator[SealedReading]:
+        """Yield the signatures of thinking and the redacted thinking, in order."""
+        calls = 0
+        for block in self.blocks:
+            calls += block.kind == "tool_use"
+            if block.sealed and block.kind in _SEALED:
+                kind = _SEALED[block.kind][0]
+                yield SealedReading(kind, join_surrogates(block.sealed), "reasoning", calls)
+
     def start(self, index: object, content: object, input_text: str, offset: int) -> None:
         """Take the start of a block; `input_text` is the JSON text of its `input`."""
         if not isinstance(content, dict) or not isinstance(content.get("type"), str):
@@ -75,6 +98,8 @@ class BlockTable:
         block = Block(content["type"], offset)
         self._place(index, block, offset)
         self.blocks.append(block)
+        if block.kind in _SEALED:
+            block.sealed = text_or_empty(content.get(_SEALED[block.kind][1]))
         if block.kind == "tool_use":
             self._call(block, content, input_text, offset)
         elif block.kind in _PROSE:
@@ -121,6 +146,8 @@ class BlockTable:
             self._fragment(block, delta.get("partial_json"), offset)
         elif kind in _PROSE:
             self._add_piece(kind, delta.get(_PROSE[kind]), offset)
+        elif kind == "signature_delta" and block is not None and block.kind == "thinking":
+            block.sealed += text_or_empty(delta.get("signature"))
 
     def _check_home(self, kind: str, delta: Json, block: Block | None, offset: int) -> None:
         home = _HOMES.get(kind)

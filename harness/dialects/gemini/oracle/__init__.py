@@ -9,14 +9,16 @@ from harness.dialects.gemini.oracle.calls import CallList
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
+from harness.dialects.kit.oracle.reading import SealedReading
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
     item_texts,
     meanings,
     member_text,
+    text_or_empty,
 )
-from harness.turns.deltas import FinishReason
+from harness.turns.deltas import FinishReason, SealedPlace
 from harness.turns.exact_json import join_surrogates
 
 _FILTERS: Final = (
@@ -56,6 +58,7 @@ class GeminiOracle(GoogleOracle):
         self._stopped = False  # the last event of the candidate had a finish reason
         self._blocked = ""
         self._candidates = 0
+        self._sealed: list[SealedReading] = []
 
     @property
     def meaning(self) -> FinishReason | None:
@@ -150,14 +153,28 @@ class GeminiOracle(GoogleOracle):
         if any(name in part for name in _SERVER_PARTS):
             self.notes.keep("GEM-SERVER-TOOLS", offset)
         if "functionCall" not in part:
+            self._seal(part, "reasoning" if thought else "text", len(self._calls))
             return bool(text)
         call, signed = part["functionCall"], "thoughtSignature" in part
         if self._signed and not signed and isinstance(call, dict) and call.get("name"):
             self.notes.keep("GEM-SIGNATURE-FIRST-ONLY", offset)
         self._signed = self._signed or signed
         if call is not None:
+            before = len(self._calls)
             self._calls.add(call, member_text(part_text, "functionCall"), offset)
+            if len(self._calls) > before:
+                self._seal(part, "call", before)
         return True
+
+    def _seal(self, part: Json, of: SealedPlace, call: int) -> None:
+        signature = text_or_empty(part.get("thoughtSignature"))
+        if signature:
+            value = join_surrogates(signature)
+            self._sealed.append(SealedReading("thoughtSignature", value, of, call))
+
+    def sealed(self) -> tuple[SealedReading, ...]:
+        """Return the thought signatures."""
+        return tuple(self._sealed)
 
     # The end
 

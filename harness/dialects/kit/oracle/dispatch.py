@@ -18,6 +18,7 @@ from harness.dialects.kit.oracle.reading import (
     Notes,
     OracleReading,
     Part,
+    SealedReading,
 )
 from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.turns.deltas import FinishReason
@@ -101,6 +102,10 @@ class Oracle(ABC):
     def word(self) -> str:
         """Return the last finish word; "" if none came."""
         return self.finishes[-1] if self.finishes else ""
+
+    def sealed(self) -> tuple[SealedReading, ...]:
+        """Return what only the provider can read, in the order of the bytes."""
+        return ()
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
@@ -258,6 +263,7 @@ class Oracle(ABC):
             damaged=self.damaged,
             unknown=tuple(notes.unknown.items()),
             decisions=tuple(notes.decisions.items()),
+            sealed=self.sealed(),
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from harness.dialects.kit.oracle.values import text_or_empty
-from harness.turns.deltas import CallKind, FinishReason
+from harness.turns.deltas import CallKind, FinishReason, SealedPlace
 from harness.turns.exact_json import join_surrogates
 
 Part: TypeAlias = Literal["calls", "text", "reasoning", "end"]
@@ -50,6 +50,23 @@ class CallReading(msgspec.Struct, frozen=True):
     rejected: bool = False
 
 
+class SealedReading(msgspec.Struct, frozen=True):
+    """Data that only the provider can read.
+
+    Fields:
+        kind: the provider's name for it.
+        of: what it belongs to.
+        call: position of the call that it belongs to; of other data, how many calls came before.
+        others: values that came for the same data, each as good: an encryption differs each time.
+    """
+
+    kind: str
+    value: str
+    of: SealedPlace
+    call: int
+    others: tuple[str, ...] = ()
+
+
 class OracleReading(msgspec.Struct, frozen=True):
     """The meaning of one response body by contract.
 
@@ -78,6 +95,7 @@ class OracleReading(msgspec.Struct, frozen=True):
         alternatives: the other readings that the bytes admit, each with other decisions; a
             result is wrong only if it matches none of them.
         loose_space: white space at the borders of text and reasoning is not certain.
+        sealed: what only the provider can read, in the order of the bytes.
     """
 
     text: str
@@ -98,6 +116,7 @@ class OracleReading(msgspec.Struct, frozen=True):
     decisions: tuple[tuple[str, str], ...] = ()
     alternatives: tuple["OracleReading", ...] = ()
     loose_space: bool = False
+    sealed: tuple[SealedReading, ...] = ()
 
     def knows(self, part: Part) -> bool:
         """Return whether `part` has one meaning in this reading."""

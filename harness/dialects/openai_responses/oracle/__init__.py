@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.reading import SealedReading
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -230,6 +231,10 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.lost("RESP-REALTIME-EVENTS", offset)
 
     # The end
+
+    def sealed(self) -> tuple[SealedReading, ...]:
+        """Return the encrypted reasoning."""
+        return tuple(self._items.sealed())
 
     def conclude(self) -> None:
         """Note what only the complete body shows."""

@@ -7,10 +7,18 @@ Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 """
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import CallReading, GrowingText, Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.reading import (
+    CallReading,
+    GrowingText,
+    Notes,
+    OpenCall,
+    OpenCalls,
+    SealedReading,
+)
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     is_index,
@@ -19,6 +27,7 @@ from harness.dialects.kit.oracle.values import (
     text_or_empty,
 )
 from harness.turns.deltas import CallKind
+from harness.turns.exact_json import join_surrogates
 
 # Type of an item that is a call -> its kind, and its fields with what the model gives it.
 _CALLS: Final[dict[object, tuple[CallKind, tuple[str, ...]]]] = {
@@ -53,6 +62,7 @@ class _Item(OpenCall):
         self.kind = value.get("type")
         self.call = _CALLS.get(self.kind) if isinstance(self.kind, str) else None
         self.item_id = text_or_empty(value.get("id"))
+        self.encrypted: list[str] = []
         self.early = ""  # arguments that it had when it opened
         self.complete = ""
         self.done = False
@@ -91,6 +101,15 @@ class ItemTable(OpenCalls[int, _Item]):
         return tuple(
             item.reading(item.call[0]) for item in self._calls.values() if item.call is not None
         )
+
+    def sealed(self) -> Iterator[SealedReading]:
+        """Yield the encrypted content of reasoning items, in order."""
+        calls = 0
+        for item in self._calls.values():
+            calls += item.call is not None
+            if item.encrypted:
+                value, *others = map(join_surrogates, item.encrypted)
+                yield SealedReading("reasoning", value, "reasoning", calls, tuple(others))
 
     # Events of one item
 
@@ -328,6 +347,9 @@ class ItemTable(OpenCalls[int, _Item]):
     def _texts(self, item: _Item, value: Json, offset: int) -> None:
         if item.kind not in ("message", "reasoning"):
             return
+        encrypted = text_or_empty(value.get("encrypted_content"))
+        if item.kind == "reasoning" and encrypted:
+            item.encrypted.append(encrypted)
         for kind, text in _texts_of(value).items():
             so_far = "".join(item.texts.get(kind, ()))
             if not so_far:
