@@ -52,7 +52,7 @@ class _Block:
         is_thinking: whether it is reasoning, which may have a signature.
         passed_over: whether its fragments are none of a client's call.
         open: until its stop.
-        signature: of a thinking block, so far.
+        signature: the pieces of that of a thinking block, so far.
     """
 
     __slots__ = (
@@ -76,7 +76,7 @@ class _Block:
         self.is_thinking = kind == "thinking"
         self.passed_over = kind not in ("tool_use", "text", "thinking")
         self.open = True
-        self.signature = ""
+        self.signature: list[str] = []
 
 
 class Blocks:
@@ -117,7 +117,7 @@ class Blocks:
             self._turn.text(content.get("text"))
         elif kind == "thinking":
             self._turn.reasoning(content.get("thinking"))
-            block.signature = as_text(content.get("signature"))
+            block.signature.append(as_text(content.get("signature")))
         elif kind == "redacted_thinking":
             self._turn.seal(kind, content.get("data"))
 
@@ -173,13 +173,13 @@ class Blocks:
         """Take a signature; it belongs to thinking only."""
         block = self._by_index.get(index) if type(index) is int else self._last
         if block is not None and block.is_thinking:
-            block.signature += as_text(piece)
+            block.signature.append(as_text(piece))
 
     def _seal(self, block: _Block | None) -> None:
         """Report the signature of a thinking block whose pieces have all come."""
         if block is not None and block.signature:
-            self._turn.seal("signature", block.signature)
-            block.signature = ""
+            self._turn.seal("signature", "".join(block.signature))
+            block.signature.clear()
 
     def _close(self, block: _Block) -> None:
         block.open = False

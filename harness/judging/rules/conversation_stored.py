@@ -266,20 +266,21 @@ def _sealed_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
         # A call that was rejected may be stored as text, and then it has no position.
         is_placed = not reply.rejected
         first = {other: each.value for each in reply.sealed for other in each.others}
-        left = Counter(
+        stored = Counter(
             (kind, first.get(value, value), place, at)
             for kind, value, place, at in _sealed_of(turn, is_placed=is_placed)
         )
-        for each in reply.sealed:
-            entry = (each.kind, each.value, each.of, each.call if is_placed else 0)
-            left[entry] -= 1
-            if left[entry] < 0:
-                found = next((it for it in +left if it[:2] == entry[:2]), None) or next(
-                    iter(+left), None
-                )
-                came: Came = "" if entry[::2] in _REQUIRED else "not-required"
-                path = f"{turn.where}.messages"
-                yield Violation(path, _sealed_text(entry), _sealed_text(found), came=came)
+        expected = Counter(
+            (each.kind, each.value, each.of, each.call if is_placed else 0) for each in reply.sealed
+        )
+        # What came back in another place, or else whatever came back instead.
+        instead = list(stored - expected)
+        by_value = {entry[:2]: entry for entry in instead}
+        for entry in expected - stored:
+            found = by_value.get(entry[:2], instead[0] if instead else None)
+            came: Came = "" if entry[::2] in _REQUIRED else "not-required"
+            path = f"{turn.where}.messages"
+            yield Violation(path, _sealed_text(entry), _sealed_text(found), came=came)
 
 
 def _sealed_of(turn: StoredTurn, *, is_placed: bool) -> Iterator[_SealedEntry]:
