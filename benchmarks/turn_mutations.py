@@ -22,6 +22,7 @@ from harness.turns.deltas import (
     FinishReason,
     ParseError,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -47,7 +48,11 @@ class Call(msgspec.Struct, frozen=True):
         return self.kind, self.name, value
 
 
-Part: TypeAlias = Call | TextDelta | ReasoningDelta | UsageDelta | Finish | StreamFailure
+Part: TypeAlias = (
+    Call | TextDelta | ReasoningDelta | SealedDelta | UsageDelta | Finish | StreamFailure
+)
+    Call | TextDelta | ReasoningDelta | SealedDelta | UsageDelta | Finish | StreamFailure
+)
 
 
 class Response(msgspec.Struct, frozen=True):

@@ -270,7 +270,7 @@ def _sealed_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
             (kind, first.get(value, value), place, at)
             for kind, value, place, at in _sealed_of(turn, is_placed=is_placed)
         )
-        expected = Counter(
+        expected: Counter[_SealedEntry] = Counter(
             (each.kind, each.value, each.of, each.call if is_placed else 0) for each in reply.sealed
         )
         # What came back in another place, or else whatever came back instead.
