@@ -51,8 +51,6 @@ class Call(msgspec.Struct, frozen=True):
 Part: TypeAlias = (
     Call | TextDelta | ReasoningDelta | SealedDelta | UsageDelta | Finish | StreamFailure
 )
-    Call | TextDelta | ReasoningDelta | SealedDelta | UsageDelta | Finish | StreamFailure
-)
 
 
 class Response(msgspec.Struct, frozen=True):
