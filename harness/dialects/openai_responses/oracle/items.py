@@ -8,78 +8,32 @@ Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.reading import (
     CallReading,
     GrowingText,
     Notes,
-    OpenCall,
     OpenCalls,
     SealedReading,
 )
 from harness.dialects.kit.oracle.values import (
-    dict_or_empty,
     is_index,
     read_arguments,
     same_object,
     text_or_empty,
 )
+from harness.dialects.openai_responses.oracle.item import (
+    Item,
+    is_server_run,
+    texts_of,
+)
 from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
 
-# Type of an item that is a call -> its kind, and its fields with what the model gives it.
-_CALLS: Final[dict[object, tuple[CallKind, tuple[str, ...]]]] = {
-    "function_call": ("function", ("arguments",)),
-    "custom_tool_call": ("custom", ("input",)),
-    "apply_patch_call": ("action", ("operation",)),
-    "computer_call": ("action", ("action", "actions")),
-    "local_shell_call": ("action", ("action",)),
-    "mcp_approval_request": ("action", ("arguments",)),
-    "shell_call": ("action", ("action",)),
-    "tool_search_call": ("action", ("arguments",)),
-}
-# Type of a part -> the kind of text that it contains, and its member.
-_PARTS: Final = {
-    "output_text": ("text", "text"),
-    "text": ("text", "text"),
-    "audio": ("text", "transcript"),
-    "output_audio": ("text", "transcript"),
-    "refusal": ("refusal", "refusal"),
-    "summary_text": ("summary", "text"),
-    "reasoning_text": ("reasoning", "text"),
-}
 
-
-class _Item(OpenCall):
-    """One output item; `id` is the id of the call."""
-
-    def __init__(self, value: Json, offset: int) -> None:
-        super().__init__(
-            offset, text_or_empty(value.get("call_id")), text_or_empty(value.get("name"))
-        )
-        self.kind = value.get("type")
-        self.call = _CALLS.get(self.kind) if isinstance(self.kind, str) else None
-        self.item_id = text_or_empty(value.get("id"))
-        self.encrypted: list[str] = []
-        self.early = ""  # arguments that it had when it opened
-        self.complete = ""
-        self.done = False
-        self.texts: dict[str, list[str]] = {}
-
-    def is_open(self) -> bool:
-        """Return whether it is a call without an event of its end."""
-        return self.call is not None and not self.done
-
-    @property
-    def arguments(self) -> str:
-        """Return the arguments so far; the complete ones if they came."""
-        self.fragments = ["".join(self.fragments)]
-        return self.complete or self.fragments[0]
-
-
-class ItemTable(OpenCalls[int, _Item]):
+class ItemTable(OpenCalls[int, Item]):
     """The items of one response.
 
     Fields:
@@ -185,7 +139,7 @@ class ItemTable(OpenCalls[int, _Item]):
             self._name(item, event, offset)
             self._set_arguments(item, self._given(item.call, event, offset), offset)
 
-    def _call_of(self, kind: str, event: Json, offset: int) -> _Item | None:
+    def _call_of(self, kind: str, event: Json, offset: int) -> Item | None:
         item = self._of(event, offset)
         if item is None or item.kind != kind:
             self._notes.open("EVENT-GLUED", offset, calls=True)
@@ -243,8 +197,8 @@ class ItemTable(OpenCalls[int, _Item]):
 
     # One item
 
-    def _open(self, place: int, value: Json, offset: int) -> _Item:
-        item = self._calls[place] = _Item(value, offset)
+    def _open(self, place: int, value: Json, offset: int) -> Item:
+        item = self._calls[place] = Item(value, offset)
         if not item.item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
         if not isinstance(item.kind, str):
@@ -252,7 +206,7 @@ class ItemTable(OpenCalls[int, _Item]):
         elif self._is_provider_run(value):
             item.call = None
             self._notes.keep("RESP-PROVIDER-CUSTOM-CALL", offset)
-        elif item.call is None or _is_server_run(value):
+        elif item.call is None or is_server_run(value):
             item.call = None
         elif item.call[0] == "action":
             self._open_action(item, item.kind, offset)
@@ -269,7 +223,7 @@ class ItemTable(OpenCalls[int, _Item]):
         is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
         return is_custom and not is_named
 
-    def _open_action(self, item: _Item, kind: str, offset: int) -> None:
+    def _open_action(self, item: Item, kind: str, offset: int) -> None:
         """Open what the client itself must do; it may reject it, as no call of a named tool."""
         item.id = item.id or item.item_id
         item.name = item.name or kind.removesuffix("_call")
@@ -278,7 +232,7 @@ class ItemTable(OpenCalls[int, _Item]):
         )
         item.rejected = answer == "reject"
 
-    def _repeat(self, item: _Item, value: Json, offset: int, *, last: bool = False) -> None:
+    def _repeat(self, item: Item, value: Json, offset: int, *, last: bool = False) -> None:
         """Take a complete item, which must be equal to its events."""
         if item.kind != value.get("type"):
             self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
@@ -304,7 +258,7 @@ class ItemTable(OpenCalls[int, _Item]):
             self._notes.open("RESP-CLIENT-ITEM", offset, calls=True)
         return text
 
-    def _check_ids(self, item: _Item, value: Json, offset: int, *, last: bool) -> None:
+    def _check_ids(self, item: Item, value: Json, offset: int, *, last: bool) -> None:
         item_id, call_id = text_or_empty(value.get("id")), text_or_empty(value.get("call_id"))
         other_call = bool(call_id) and bool(item.id) and call_id != item.id
         other_item = bool(item_id) and bool(item.item_id) and item_id != item.item_id
@@ -316,13 +270,13 @@ class ItemTable(OpenCalls[int, _Item]):
             self._notes.keep("RESP-ITEM-ID-CHANGES", offset)
         item.id = item.id or call_id
 
-    def _name(self, item: _Item, value: Json, offset: int) -> None:
+    def _name(self, item: Item, value: Json, offset: int) -> None:
         name = text_or_empty(value.get("name"))
         if name and item.name and name != item.name:
             self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
         item.name = item.name or name
 
-    def _set_arguments(self, item: _Item, arguments: object, offset: int) -> None:
+    def _set_arguments(self, item: Item, arguments: object, offset: int) -> None:
         so_far = item.arguments
         if not isinstance(arguments, str):
             quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
@@ -344,13 +298,13 @@ class ItemTable(OpenCalls[int, _Item]):
             item.rejected = answer == "reject"
             item.complete = arguments if answer == "done" else so_far
 
-    def _texts(self, item: _Item, value: Json, offset: int) -> None:
+    def _texts(self, item: Item, value: Json, offset: int) -> None:
         if item.kind not in ("message", "reasoning"):
             return
         encrypted = text_or_empty(value.get("encrypted_content"))
         if item.kind == "reasoning" and encrypted:
             item.encrypted.append(encrypted)
-        for kind, text in _texts_of(value).items():
+        for kind, text in texts_of(value).items():
             so_far = "".join(item.texts.get(kind, ()))
             if not so_far:
                 if self._streamed:
@@ -359,7 +313,7 @@ class ItemTable(OpenCalls[int, _Item]):
             elif text != so_far:
                 self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
 
-    def _add_piece(self, item: _Item, kind: str, piece: str) -> None:
+    def _add_piece(self, item: Item, kind: str, piece: str) -> None:
         item.texts.setdefault(kind, []).append(piece)
         self._kinds.add(kind)
         if kind == "text":
@@ -386,7 +340,7 @@ class ItemTable(OpenCalls[int, _Item]):
         self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
         return None
 
-    def _of(self, event: Json, offset: int) -> _Item | None:
+    def _of(self, event: Json, offset: int) -> Item | None:
         place = self._place(event, offset)
         item = None if place is None else self._calls.get(place)
         if item is None:
@@ -400,23 +354,3 @@ class ItemTable(OpenCalls[int, _Item]):
         elif not item_id:
             self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
         return item
-
-
-def _is_server_run(value: Json) -> bool:
-    """Whether the provider runs the shell or the search for tools of an item itself."""
-    if value.get("type") == "tool_search_call":
-        return value.get("execution") != "client"
-    environment = dict_or_empty(value.get("environment"))
-    return value.get("type") == "shell_call" and environment.get("type", "local") != "local"
-
-
-def _texts_of(value: Json) -> dict[str, str]:
-    """Return the texts of a complete item by kind."""
-    found: dict[str, str] = {}
-    for field in ("summary", "content"):
-        parts = value.get(field)
-        for part in parts if isinstance(parts, list) else ():
-            known = _PARTS.get(text_or_empty(part.get("type"))) if isinstance(part, dict) else None
-            if known and (piece := text_or_empty(part.get(known[1]))):
-                found[known[0]] = found.get(known[0], "") + piece
-    return found

@@ -1,0 +1,77 @@
+"""One output item of a Responses stream: what the events of it say."""
+
+from typing import Final
+
+from harness.dialects.kit.oracle.dispatch import Json
+from harness.dialects.kit.oracle.reading import OpenCall
+from harness.dialects.kit.oracle.values import dict_or_empty, text_or_empty
+from harness.turns.deltas import CallKind
+
+# Type of an item that is a call -> its kind, and its fields with what the model gives it.
+CALLS: Final[dict[object, tuple[CallKind, tuple[str, ...]]]] = {
+    "function_call": ("function", ("arguments",)),
+    "custom_tool_call": ("custom", ("input",)),
+    "apply_patch_call": ("action", ("operation",)),
+    "computer_call": ("action", ("action", "actions")),
+    "local_shell_call": ("action", ("action",)),
+    "mcp_approval_request": ("action", ("arguments",)),
+    "shell_call": ("action", ("action",)),
+    "tool_search_call": ("action", ("arguments",)),
+}
+# Type of a part -> the kind of text that it contains, and its member.
+PARTS: Final = {
+    "output_text": ("text", "text"),
+    "text": ("text", "text"),
+    "audio": ("text", "transcript"),
+    "output_audio": ("text", "transcript"),
+    "refusal": ("refusal", "refusal"),
+    "summary_text": ("summary", "text"),
+    "reasoning_text": ("reasoning", "text"),
+}
+
+
+class Item(OpenCall):
+    """One output item; `id` is the id of the call."""
+
+    def __init__(self, value: Json, offset: int) -> None:
+        super().__init__(
+            offset, text_or_empty(value.get("call_id")), text_or_empty(value.get("name"))
+        )
+        self.kind = value.get("type")
+        self.call = CALLS.get(self.kind) if isinstance(self.kind, str) else None
+        self.item_id = text_or_empty(value.get("id"))
+        self.encrypted: list[str] = []
+        self.early = ""  # arguments that it had when it opened
+        self.complete = ""
+        self.done = False
+        self.texts: dict[str, list[str]] = {}
+
+    def is_open(self) -> bool:
+        """Return whether it is a call without an event of its end."""
+        return self.call is not None and not self.done
+
+    @property
+    def arguments(self) -> str:
+        """Return the arguments so far; the complete ones if they came."""
+        self.fragments = ["".join(self.fragments)]
+        return self.complete or self.fragments[0]
+
+
+def is_server_run(value: Json) -> bool:
+    """Whether the provider runs the shell or the search for tools of an item itself."""
+    if value.get("type") == "tool_search_call":
+        return value.get("execution") != "client"
+    environment = dict_or_empty(value.get("environment"))
+    return value.get("type") == "shell_call" and environment.get("type", "local") != "local"
+
+
+def texts_of(value: Json) -> dict[str, str]:
+    """Return the texts of a complete item by kind."""
+    found: dict[str, str] = {}
+    for field in ("summary", "content"):
+        parts = value.get(field)
+        for part in parts if isinstance(parts, list) else ():
+            known = PARTS.get(text_or_empty(part.get("type"))) if isinstance(part, dict) else None
+            if known and (piece := text_or_empty(part.get(known[1]))):
+                found[known[0]] = found.get(known[0], "") + piece
+    return found
