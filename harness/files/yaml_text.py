@@ -1,9 +1,9 @@
 """YAML text -> plain data, within limits and without surprises; and data -> YAML scalars."""
 
+import base64
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -19,24 +19,60 @@ MAX_VALUES: Final = 2_000_000
 TagReader = Callable[[str], object]
 
 _CORE = "tag:yaml.org,2002:"
-_ALLOWED_TAGS = frozenset({"!", *(_CORE + name for name in ("str", "binary", "map", "seq"))})
+
+_BINARY: Final = _CORE + "binary"
+_COLLECTIONS: Final = {_CORE + "map": "a mapping", _CORE + "seq": "a sequence"}
+_MERGE: Final = object()
+
+
+def _integer(text: str) -> int:
+    return int(text, 16 if "x" in text else 10)
+
+
+def _number(text: str) -> float:
+    return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+
 
 # YAML 1.2 core schema. The bounded lengths keep a hostile number from costing quadratic time.
-_RESOLVERS: Final = (
-    ("null", r"^(?:~|null|Null|NULL|)$", ("~", "n", "N", "")),
-    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", tuple("tTfF")),
-    ("int", r"^[-+]?(?:0|[1-9][0-9]{0,300}|0x[0-9a-fA-F]{1,300})$", tuple("-+0123456789")),
+_RESOLVERS: Final[tuple[tuple[str, tuple[str, ...], TagReader], ...]] = (
+    (r"(?:~|null|Null|NULL|)", ("~", "n", "N", ""), lambda _text: None),
+    (r"(?:true|True|TRUE)", ("t", "T"), lambda _text: True),
+    (r"(?:false|False|FALSE)", ("f", "F"), lambda _text: False),
     (
-        "float",
+        r"[-+]?(?:0|[1-9][0-9]{0,300}|0x[0-9a-fA-F]{1,300})",
+        tuple("-+0123456789"),
+        _integer,
+    ),
+    (
         (
-            r"^[-+]?(?:[0-9]{1,300}\.[0-9]{0,300}(?:[eE][-+]?[0-9]{1,4})?"
+            r"[-+]?(?:[0-9]{1,300}\.[0-9]{0,300}(?:[eE][-+]?[0-9]{1,4})?"
             r"|[0-9]{1,300}[eE][-+]?[0-9]{1,4}|\.[0-9]{1,300}(?:[eE][-+]?[0-9]{1,4})?"
-            r"|\.(?:inf|Inf|INF))$|^\.(?:nan|NaN|NAN)$"
+            r"|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)"
         ),
         tuple("-+0123456789."),
+        _number,
     ),
-    ("merge", r"^<<$", ("<",)),
+    (r"<<", ("<",), lambda _text: _MERGE),
 )
+
+
+def _by_first_character() -> dict[str, list[tuple[re.Pattern[str], TagReader]]]:
+    found: dict[str, list[tuple[re.Pattern[str], TagReader]]] = {}
+    for pattern, first, convert in _RESOLVERS:
+        for character in first:
+            found.setdefault(character, []).append((re.compile(pattern), convert))
+    return found
+
+
+_RESOLVERS_OF: Final = _by_first_character()
+
+
+def _resolved(text: str) -> object:
+    """Return the value of a plain scalar without a tag."""
+    for pattern, convert in _RESOLVERS_OF.get(text[:1], ()):
+        if pattern.fullmatch(text):
+            return convert(text)
+    return text
 
 
 def load_yaml(
@@ -71,10 +107,12 @@ def load_yaml_documents(
             where=where,
             hint="Split the file.",
         )
-    extra = dict(tags or {})
+    builder = _Builder(where, tags or {}, most)
     try:
-        _walk(text, _Walk(where, _ALLOWED_TAGS | extra.keys(), most))
-        return tuple(yaml.load_all(text, Loader=_loader(tuple(extra.items()))))
+        for event in yaml.parse(text, Loader=CSafeLoader):
+            handle = _HANDLERS.get(type(event))
+            if handle is not None:
+                handle(builder, event)
     except yaml.YAMLError as error:
         raise _damaged(error, where) from None
     except (ValueError, OverflowError) as error:  # bad base64, lone surrogates
@@ -83,106 +121,88 @@ def load_yaml_documents(
             where=where,
             hint=_FIX_HINT,
         ) from None
+    return tuple(builder.documents)
 
 
 _FIX_HINT: Final = "Fix the file, or restore it from where it came from."
 
 
-class _PlainLoader(CSafeLoader):
-    """libyaml's safe loader with the core schema of YAML 1.2."""
-
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own class attribute
-
-
-for _name, _pattern, _first in _RESOLVERS:
-    _PlainLoader.add_implicit_resolver(_CORE + _name, re.compile(_pattern), list(_first))
-
-
-@lru_cache(maxsize=16)
-def _loader(tags: tuple[tuple[str, TagReader], ...]) -> type[_PlainLoader]:
-    class TaggedLoader(_PlainLoader):
-        """A separate class, because PyYAML stores constructors on the class."""
-
-    for tag, reader in tags:
-        TaggedLoader.add_constructor(tag, _constructor(reader))
-    return TaggedLoader
-
-
-def _constructor(reader: TagReader) -> Callable[[_PlainLoader, yaml.Node], object]:
-    def construct(loader: _PlainLoader, node: yaml.Node) -> object:
-        if not isinstance(node, yaml.ScalarNode):
-            raise yaml.constructor.ConstructorError(
-                None, None, f"expected a scalar under {node.tag}", node.start_mark
-            )
-        return reader(str(loader.construct_scalar(node)))
-
-    return construct
-
-
 class _Open(msgspec.Struct):
-    """A collection that is being read, and the totals from before it began."""
+    """A collection that is being built, and the totals from before it began."""
 
     anchor: str | None
     before: tuple[int, int]
-    is_map: bool
+    built: dict[object, object] | list[object]
     at_key: bool
+    key: object = None
     keys: set[str] = msgspec.field(default_factory=set)
+    merged: list[dict[object, object]] = msgspec.field(default_factory=list)
 
 
-class _Walk:
-    """One pass over the events, which refuses what must not be built.
+class _Builder:
+    """Builds the documents in one pass over the events, and refuses what must not be built.
 
     Totals count values and characters as if each alias were written out.
     """
 
-    def __init__(self, where: str, tags: frozenset[str], most_documents: int) -> None:
+    def __init__(self, where: str, tags: Mapping[str, TagReader], most_documents: int) -> None:
+        self.documents: list[object] = []
         self._where = where
-        self._tags = tags
-        self._documents_left = most_documents
+        self._readers: dict[str, TagReader] = {_CORE + "str": str, **tags}
+        self._most_documents = most_documents
         self._stack: list[_Open] = []
-        self._anchored: dict[str, tuple[int, int]] = {}
+        self._anchors: set[str] = set()
+        self._anchored: dict[str, tuple[int, int, object]] = {}
         self._values = 0
         self._chars = 0
 
     def document(self, event: yaml.DocumentStartEvent) -> None:
         """Note the start of a document; aliases do not reach over it."""
+        self._anchors.clear()
         self._anchored.clear()
-        if self._documents_left == 0:
+        if len(self.documents) == self._most_documents:
             self._refuse(event, "expected one document, found another one after `---`")
-        self._documents_left -= 1
 
     def opened(self, event: yaml.CollectionStartEvent) -> None:
         """Go into a mapping or sequence."""
-        self._check_tag(event, event.tag)
+        is_map = isinstance(event, yaml.MappingStartEvent)
+        if event.tag not in (None, "!", _CORE + ("map" if is_map else "seq")):
+            self._refuse_tag(event, event.tag)
         if self._stack and self._stack[-1].at_key:
             self._refuse(event, "expected a text key, found a collection as a key")
         if len(self._stack) == MAX_DEPTH:
             self._refuse(event, f"expected at most {MAX_DEPTH} levels, found deeper nesting")
-        if event.anchor is not None:  # until it is finished nothing may refer to it
-            self._anchored.pop(event.anchor, None)
+        self._note_anchor(event)
         before = (self._values, self._chars)
-        is_map = isinstance(event, yaml.MappingStartEvent)
-        self._stack.append(_Open(event.anchor, before, is_map, is_map))
+        self._stack.append(_Open(event.anchor, before, {} if is_map else [], is_map))
 
     def closed(self, event: yaml.CollectionEndEvent) -> None:
         """Come out of a mapping or sequence."""
         done = self._stack.pop()
-        self._add(event, 1, 0)
-        if done.anchor is not None:
+        built = done.built
+        if isinstance(built, dict) and done.merged:
+            built = {key: item for each in (*done.merged, built) for key, item in each.items()}
+        self._add(event, 1, 0, built)
+        if done.anchor is not None:  # until here nothing may refer to it
             values, chars = done.before
-            self._anchored[done.anchor] = (self._values - values, self._chars - chars)
+            self._anchored[done.anchor] = (self._values - values, self._chars - chars, built)
 
     def scalar(self, event: yaml.ScalarEvent) -> None:
-        """Count a scalar, as a key or as a value."""
-        self._check_tag(event, event.tag)
-        if self._stack and self._stack[-1].at_key:
+        """Take a scalar, as a key or as a value."""
+        text = event.value
+        value = self._scalar_value(event)
+        at_key = bool(self._stack) and self._stack[-1].at_key
+        if at_key:
             self._check_key(event)
-        self._add(event, 1, len(event.value))
+        elif value is _MERGE:
+            self._refuse(event, "expected a value, found the merge key `<<`")
+        self._note_anchor(event)
+        self._add(event, 1, len(text), value)
         if event.anchor is not None:
-            self._anchored[event.anchor] = (1, len(event.value))
+            self._anchored[event.anchor] = (1, len(text), value)
 
     def alias(self, event: yaml.AliasEvent) -> None:
-        """Count what the alias represents again."""
+        """Take what the alias represents again."""
         name = str(event.anchor)
         size = self._anchored.get(name)
         if size is None:
@@ -191,28 +211,70 @@ class _Walk:
             self._refuse(event, f"expected a text key, found the alias *{name[:80]}")
         self._add(event, *size)
 
+    def _scalar_value(self, event: yaml.ScalarEvent) -> object:
+        text, tag = event.value, event.tag
+        if tag is None or tag == "!":
+            return _resolved(text) if event.implicit[0] else text
+        if tag == _BINARY:
+            try:
+                return base64.decodebytes(text.encode("ascii"))
+            except ValueError as error:
+                self._refuse(event, f"expected base64, found text that cannot be read: {error}")
+        read = self._readers.get(tag)
+        if read is None:
+            self._refuse_tag(event, tag)
+        return read(text)
+
+    def _note_anchor(self, event: yaml.NodeEvent) -> None:
+        if event.anchor is None:
+            return
+        if event.anchor in self._anchors:
+            self._refuse(event, f"anchor &{event.anchor[:80]} occurs twice in one document")
+        self._anchors.add(event.anchor)
+
     def _check_key(self, event: yaml.ScalarEvent) -> None:
         keys = self._stack[-1].keys
         if event.value in keys:
             self._refuse(event, f"key {event.value[:80]!r} occurs twice in one mapping")
         keys.add(event.value)
 
-    def _check_tag(self, event: yaml.Event, tag: str | None) -> None:
-        if tag is not None and tag not in self._tags:
-            self._refuse(event, f"expected plain data, found the tag {tag[:80]!r}")
-
-    def _add(self, event: yaml.Event, values: int, chars: int) -> None:
+    def _add(self, event: yaml.Event, values: int, chars: int, value: object) -> None:
         self._values += values
         self._chars += chars
-        if self._stack:
-            around = self._stack[-1]
-            around.at_key = around.is_map and not around.at_key
         if self._values > MAX_VALUES or self._chars > MAX_BYTES:
             self._refuse(
                 event,
                 f"expected at most {MAX_VALUES} values and {MAX_BYTES} characters, with aliases "
                 "written out, found more",
             )
+        if not self._stack:
+            self.documents.append(value)
+            return
+        around = self._stack[-1]
+        if isinstance(around.built, list):
+            around.built.append(value)
+        elif around.at_key:
+            around.key, around.at_key = value, False
+        else:
+            if around.key is _MERGE:
+                around.merged = self._mappings_to_merge(event, value)
+            else:
+                around.built[around.key] = value
+            around.at_key = True
+
+    def _mappings_to_merge(self, event: yaml.Event, value: object) -> list[dict[object, object]]:
+        """Return the mappings under `<<`; of two with the same key, the first one counts."""
+        listed = value if isinstance(value, list) else [value]
+        mappings = [each for each in reversed(listed) if isinstance(each, dict)]
+        if len(mappings) < len(listed):
+            self._refuse(event, "expected a mapping or a list of mappings for merging")
+        return mappings
+
+    def _refuse_tag(self, event: yaml.Event, tag: str) -> NoReturn:
+        if tag == _BINARY or tag in self._readers or tag in _COLLECTIONS:
+            wanted = _COLLECTIONS.get(tag, "a scalar")
+            self._refuse(event, f"expected {wanted} under {tag}")
+        self._refuse(event, f"expected plain data, found the tag {tag[:80]!r}")
 
     def _refuse(self, event: yaml.Event, what: str) -> NoReturn:
         mark = event.start_mark
@@ -220,22 +282,15 @@ class _Walk:
         raise UnreadableError(what, where=self._where + line, hint=_FIX_HINT)
 
 
-_HANDLERS: Final[dict[type[yaml.Event], Callable[[_Walk, Any], None]]] = {
-    yaml.DocumentStartEvent: _Walk.document,
-    yaml.MappingStartEvent: _Walk.opened,
-    yaml.SequenceStartEvent: _Walk.opened,
-    yaml.MappingEndEvent: _Walk.closed,
-    yaml.SequenceEndEvent: _Walk.closed,
-    yaml.ScalarEvent: _Walk.scalar,
-    yaml.AliasEvent: _Walk.alias,
+_HANDLERS: Final[dict[type[yaml.Event], Callable[[_Builder, Any], None]]] = {
+    yaml.DocumentStartEvent: _Builder.document,
+    yaml.MappingStartEvent: _Builder.opened,
+    yaml.SequenceStartEvent: _Builder.opened,
+    yaml.MappingEndEvent: _Builder.closed,
+    yaml.SequenceEndEvent: _Builder.closed,
+    yaml.ScalarEvent: _Builder.scalar,
+    yaml.AliasEvent: _Builder.alias,
 }
-
-
-def _walk(text: bytes | str, walk: _Walk) -> None:
-    for event in yaml.parse(text, Loader=CSafeLoader):
-        handle = _HANDLERS.get(type(event))
-        if handle is not None:
-            handle(walk, event)
 
 
 def _damaged(error: yaml.YAMLError, where: str) -> UnreadableError:

@@ -46,6 +46,12 @@ HOSTILE = {
     "unclosed": ("a: [1, 2\nb: 3", 2, "expected YAML"),
     "bad base64": ("a: !!binary a", 1, "base64"),
     "merge of text": ("<<: x", 1, "merging"),
+    "merge of texts": ("a: &a {}\n<<: [*a, x]", 2, "merging"),
+    "merge key as value": ("a:\n- <<", 2, "merge key"),
+    "same anchor twice": ("a: &x 1\nb: &x 2", 2, "occurs twice"),
+    "text tag on mapping": ("a: !!str {}", 1, "expected a scalar"),
+    "sequence tag on mapping": ("a: !!seq {}", 1, "expected a sequence"),
+    "mapping tag on text": ("a: !!map x", 1, "expected a mapping"),
 }
 
 
@@ -121,6 +127,25 @@ def test_aliases_and_merges_of_modest_size_are_plain_data() -> None:
         "a": {"x": 1},
         "b": {"c": {"x": 1, "y": 2}},
         "d": {"x": 1, "y": 3},
+    }
+
+
+def test_merged_mappings_yield_to_own_keys_and_the_first_one_wins() -> None:
+    text = "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {z: 3, <<: [*a, *b]}\nd: {'<<': 4}"
+    merged = load_yaml(text, "x.yaml")
+    assert isinstance(merged, dict)
+    assert merged["c"] == {"x": 1, "y": 1, "z": 3}
+    assert merged["d"] == {"<<": 4}
+    assert merged["a"] == {"x": 1, "y": 1}
+
+
+def test_tags_of_the_core_schema_set_the_type() -> None:
+    text = "{a: !!str 1, b: !!binary YQ==, c: !!map {d: 2}, e: !!seq [-0x1F, +3, .5, -.INF]}"
+    assert load_yaml(text, "x.yaml") == {
+        "a": "1",
+        "b": b"a",
+        "c": {"d": 2},
+        "e": [-31, 3, 0.5, float("-inf")],
     }
 
 
