@@ -1,12 +1,17 @@
 """Shipped subjects, and small streams and normalizers, for the tests of judging."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Final
+from zlib import crc32
+
+from msgspec.structs import replace
 
 from harness.judging.judge import LoadedSubject
 from harness.normalizers.protocol import Normalizer
+from harness.runs.kill_table import KillRow, stored_rows
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
@@ -25,6 +30,10 @@ WRITING = {
     },
 }
 
+# Judging every mutant with every scenario takes minutes; the deep profile does it.
+IS_DEEP: Final = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+_SAMPLED: Final = 6
+
 
 @cache
 def shipped_subjects() -> tuple[LoadedSubject, ...]:
@@ -36,6 +45,38 @@ def shipped_subjects() -> tuple[LoadedSubject, ...]:
 def shipped_conversations() -> tuple[LoadedSubject, ...]:
     """Load every shipped scenario of a conversation with its cassette, once in a process."""
     return tuple(load_subject(each) for each in select_subjects(()) if each.conversation)
+
+
+def subjects_for_mutant(name: str, subjects: Iterable[LoadedSubject]) -> list[LoadedSubject]:
+    """Return the subjects that kill a mutant first and every sixth of the others, by id.
+
+    The mutants have different samples, which together cover all subjects. The deep profile has
+    all subjects for each mutant, and so has a client without stored rows.
+    """
+    ordered = sorted(subjects, key=lambda each: each.id)
+    first = {row.scenario for row in stored_rows() if row.mutant == name}
+    if IS_DEEP or not first:
+        return ordered
+    start = crc32(name.encode()) % _SAMPLED
+    return [
+        each for place, each in enumerate(ordered) if place % _SAMPLED == start or each.id in first
+    ]
+
+
+def assert_rows_are_stored(name: str, found: Iterable[KillRow], rules: Container[str]) -> None:
+    """Check the rows of a mutant, from all subjects or its sample, against the kept kill table.
+
+    A sample has the first scenario of each row and not all the others that kill.
+    """
+    kept = [row for row in stored_rows() if row.mutant == name and row.rule in rules]
+    rows = [
+        replace(row, scenarios=stored.scenarios)
+        if not IS_DEEP and row.scenarios <= stored.scenarios
+        else row
+        for row, stored in zip(found, kept, strict=True)
+    ]
+    told = "the kept table is stale; write it again: harness doctor --write-kill-table"
+    assert rows == kept, told
 
 
 def chunk(delta: dict[str, Any] | None = None, finish: str | None = None) -> bytes:

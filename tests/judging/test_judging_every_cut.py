@@ -4,7 +4,6 @@ Long bodies are cut at a spread of their offsets, another one for each body; the
 at each.
 """
 
-import os
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,10 +16,9 @@ from harness.normalizers.protocol import Normalizer
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts
 from harness.wire.interaction import Interaction
-from tests.judging.judging_samples import shipped_subjects
+from tests.judging.judging_samples import IS_DEEP, shipped_subjects
 
-_DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-_SPREAD = 30
+_SPREAD = 12
 
 
 def _reads_more_than_reference(name: str, subject: LoadedSubject) -> bool:
@@ -54,7 +52,7 @@ def _bodies(area: str, dialects: frozenset[str]) -> list[_Body]:
         (subject.cassette.id, place): _Body(
             f"{subject.cassette.id}#{place}",
             interaction,
-            1 if _DEEP else max(1, len(interaction.body) // _SPREAD),
+            1 if IS_DEEP else max(1, len(interaction.body) // _SPREAD),
         )
         for subject in shipped_subjects()
         if subject.id.startswith(f"{area}/")

@@ -3,7 +3,6 @@
 And what catches it is what the kept kill table says.
 """
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -13,30 +12,33 @@ from harness.judging.results import Outcome, Result
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.mutants import MUTANTS
-from harness.runs.kill_table import cuts_for, kill_rows_from_results, stored_rows
-from tests.judging.judging_samples import shipped_subjects
+from harness.runs.kill_table import cuts_for, kill_rows_from_results
+from tests.judging.judging_samples import (
+    IS_DEEP,
+    assert_rows_are_stored,
+    shipped_subjects,
+    subjects_for_mutant,
+)
 
-# Else with as few cuts as it takes, which is several times as fast.
-_THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 BROKEN = (*MUTANTS, "naive", "closed-tag-only", "first-brace-regex", "tool-calls-empty")
 
 
 def _results(name: str) -> Iterator[Result]:
     normalizer = load_normalizer(name)
-    cuts = "quick" if _THOROUGH else cuts_for(normalizer)
-    for subject in shipped_subjects():
+    # Outside the deep profile with as few cuts as it takes, which is several times as fast.
+    cuts = "quick" if IS_DEEP else cuts_for(normalizer)
+    for subject in subjects_for_mutant(name, shipped_subjects()):
         yield judge_subject(subject, normalizer, cuts=cuts)[0]
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_mutant_violates_exactly_the_rules_that_it_declares(name: str) -> None:
-    results = sorted(_results(name), key=lambda result: result.scenario)
+    results = list(_results(name))
     found = {finding.rule for result in results for finding in result.findings}
     assert found == load_normalizer(name).breaks
     if name in MUTANTS:
-        kept = tuple(row for row in stored_rows() if row.mutant == name and row.rule in TURN_RULES)
-        told = "the kept table is stale; write it again: harness doctor --write-kill-table"
-        assert kill_rows_from_results(MUTANTS[name], results) == kept, told
+        rows = kill_rows_from_results(MUTANTS[name], results)
+        assert_rows_are_stored(name, rows, TURN_RULES)
 
 
 def test_reference_supports_every_scenario_but_those_of_other_policies() -> None:

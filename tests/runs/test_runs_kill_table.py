@@ -18,7 +18,11 @@ from harness.runs.kill_table import (
     stored_rows,
     write_kill_table,
 )
-from tests.judging.judging_samples import shipped_conversations
+from tests.judging.judging_samples import (
+    assert_rows_are_stored,
+    shipped_conversations,
+    subjects_for_mutant,
+)
 
 ROW = KillRow("CALL-NAMED", "name-lost", "anthropic/call", 3)
 
@@ -32,9 +36,9 @@ def catalogue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", AGENT_MINIATURES)
 def test_stored_rows_of_an_agent_match_judging(name: str) -> None:
-    kept = tuple(r for r in stored_rows() if r.mutant == name and r.rule in CONVERSATION_RULES)
-    told = "the kept table is stale; write it again: harness doctor --write-kill-table"
-    assert kill_rows(AGENT_MINIATURES[name], shipped_conversations(), every=True) == kept, told
+    sample = subjects_for_mutant(name, shipped_conversations())
+    rows = kill_rows(AGENT_MINIATURES[name], sample, every=True)
+    assert_rows_are_stored(name, rows, CONVERSATION_RULES)
 
 
 def test_every_rule_and_mutant_has_a_row_and_none_survives() -> None:
