@@ -18,12 +18,16 @@ from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds
 from harness.judging.replaying import Cuts
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
+from harness.normalizers.protocol import Normalizer
 from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.plan import Job
+from harness.runs.plan import Job, Subject
 from harness.runs.worker import is_job_supported, judge_job
 
 ROOT = Path(__file__).parents[1]
 _SECONDS = 60.0
+# Scenarios that a search starts from. Their cells were judged, so that a search with few inputs
+# must not spend them on all scenarios as they are.
+_SEARCHED = 16
 
 
 class MeasuredCells(msgspec.Struct, frozen=True):
@@ -57,7 +61,7 @@ def searched(jobs: Sequence[Job], examples: int) -> str:
     """Search the client that has most of `jobs`, from their subjects.
 
     Args:
-        jobs: cells.
+        jobs: cells, in any order.
         examples: number of inputs to try.
 
     Returns:
@@ -69,9 +73,8 @@ def searched(jobs: Sequence[Job], examples: int) -> str:
     if is_agent:
         source = ConversationSource(load_agent(name))
     else:
-        normalizer = load_normalizer(name)
         subjects = [job.subject for job in jobs if job.normalizer == name]
-        source = TurnSource(normalizer, seeds(subjects, normalizer))
+        source = _turn_source(load_normalizer(name), subjects[:_SEARCHED])
 
     def is_found(found: FoundBugs[Any]) -> bool:
         return any(each.finding.level == "MUST" for _, each in found)
@@ -79,6 +82,17 @@ def searched(jobs: Sequence[Job], examples: int) -> str:
     found = Search(source, Budget(examples, _SECONDS), until=is_found).run()
     worst = (each.finding for _, each in found if each.finding.level == "MUST")
     return next((f"{name}: {each.rule} {each.path}" for each in worst), "")
+
+
+def _turn_source(normalizer: Normalizer, subjects: Sequence[Subject]) -> TurnSource:
+    """Return the inputs of a search that generates only what is like one of `subjects`."""
+    found = seeds(subjects, normalizer)
+    similar = msgspec.structs.replace(
+        normalizer,
+        dialects=frozenset(each.interaction.dialect for each in found),
+        text_dialects=frozenset(filter(None, (each.parent.text_dialect for each in found))),
+    )
+    return TurnSource(similar, found)
 
 
 def measure_cells(files: Collection[str]) -> MeasuredCells:

@@ -238,7 +238,7 @@ def _json_reading(text: str) -> _Reading | None:
 def _flaw(reading: Reading) -> str:
     if reading.unusable_number:
         return f"holds a number that nothing can hold: {_shown(reading.unusable_number)}"
-    if reading.repeats_key:
+    if reading.repeated_key is not None:
         return "holds an object with a key that comes twice"
     return "is nested too deep" if reading.too_deep else ""
 

@@ -6,110 +6,14 @@ guessed, and nothing raises, whatever the text; time is linear in its length.
 Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
-import ast
-import re
-from collections.abc import Callable, Hashable
-from enum import StrEnum
+from collections.abc import Hashable
 from typing import Any
 
 import msgspec
 
+from harness.turns.argument_errors import ArgumentClass, explain
 from harness.turns.exact_json import join_surrogates
-from harness.turns.json_prefix import PrefixState, Scan, scan
-from harness.turns.strict_json import (
-    Reading,
-    exact_value,
-    find_number,
-    find_repeated_key,
-    read_json,
-)
-from harness.wire.payload import MAX_DEPTH
-
-# A longer text is not tried as Python: its compiler is slow and deep, and a dict of that
-# size is not clearer for having its class named.
-MAX_PYTHON_CHARACTERS = 10_000
-
-_FENCE_OPEN = re.compile(r"(`{3}|~{3})[ \t]*[\w+.-]*")
-
-_SINGLE_QUOTED = r"[rRuU]?'(?:[^'\\\n]|\\.)*+'"
-_DOUBLE_QUOTED = r'[rRuU]?"(?:[^"\\\n]|\\.)*+"'
-# No sign may follow a number, so that no chain of operators reaches Python's compiler.
-_PYTHON_NUMBER = r"[+-]?(?:[0-9][0-9_]*+(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?(?!\s*+[+-])"
-_PYTHON_TOKENS = re.compile(
-    rf"(?:{_SINGLE_QUOTED}|{_DOUBLE_QUOTED}|{_PYTHON_NUMBER}|True|False|None|[\[\]{{}}(),:\s])*+",
-)
-_JSON_STRING = re.compile(_DOUBLE_QUOTED)
-_PYTHON_ONLY = re.compile(r"'|\b(?:True|False|None)\b")
-# Escapes that Python warns about; the first group is those that it knows.
-_ESCAPE = re.compile(r"(\\[\\'\"abfnrtvxNuU0-3])|\\.")
-
-_NOT_PROSE_START = frozenset("{}[],:\"-0123456789'`</#\\=$@|&%^~+;")
-# Call or assignment syntax, markup of an XML-like call, or a constant of another language.
-_CODE = re.compile(
-    r"[A-Za-z_$][A-Za-z0-9_.$]*+[(\[{=<]|(?:NaN|Infinity|undefined|None|True|False)\Z",
-)
-_LETTER = re.compile(r"[^\W\d_]")
-
-
-def is_fenced(text: str) -> bool:
-    """Return whether one Markdown fence, and no second one, encloses all of `text`."""
-    whole = text.strip()
-    opened = _FENCE_OPEN.match(whole)
-    if opened is None:
-        return False
-    mark = opened.group(1)
-    inside = whole[opened.end() :].removesuffix(mark)
-    if not whole[opened.end() :].endswith(mark):
-        return False
-    # A mark inside a line may belong to a JSON string; one that starts a line may not.
-    return re.search(rf"(?m)^[ \t]*+{mark}" if "\n" in inside else mark, inside) is None
-
-
-def is_python_dict(text: str) -> bool:
-    """Return whether `ast.literal_eval` gives a dict that is written as only Python does.
-
-    What needs no single quotes and no `True`, `False` or `None` is faulty JSON rather than
-    Python, so `{"a": 1,}` is not one. Python itself refuses more than 200 open brackets.
-    """
-    whole = text.strip()
-    if len(whole) > MAX_PYTHON_CHARACTERS or _PYTHON_TOKENS.fullmatch(whole) is None:
-        return False
-    if _PYTHON_ONLY.search(_JSON_STRING.sub("", whole)) is None:
-        return False
-    known = _ESCAPE.sub(lambda match: match[1] or "_", whole)
-    try:
-        return isinstance(ast.literal_eval(known), dict)
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return False
-
-
-def is_prose(text: str) -> bool:
-    """Return whether `text` reads as words of some language, with no start of JSON or code."""
-    whole = text.strip()
-    start = whole[:1]
-    if not start.isprintable() or start in _NOT_PROSE_START or _CODE.match(whole) is not None:
-        return False
-    return _LETTER.search(whole) is not None
-
-
-_SHOWN_CHARACTERS = 20
-_JSON_SPACE = " \t\n\r"
-
-
-class ArgumentClass(StrEnum):
-    """What an argument text is."""
-
-    OBJECT = "object"
-    VALUE = "value"
-    EMPTY = "empty"
-    TRUNCATED = "truncated"
-    CONCATENATED = "concatenated"
-    DOUBLE_ENCODED = "double_encoded"
-    FENCED = "fenced"
-    PROSE = "prose"
-    PYTHON_LITERAL = "python_literal"
-    DUPLICATE_KEYS = "duplicate_keys"
-    NOT_JSON = "not_json"
+from harness.turns.strict_json import exact_value, read_json
 
 
 class ParsedArguments(msgspec.Struct, frozen=True):
@@ -127,19 +31,6 @@ class ParsedArguments(msgspec.Struct, frozen=True):
     error: str
 
 
-_COMPARABLE = frozenset(
-    {ArgumentClass.OBJECT, ArgumentClass.VALUE, ArgumentClass.DOUBLE_ENCODED},
-)
-_KIND_WORDS = {
-    list: "an array",
-    str: "a string",
-    bool: "a boolean",
-    int: "a number",
-    float: "a number",
-    type(None): "null",
-}
-
-
 def classify(text: str) -> ArgumentClass:
     """Return what `text` is."""
     return parse(text).kind
@@ -150,9 +41,16 @@ def parse(text: str) -> ParsedArguments:
     if not text.strip():
         return ParsedArguments(ArgumentClass.EMPTY, {}, "")
     reading = read_json(text)
-    if reading is None or reading.too_deep:
-        return _rejected_text(text)
-    return _judged(text, reading)
+    if reading is not None and reading.is_usable and isinstance(reading.value, dict):
+        return ParsedArguments(ArgumentClass.OBJECT, reading.value, "")
+    kind, error = explain(text)
+    return ParsedArguments(kind, None, error)
+
+
+def is_json_value(text: str) -> bool:
+    """Return whether `text` is one JSON value that can be used, such as an array or a string."""
+    reading = read_json(text)
+    return reading is not None and reading.is_usable
 
 
 def same_value(a: str, b: str) -> bool:
@@ -175,10 +73,9 @@ def meaning(text: str) -> Hashable:
 
     It is the value in a tuple, or the bare text if there is none to compare.
     """
-    kind = classify(text)
-    if kind is ArgumentClass.EMPTY:
+    if not text.strip():
         return (frozenset(),)
-    if kind not in _COMPARABLE:
+    if not is_json_value(text):
         return text
     try:
         return (_hashable(exact_value(text)),)
@@ -195,99 +92,3 @@ def _hashable(value: Any) -> Hashable:  # noqa: ANN401 -- any exact JSON value
     if isinstance(value, str):
         return join_surrogates(value)
     return value  # type: ignore[no-any-return]  # a number's pair, true, false or null
-
-
-def _judged(text: str, reading: Reading) -> ParsedArguments:
-    """Judge a text whose syntax is one JSON value."""
-    value = reading.value
-    if reading.unusable_number:
-        offset = find_number(text, reading.unusable_number)
-        found = f"a number that is too large to hold at offset {offset}: {_shown(text, offset)}"
-        return _rejected(ArgumentClass.NOT_JSON, found)
-    if isinstance(value, dict) and reading.repeats_key:
-        key, offset = find_repeated_key(text)
-        found = f"the key {_shown(key)} for a second time in its object at offset {offset}"
-        return _rejected(ArgumentClass.DUPLICATE_KEYS, found)
-    if isinstance(value, dict):
-        return ParsedArguments(ArgumentClass.OBJECT, value, "")
-    start = _start(text)
-    if isinstance(value, str) and _holds_object(value):
-        found = f"a string that holds one (encoded twice) at offset {start}"
-        return _rejected(ArgumentClass.DOUBLE_ENCODED, found)
-    return _rejected(ArgumentClass.VALUE, f"{_KIND_WORDS[type(value)]} at offset {start}")
-
-
-def _rejected_text(text: str) -> ParsedArguments:
-    """Say why `text` is not one JSON value that can be read."""
-    seen = scan(text)
-    if seen.depth > MAX_DEPTH:
-        found = f"brackets nested {seen.depth} deep, where at most {MAX_DEPTH} are read"
-        return _rejected(ArgumentClass.NOT_JSON, found)
-    match seen.state:
-        case PrefixState.COMPLETE:
-            found = "a JSON value for which this process has no stack left"
-            return _rejected(ArgumentClass.NOT_JSON, found)
-        case PrefixState.PREFIX:
-            where = f"at offset {seen.offset}, where {seen.expected} was to follow"
-            return _rejected(ArgumentClass.TRUNCATED, f"the end of the text {where}")
-        case PrefixState.TRAILING:
-            return _rejected_trailing(text, seen)
-        case PrefixState.INVALID:
-            return _rejected_invalid(text, seen)
-
-
-def _rejected_trailing(text: str, seen: Scan) -> ParsedArguments:
-    count = _count_objects(text)
-    if count:
-        found = f"{count} objects in a row, the second at offset {seen.offset}"
-        return _rejected(ArgumentClass.CONCATENATED, found)
-    more = _shown(text, seen.offset)
-    found = f"a value that ends at offset {seen.end}, and then {more} at offset {seen.offset}"
-    return _rejected(ArgumentClass.NOT_JSON, found)
-
-
-def _rejected_invalid(text: str, seen: Scan) -> ParsedArguments:
-    start = _start(text)
-    for kind, is_kind, name in _FOREIGN:
-        if is_kind(text):
-            found = f"{name} at offset {start}: {_shown(text, start)}"
-            return _rejected(kind, found)
-    here = _shown(text, seen.offset)
-    found = f"{here} at offset {seen.offset}, where {seen.expected} was to follow"
-    return _rejected(ArgumentClass.NOT_JSON, found)
-
-
-_FOREIGN: tuple[tuple[ArgumentClass, Callable[[str], bool], str], ...] = (
-    (ArgumentClass.FENCED, is_fenced, "a Markdown fence around the whole text"),
-    (ArgumentClass.PYTHON_LITERAL, is_python_dict, "a dict in Python's notation"),
-    (ArgumentClass.PROSE, is_prose, "prose instead of JSON"),
-)
-
-
-def _rejected(kind: ArgumentClass, found: str) -> ParsedArguments:
-    return ParsedArguments(kind, None, f"expected one JSON object, found {found}")
-
-
-def _holds_object(text: str) -> bool:
-    inner = read_json(text) if text.lstrip(_JSON_SPACE).startswith("{") else None
-    return inner is not None and isinstance(inner.value, dict)
-
-
-def _count_objects(text: str) -> int:
-    """Return how many objects `text` is, one after the other; 0 if it is anything else."""
-    count, position = 0, _start(text)
-    while text.startswith("{", position):
-        seen = scan(text, position)
-        if seen.end < 0 or seen.depth > MAX_DEPTH:
-            return 0
-        count, position = count + 1, seen.offset
-    return count if position == len(text) else 0
-
-
-def _start(text: str) -> int:
-    return len(text) - len(text.lstrip())
-
-
-def _shown(text: str, offset: int = 0) -> str:
-    """Quote a few characters, those that cannot be printed as escapes."""
-    return repr(text[offset : offset + _SHOWN_CHARACTERS])

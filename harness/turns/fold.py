@@ -6,20 +6,18 @@ halves are U+FFFD, in ids, names and messages too.
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
-from types import NoneType
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 
+from harness.turns.delta_types import has_declared_types
 from harness.turns.deltas import (
     SNIPPET_CHARACTERS,
     ArgumentsDelta,
-    CallKind,
     Delta,
     DeltaError,
     Finish,
     FinishReason,
-    Mode,
     ParseError,
     ReasoningDelta,
     SealedDelta,
@@ -99,9 +97,9 @@ class Folder:
         Raises:
             DeltaError: it is not a delta, or has a field of another type than declared.
         """
-        take = self._TAKE.get(type(delta))
-        if take is None or not take(self, delta):
+        if not has_declared_types(delta):
             raise DeltaError(delta)
+        self._TAKE[type(delta)](self, delta)
 
     def turn(self) -> Turn:
         """Return what the deltas so far mean; a call without an end is a parse error."""
@@ -142,85 +140,48 @@ class Folder:
             return None
         return StreamFailure("calls_missing", f"finish {finish.raw!r} without a tool call")
 
-    # One for each kind of delta: False if a field is not exactly of its declared type.
+    # One for each kind of delta.
 
-    def _take_arguments(self, delta: ArgumentsDelta) -> bool:
-        if not (type(delta.fragment) is str and type(delta.index) is int):
-            return False
+    def _take_arguments(self, delta: ArgumentsDelta) -> None:
         call = self._calls.get(delta.index)
         if call is not None and call.end is None:
             call.fragments.append(delta.fragment)
-        return True
 
-    def _take_text(self, delta: TextDelta) -> bool:
-        if type(delta.text) is not str:
-            return False
+    def _take_text(self, delta: TextDelta) -> None:
         self._text.append(delta.text)
-        return True
 
-    def _take_reasoning(self, delta: ReasoningDelta) -> bool:
-        if type(delta.text) is not str:
-            return False
+    def _take_reasoning(self, delta: ReasoningDelta) -> None:
         self._reasoning.append(delta.text)
-        return True
 
-    def _take_sealed(self, delta: SealedDelta) -> bool:
-        if not type(delta.kind) is type(delta.value) is type(delta.id) is str:
-            return False
-        if delta.of not in _SEALED_PLACES or type(delta.index) is not int:
-            return False
+    def _take_sealed(self, delta: SealedDelta) -> None:
         text = ""
         if delta.of != "call":
             pieces = self._reasoning if delta.of == "reasoning" else self._text
             text = "".join(pieces[self._covered.get(delta.of, 0) :])
             self._covered[delta.of] = len(pieces)
         self._sealed.append(_OpenSealed(delta, text, len(self._calls)))
-        return True
 
-    def _take_start(self, delta: ToolCallStart) -> bool:
-        if not (type(delta.index) is int and type(delta.id) is type(delta.name) is str):
-            return False
-        if delta.kind not in _KINDS:
-            return False
+    def _take_start(self, delta: ToolCallStart) -> None:
         self._calls.setdefault(delta.index, _OpenCall(delta))
-        return True
 
-    def _take_end(self, delta: ToolCallEnd | ToolCallRejected) -> bool:
-        if type(delta.index) is not int:
-            return False
-        if isinstance(delta, ToolCallEnd):
-            is_valid = type(delta.sent) is str
-        else:
-            is_valid = _is_parse_error(delta.error)
-        if not is_valid:
-            return False
+    def _take_end(self, delta: ToolCallEnd | ToolCallRejected) -> None:
         call = self._calls.get(delta.index)
         if call is not None and call.end is None:
             call.end = delta
-        return True
 
-    def _take_usage(self, delta: UsageDelta) -> bool:
-        if not _is_usage(delta.usage):
-            return False
+    def _take_usage(self, delta: UsageDelta) -> None:
         self._usage = delta.usage
-        return True
 
-    def _take_finish(self, delta: Finish) -> bool:
-        if not (type(delta.reason) is FinishReason and type(delta.raw) is str):
-            return False
+    def _take_finish(self, delta: Finish) -> None:
         self._finish = self._finish or Finish(delta.reason, join_surrogates(delta.raw))
-        return True
 
-    def _take_failure(self, delta: StreamFailure) -> bool:
-        if not type(delta.code) is type(delta.message) is str:
-            return False
+    def _take_failure(self, delta: StreamFailure) -> None:
         failure = StreamFailure(join_surrogates(delta.code), join_surrogates(delta.message))
         self._failure = self._failure or failure
-        return True
 
     # A table where the union would ask for a `match`: this is done for every delta of every
     # replay, and a test holds that no kind of delta is missing.
-    _TAKE: ClassVar[dict[type, Callable[["Folder", Any], bool]]] = {
+    _TAKE: ClassVar[dict[type, Callable[["Folder", Any], None]]] = {
         ArgumentsDelta: _take_arguments,
         TextDelta: _take_text,
         ReasoningDelta: _take_reasoning,
@@ -232,24 +193,6 @@ class Folder:
         Finish: _take_finish,
         StreamFailure: _take_failure,
     }
-
-
-_MODES = get_args(Mode)
-_KINDS = get_args(CallKind)
-_SEALED_PLACES = get_args(SealedPlace)
-_COUNT = (int, NoneType)
-
-
-def _is_parse_error(error: object) -> bool:
-    if type(error) is not ParseError or error.mode not in _MODES:
-        return False
-    return all(type(text) is str for text in (error.error, error.snippet, error.id, error.name))
-
-
-def _is_usage(usage: object) -> bool:
-    if type(usage) is not Usage:
-        return False
-    return type(usage.input_tokens) in _COUNT and type(usage.output_tokens) in _COUNT
 
 
 def fold(deltas: Iterable[Delta]) -> Turn:

@@ -6,7 +6,8 @@ the content of the stream, so that it is the same for every chunking.
 
 import hashlib
 
-from harness.turns.arguments import ArgumentClass, parse
+from harness.turns.argument_errors import ArgumentClass
+from harness.turns.arguments import is_json_value, parse
 from harness.turns.deltas import (
     SNIPPET_CHARACTERS,
     CallKind,
@@ -32,9 +33,9 @@ def unusable_reason(
         return "the call has no name"
     if kind == "custom":
         return "the provider stopped before the input was complete" if cut_short else ""
-    parsed = parse(arguments)
-    if kind == "action" and parsed.kind is ArgumentClass.VALUE:
+    if kind == "action" and is_json_value(arguments):
         return ""
+    parsed = parse(arguments)
     if parsed.kind is ArgumentClass.EMPTY and cut_short:
         return "the provider stopped before the arguments began"
     return parsed.error

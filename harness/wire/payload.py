@@ -60,14 +60,14 @@ def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
 def is_too_deep(value: object) -> bool:
     """Return whether `value` is nested deeper than `MAX_DEPTH`; no depth recurses."""
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_DEPTH + 1):
+        level = [node for node in level if isinstance(node, dict | list)]
+        if not level:
+            return False
         level = [
-            child
-            for node in level
-            if isinstance(node, dict | list)
-            for child in (node.values() if isinstance(node, dict) else node)
+            child for node in level for child in (node.values() if isinstance(node, dict) else node)
         ]
-    return any(isinstance(node, dict | list) for node in level)
+    return True
 
 
 def _refuse(constant: str) -> None:

@@ -30,7 +30,8 @@ from harness.fuzzing.strategies import (
 from harness.fuzzing.strategies.replies import KINDS, TextReply
 from harness.normalizers import reference
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
-from harness.turns.arguments import ArgumentClass, classify, parse, same_value
+from harness.turns.argument_errors import ArgumentClass
+from harness.turns.arguments import classify, parse, same_value
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.schema_check import Checker, misfit

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from harness.providers import Capabilities
-from harness.turns.arguments import ArgumentClass, parse
+from harness.turns.argument_errors import ArgumentClass
+from harness.turns.arguments import parse
 
 _VALID_ARGUMENTS: Final = frozenset((ArgumentClass.OBJECT, ArgumentClass.DUPLICATE_KEYS))
 # Source: OpenAI's API reference, `messages[].tool_calls[].function.name`.

@@ -14,7 +14,8 @@ from typing import Any, Final, NoReturn
 from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence
 from harness.judging.results import Came
-from harness.turns.arguments import ArgumentClass, parse
+from harness.turns.argument_errors import ArgumentClass
+from harness.turns.arguments import parse
 from harness.turns.deltas import FinishReason
 from harness.wire.sse import ends_in_event
 
