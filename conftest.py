@@ -15,14 +15,17 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from harness import shipped
+from harness.judging.judge import LoadedSubject
+from harness.runs import worker
+from harness.runs.plan import Subject
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 
 # A loaded machine is slow now and then; time is never an assertion here.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-settings.register_profile("dev", max_examples=25, **_COMMON)
-settings.register_profile("ci", max_examples=30, derandomize=True, database=None, **_COMMON)
+settings.register_profile("dev", max_examples=15, **_COMMON)
+settings.register_profile("ci", max_examples=20, derandomize=True, database=None, **_COMMON)
 settings.register_profile("deep", max_examples=2_000, **_COMMON)
 _DEFAULT = "ci" if "CI" in os.environ else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _DEFAULT)
@@ -76,3 +79,23 @@ def _load_once(path: Path, root: Path | None = None) -> Cassette:
 
 
 cassette_file.load_cassette = _load_once
+
+
+# Each scenario is loaded to collect its cells, for each of them, and by tests of all scenarios.
+_SCENARIOS = shipped.bundled_folder("scenarios")
+_load_subject = worker.load_subject
+
+
+@cache
+def _bundled_subject(subject: Subject) -> LoadedSubject:
+    return _load_subject(subject)
+
+
+def _load_subject_once(subject: Subject) -> LoadedSubject:
+    """Load a subject, a bundled scenario once in a process; subjects are immutable."""
+    is_bundled = Path(subject.path).is_relative_to(_SCENARIOS)
+    return (_bundled_subject if is_bundled else _load_subject)(subject)
+
+
+_load_subject_once.cache_clear = _load_subject.cache_clear  # a test may rewrite its file
+worker.load_subject = _load_subject_once

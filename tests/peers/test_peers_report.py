@@ -33,7 +33,7 @@ COST = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, 9_000_000,
 costs = st.none() | st.builds(
     replace, st.just(COST), time=st.none() | st.floats(0, 900), growth=st.none() | st.floats(0, 9)
 )
-few_examples = settings(max_examples=max(10, settings().max_examples // 5))
+few_examples = settings(max_examples=max(5, settings().max_examples // 5))
 
 
 class Tables(HTMLParser):

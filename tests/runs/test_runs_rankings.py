@@ -129,7 +129,7 @@ def test_conformance_excludes_unsupported_cells() -> None:
     assert counts(found.models) == [("m", 2, 2)]
 
 
-@settings(max_examples=25, deadline=None)  # each opens a database
+@settings(max_examples=settings().max_examples // 2, deadline=None)  # each opens a database
 @given(st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("pq"), st.booleans())))
 def test_models_and_prompts_split_the_same_turns(facts: list[tuple[str, str, bool]]) -> None:
     rows = [

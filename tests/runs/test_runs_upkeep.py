@@ -31,11 +31,13 @@ NAMES = {
     "conforming agents break no rule",
     "cassettes are scrubbed",
 }
-# The kill table is held to what ships by tests/judging and tests/runs, row by row.
+# The kill table is held to what ships by tests/judging and tests/runs, row by row, and agents by
+# tests/judging/conversations.
 _SLOW = (
     "each mutant is killed",
     "the stored kill table is up to date",
     "conforming normalizers break no rule",
+    "conforming agents break no rule",
 )
 
 
