@@ -141,7 +141,7 @@ def test_an_action_may_be_rejected_or_typed_and_is_no_call_of_a_function(kind: s
     assert (call.kind, call.name, call.id) == ("action", name, "c1")
     assert json.loads(call.arguments_text) == arguments or fields["operation"]
     turn = fold(read(iter_frames([sse(*events)])))
-    ((found_id, found_name, content, found_kind),) = map(astuple, turn.tool_calls)
+    ((found_id, found_name, content, found_kind, _),) = map(astuple, turn.tool_calls)
     assert (found_id, found_name, found_kind) == ("c1", name, "action")
     assert same_value(content, call.arguments_text)
     assert turn.parse_errors == ()
