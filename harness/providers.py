@@ -25,8 +25,8 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         supports_parallel_tools: several calls in one turn may be run and answered together.
         tool_id_pattern: a regular expression that ids sent to it must match in full; "" for any.
         allows_midturn_system: a system message may be after the first message.
-        json_stability: how far its JSON in text can be trusted. It is reported, for those who read
-            reports or chooses models; the gateway trusts none of it and checks every reply alike.
+        json_stability: how far its JSON in text can be trusted. The gateway checks every reply
+            alike; at `low`, it adds a worked call to the request for a retry of its JSON fallback.
         content_beside_calls: what `content` must be next to calls without text: `null`, `empty`
             for "", `present` for either. `any` accepts an absent key, too.
         reasoning_field: the field in which it wants its reasoning back; "" if it does not.

@@ -34,7 +34,7 @@ class Agent(msgspec.Struct, frozen=True):
     name: str
     converse: Converse
     dialects: frozenset[str] = frozenset({"openai-chat"})
-    prompts: frozenset[str] = frozenset({"native-tools/v1"})
+    prompts: frozenset[str] = frozenset({"native-tools/v1", "native-tools/v2"})
     role: Role = "conforming"
     breaks: frozenset[str] = frozenset()
     summary: str = ""

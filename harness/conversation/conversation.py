@@ -34,12 +34,14 @@ class Meta(msgspec.Struct, frozen=True, omit_defaults=True):
         parse_errors: calls that could not be used and were not executed.
         probe: the probe that was sent before this turn, if any.
         retries: requests that were sent again because of this turn's reply.
+        deprecated: whether the prompt is only for providers without a field for tools.
     """
 
     strategy: Strategy | Literal[""] = ""
     parse_errors: tuple[ParseError, ...] = ()
     probe: Probe | None = None
     retries: int = 0
+    deprecated: bool = False
 
 
 class TurnRecord(msgspec.Struct, frozen=True):

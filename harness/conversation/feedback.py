@@ -40,7 +40,7 @@ def parse_error_reports(errors: Iterable[ParseError]) -> str:
     return "\n".join(text[:_MOST_REPORT_CHARACTERS] for text in errors_shown)
 
 
-def retry_text(prompt: Prompt, reasons: str, attempt: int) -> str:
+def retry_text(prompt: Prompt, reasons: str, attempt: int, example: str = "") -> str:
     """Return the message that asks the model to fix its reply.
 
     Args:
@@ -48,11 +48,13 @@ def retry_text(prompt: Prompt, reasons: str, attempt: int) -> str:
         reasons: what was wrong with the reply.
         attempt: number of earlier retries; a second message must differ from the first
             (quirk LOOP-PARSE-RETRY).
+        example: of a call, which ends the message.
     """
     words = TEXTS[prompt.language].refusal
     how = words.calls.get(prompt.protocol, words.calls["json-fallback"])
     text = words.again.format(reasons=reasons, how=how)
-    return f"{text} ({attempt + 1}) {words.last_time}" if attempt else text
+    again = f"{text} ({attempt + 1}) {words.last_time}" if attempt else text
+    return f"{again}\n\n{example}" if example else again
 
 
 _CLOSER: Final = "</tool_result>"

@@ -6,11 +6,13 @@
 
 Tool use sends the tools in their own field. A call that cannot be parsed becomes text for the
 model, and nothing is executed. The JSON fallback describes the tools in the system text, and a
-call is a code block of JSON in the reply. Models add narration, forget the fence or stop early:
-text that only looks like a call is a parse error, and the model is asked again. The gateway never
-raises because of what a model or a provider does.
+call is a code block of JSON in the reply. It is deprecated: only a provider without tools gets it.
+Models add narration, forget the fence or stop early: text that only looks like a call is a parse
+error, and the model is asked again, with a worked call if the provider's `json_stability` is low.
+The gateway never raises because of what a model or a provider does.
 """
 
+import json
 import re
 from collections.abc import Set as AbstractSet
 from functools import partial
@@ -19,10 +21,12 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
+from harness.conversation.channel import assistant_text
 from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.feedback import parse_error_reports
 from harness.conversation.history.storing import StoringOptions, incomplete_reason
-from harness.conversation.prompts import PROMPTS, Prompt, Protocol, find_prompt
+from harness.conversation.prompts import PROMPTS, Prompt, Protocol, find_prompt, newest_prompt
+from harness.conversation.prompts.examples import example_arguments
 from harness.conversation.replies import next_request, request_turn
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
@@ -37,6 +41,7 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     ParseError,
+    ToolCall,
 )
 from harness.turns.messages import user
 from harness.turns.turn import Tool, Turn
@@ -173,22 +178,38 @@ _EMPTY_FENCE: Final = re.compile(r"```[a-zA-Z_]{0,20}\s{0,20}```")
 def json_fallback_config(task: Task) -> AgentConfig:
     """Return the config for a provider that does not support tools."""
     known = frozenset(tool.name for tool in task.tools)
+    prompt = _prompt_like(task, "json-fallback")
     return AgentConfig(
         normalize=partial(respond_with_text_calls, policy=FALLBACK_TEXT_POLICY),
-        prompt=_prompt_like(task, "json-fallback"),
+        prompt=prompt,
         strategy="json_fallback",
         storing=StoringOptions(rejected="text"),
         serial=True,  # the prompt asks for one call in each reply
         resolve=lambda turn: resolve_stop_reason(_with_attempt(turn, known)),
         retry_reason=retry_reason,
+        retry_example=lambda turn: retry_example(task, prompt, turn),
     )
 
 
+def retry_example(task: Task, prompt: Prompt, turn: Turn) -> str:
+    """Return a worked call for a model whose JSON is unstable, or "".
+
+    It is a call of the tool that the reply names, else of the first one.
+    """
+    if task.capabilities.json_stability != "low" or not task.tools:
+        return ""
+    tools = {tool.name: tool for tool in task.tools}
+    names = [error.name for error in turn.parse_errors] + [call.name for call in turn.tool_calls]
+    tool = next((tools[name] for name in names if name in tools), task.tools[0])
+    arguments = json.dumps(example_arguments(tool), ensure_ascii=False)
+    call = assistant_text(prompt, Turn(tool_calls=(ToolCall("", tool.name, arguments),)))
+    return TEXTS[prompt.language].refusal.example.format(name=tool.name, call=call)
+
+
 def _prompt_like(task: Task, protocol: Protocol) -> Prompt:
-    """Return the prompt of a protocol in the language of the task's prompt."""
-    language = find_prompt(task.prompt).language
-    found = (it for it in PROMPTS.values() if (it.protocol, it.language) == (protocol, language))
-    return next(found)
+    """Return the task's own prompt, or the newest of a protocol in the same language."""
+    own = find_prompt(task.prompt)
+    return own if own.protocol == protocol else newest_prompt(protocol, own.language)
 
 
 def _with_attempt(turn: Turn, known: frozenset[str]) -> Turn:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
+from harness.conversation.prompts import DEFAULT_PROMPT
 from harness.files.typed import File
 from harness.providers import Capabilities
 from harness.turns.turn import Tool
@@ -82,7 +83,7 @@ class Task(msgspec.Struct, frozen=True):
     provider: str = ""
     dialect: str = "openai-chat"
     uri: str = ""
-    prompt: str = "native-tools/v1"
+    prompt: str = DEFAULT_PROMPT
     system: str = ""
     capabilities: Capabilities = Capabilities()
     limits: Limits = Limits()

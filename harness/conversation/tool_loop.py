@@ -46,6 +46,11 @@ def _no_retry_reason(turn: Turn, prompt: Prompt) -> str:
     return ""
 
 
+def _no_example(turn: Turn) -> str:
+    del turn
+    return ""
+
+
 class AgentConfig(msgspec.Struct, frozen=True):
     """What distinguishes one agent from another.
 
@@ -59,6 +64,7 @@ class AgentConfig(msgspec.Struct, frozen=True):
         resolve: the turn of the normalizer -> the turn as this agent understands it.
         retry_reason: why the model must be asked again for a turn, or "". No call of such a turn
             is executed.
+        retry_example: the text with an example of a call that ends the request for a retry, or "".
     """
 
     normalize: Normalize
@@ -70,6 +76,7 @@ class AgentConfig(msgspec.Struct, frozen=True):
     serial: bool = False
     resolve: Callable[[Turn], Turn] = _unchanged
     retry_reason: Callable[[Turn, Prompt], str] = _no_retry_reason
+    retry_example: Callable[[Turn], str] = _no_example
 
 
 class ToolLoop:
@@ -126,7 +133,12 @@ class ToolLoop:
         config = self.config
         turn = self.channel.request_turn(self.history, config.normalize, config.options)
         turn = config.resolve(turn)
-        meta = Meta(config.strategy, turn.parse_errors, None if self.turns else self._probe)
+        meta = Meta(
+            config.strategy,
+            turn.parse_errors,
+            None if self.turns else self._probe,
+            deprecated=config.prompt.deprecated,
+        )
         self.turns.append(TurnRecord(turn, meta))
         self.answer = turn.text if turn.text.strip() else self.answer
         return turn
@@ -188,7 +200,8 @@ class ToolLoop:
         if left and self._retries < self.task.limits.retries:
             record = self.turns[-1]
             self.turns[-1] = replace(record, meta=replace(record.meta, retries=1))
-            self.add_user_text(retry_text(prompt, reason, self._retries))
+            example = self.config.retry_example(turn)
+            self.add_user_text(retry_text(prompt, reason, self._retries, example))
             self._retries += 1
             return None
         visible = (turn.text, reason, TEXTS[prompt.language].refusal.not_executed)

@@ -59,6 +59,7 @@ class RefusalTexts(msgspec.Struct, frozen=True):
     last_time: str
     cut: str
     provider: str
+    example: str
     calls: dict[str, str]
 
 
@@ -67,7 +68,7 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Fields:
         assistant: the system text if the application has none.
-        native_tools: what is added to it if the request declares the tools.
+        native_tools: version -> what is added to it if the request declares the tools.
         sentence_space: what stands between two sentences.
         results_lead: the first line of a user message that contains results.
         results_request: protocol -> the request to answer from these results.
@@ -75,7 +76,7 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     assistant: str
-    native_tools: str
+    native_tools: dict[str, str]
     sentence_space: str
     results_lead: str
     results_request: dict[str, str]

@@ -2,7 +2,7 @@
 
     - id: weather-oslo
       question: What is the weather in Oslo?
-      prompt: tag-tools/v1          # of `harness list prompts`; by default native-tools/v1
+      prompt: tag-tools/v1          # of `harness list prompts`; by default native-tools/v2
       tools: [{name: get_weather, parameters: {type: object}}]
       options: {temperature: 0.7}   # further fields of the request
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.conversation.prompts import find_prompt, system_text
+from harness.conversation.prompts import DEFAULT_PROMPT, find_prompt, system_text
 from harness.conversation.replies import next_request
 from harness.conversation.task import Reply, Task
 from harness.errors import UnreadableError
@@ -32,8 +32,6 @@ from harness.turns.turn import Tool
 from harness.wire import prompt_tools
 from harness.wire.interaction import Request
 
-NATIVE: Final = "native-tools/v1"
-
 _KEYS: Final = ("id", "question", "prompt", "system", "tools", "options")
 
 
@@ -48,7 +46,7 @@ class PromptEntry(msgspec.Struct, frozen=True):
 
     id: str
     question: str
-    prompt: str = NATIVE
+    prompt: str = DEFAULT_PROMPT
     system: str = ""
     tools: tuple[Tool, ...] = ()
     options: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -82,7 +80,7 @@ def _prompt_entry(value: object, where: str) -> PromptEntry:
     for name in ("id", "question"):
         if not texts[name]:
             refuse_type("text", fields.get(name), f"{where}.{name}")
-    prompt = find_prompt(texts["prompt"] or NATIVE).id
+    prompt = find_prompt(texts["prompt"] or DEFAULT_PROMPT).id
     tools = prompt_tools.read_prompt_tools(fields.get("tools"), f"{where}.tools")
     return PromptEntry(
         texts["id"],

@@ -80,7 +80,7 @@ def test_prompts_become_cassettes(asked: tuple[PacedServer, Path]) -> None:
         load_cassette(folder / "c" / "native-oslo-1.yaml"),
         load_cassette(folder / "c" / "told-1.yaml"),
     )
-    assert (native.model, native.provider, native.prompt) == ("m1", "llamacpp", "native-tools/v1")
+    assert (native.model, native.provider, native.prompt) == ("m1", "llamacpp", "native-tools/v2")
     assert (native.origin.kind, native.origin.source) == ("recorded", "a server 1.0")
     assert [tool["name"] for tool in told.tools] == ["get_weather"]
     assert native.tools == ()

@@ -225,6 +225,21 @@ STAGE: Final = (
         policies=GATEWAY,
     ),
     stage(
+        "unstable-json",
+        (said(FENCED[:-9]), said(FENCED), DONE),
+        executed=(OSLO,),
+        capabilities={"supports_tool_use": False, "json_stability": "low"},
+        parse_errors=1,
+        retries=1,
+        strategy="json_fallback",
+        policies=GATEWAY,
+        requests=(
+            ExpectedRequest(),
+            ExpectedRequest(says=("```json", f'"{WEATHER.name}"')),
+            ExpectedRequest(),
+        ),
+    ),
+    stage(
         "probe-fails",
         ((400, FAILED), said(FENCED), DONE),
         executed=(OSLO,),

@@ -69,6 +69,7 @@ def test_each_provider_is_asked_in_the_way_that_it_can_answer(
     assert provider.executed == [(WEATHER.name, {"city": "Oslo"})]
     metas = [turn.meta for turn in conversation.turns]
     assert {meta.strategy for meta in metas} == {strategy}
+    assert {meta.deprecated for meta in metas} == {strategy == "json_fallback"}
     assert [meta.probe for meta in metas[1:]] == [None]
     if probe is None:
         assert metas[0].probe is None

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.prompts import PROMPTS, find_prompt, system_text
+from harness.conversation.prompts import (
+    DEFAULT_PROMPT,
+    PROMPTS,
+    find_prompt,
+    newest_prompt,
+    system_text,
+)
 from harness.errors import UsageError
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.deltas import Finish, FinishReason, TextDelta
@@ -25,6 +31,8 @@ TAUGHT = [prompt for prompt in PROMPTS.values() if prompt.describes_tools]
 DIGESTS = {
     "native-tools/v1": "6b90bb94f75a",
     "native-tools-zh/v1": "f990eb79d8ed",
+    "native-tools/v2": "56d39a6733d2",
+    "native-tools-zh/v2": "5bf55623723d",
     "tag-tools/v1": "7025e5c2ffe5",
     "tag-tools-zh/v1": "cb99748d07a7",
     "action-protocol/v1": "f1de99548d24",
@@ -86,6 +94,19 @@ def test_native_tools_leave_the_tools_to_the_request() -> None:
     assert not native.describes_tools
     assert system_text(native, (LIST,)) == system_text(native, ())
     assert system_text(native, (LIST,), "You know SQL.").startswith("You know SQL.\n\n")
+
+
+def test_newest_native_prompt_asks_for_parameters_and_no_json() -> None:
+    assert newest_prompt("native-tools", "en").id == DEFAULT_PROMPT
+    assert "write no JSON into your text" in system_text(PROMPTS[DEFAULT_PROMPT], ())
+    chinese = newest_prompt("native-tools", "zh")
+    assert "不要在正文里输出 JSON" in system_text(chinese, ())
+
+
+def test_prompts_of_the_json_fallback_are_deprecated() -> None:
+    deprecated = [it for it in PROMPTS.values() if it.deprecated]
+    assert {it.protocol for it in deprecated} == {"json-fallback"}
+    assert all(it.title.startswith("deprecated") for it in deprecated)
 
 
 def test_an_unknown_id_is_refused_with_those_that_are_known() -> None:

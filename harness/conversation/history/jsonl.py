@@ -69,6 +69,7 @@ class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     parse_error: tuple[ParseError, ...] = ()
     probe: Probe | None = None
     retries: int = 0
+    deprecated: bool = False
     executed: tuple[str, ...] = ()
 
 
@@ -165,7 +166,13 @@ def _has_left(turn: Turn, text: str, calls: Sequence[tuple[str, str, str]]) -> b
 def _meta(record: TurnRecord) -> object:
     meta = record.meta
     line = _MetaLine(
-        record.turn, meta.strategy, meta.parse_errors, meta.probe, meta.retries, record.executed
+        record.turn,
+        meta.strategy,
+        meta.parse_errors,
+        meta.probe,
+        meta.retries,
+        meta.deprecated,
+        record.executed,
     )
     return msgspec.to_builtins(line)
 
@@ -204,7 +211,7 @@ def _header(value: dict[str, Any], place: str) -> _Header:
 
 def _record(value: object, place: str) -> TurnRecord:
     line = convert(value, _MetaLine, f"{place}: meta")
-    meta = Meta(line.strategy, line.parse_error, line.probe, line.retries)
+    meta = Meta(line.strategy, line.parse_error, line.probe, line.retries, line.deprecated)
     return TurnRecord(line.turn, meta, line.executed)
 
 

@@ -155,6 +155,7 @@ def _meta(value: object, errors: Sequence[ParseError]) -> Meta:
         parse_errors=known or tuple(errors),
         probe=_converted(fields.get("probe"), Probe),
         retries=retries if type(retries) is int and retries >= 0 else 0,
+        deprecated=fields.get("deprecated") is True,
     )
 
 

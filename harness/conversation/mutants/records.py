@@ -108,6 +108,13 @@ def _failure_is_no(task: Task) -> tuple[AgentConfig, Probe | None]:
     return config, probe and replace(probe, error="")
 
 
+@config_mutant("stability-ignored", "CONV-REQUEST", of=gateway)
+def _stability_ignored(task: Task) -> tuple[AgentConfig, Probe | None]:
+    """Retries as if the JSON of each provider were stable."""
+    stable = replace(task.capabilities, json_stability="high")
+    return choose_config(replace(task, capabilities=stable))
+
+
 @config_mutant("conversations-numbered", "CONV-REPEATABLE CONV-CUT-INVARIANT")
 def _numbered(task: Task) -> tuple[AgentConfig, Probe | None]:
     """Sends a number that differs for each conversation of this process."""

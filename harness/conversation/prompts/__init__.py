@@ -3,7 +3,8 @@
 The text of an id never changes. Another wording is another version, so that the prompt of a
 cassette shows the text that its model got.
 
-- `native-tools`: the request's own field declares the tools, so the system text says little.
+- `native-tools`: the request's own field declares the tools, so the system text says little. From
+  v2 on it asks for parameters and for no JSON, since models write calls into their text too.
 - `tag-tools`: each call is a JSON object between `<tool_call>` tags in the answer's text, for
   models without a field for tools. The tags are those of Hermes and Qwen, which many models know
   from training.
@@ -12,13 +13,15 @@ cassette shows the text that its model got.
 - `react`: thoughts and actions as labelled lines, one action at a time, for models that were
   trained on ReAct.
 - `json-fallback`: one code block of JSON is one call, for providers without a field for tools. A
-  reply contains one call, because weak models make errors in longer ones.
+  reply contains one call, because weak models make errors in longer ones. It is deprecated: a
+  provider with tools gets `native-tools`.
 """
 
 from collections.abc import Sequence
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.conversation.prompts.descriptions import describe
 from harness.conversation.wording import TEXTS, Language
@@ -35,6 +38,7 @@ class Prompt(msgspec.Struct, frozen=True):
         id: such as `tag-tools-zh/v1`.
         title: one line for lists.
         text_dialects: formats of the calls in a reply; empty if the API has a field for calls.
+        deprecated: whether it is only for providers without a field for tools.
     """
 
     id: str
@@ -42,6 +46,12 @@ class Prompt(msgspec.Struct, frozen=True):
     language: Language
     title: str
     text_dialects: tuple[str, ...] = ()
+    deprecated: bool = False
+
+    @property
+    def version(self) -> str:
+        """The last part of the id, such as `v1`."""
+        return self.id.rpartition("/")[2]
 
     @property
     def describes_tools(self) -> bool:
@@ -49,16 +59,32 @@ class Prompt(msgspec.Struct, frozen=True):
         return self.protocol != "native-tools"
 
 
-def _prompts(protocol: Protocol, title: str, *text_dialects: str) -> tuple[Prompt, ...]:
-    english = Prompt(f"{protocol}/v1", protocol, "en", title, text_dialects)
+def _prompts(
+    protocol: Protocol,
+    title: str,
+    *text_dialects: str,
+    version: str = "v1",
+    deprecated: bool = False,
+) -> tuple[Prompt, ...]:
+    english = Prompt(
+        f"{protocol}/{version}", protocol, "en", title, text_dialects, deprecated=deprecated
+    )
     if protocol != "native-tools" and protocol not in TEXTS["zh"].system:
         return (english,)
     chinese = f"{title}; system text in Chinese"
-    return (english, Prompt(f"{protocol}-zh/v1", protocol, "zh", chinese, text_dialects))
+    return (
+        english,
+        replace(english, id=f"{protocol}-zh/{version}", language="zh", title=chinese),
+    )
 
 
 _ALL = (
     *_prompts("native-tools", "tools in the request's own field"),
+    *_prompts(
+        "native-tools",
+        "tools in the request's own field; asks for parameters and for no JSON in the text",
+        version="v2",
+    ),
     *_prompts(
         "tag-tools",
         "tools described in the system text; calls as JSON in <tool_call> tags",
@@ -78,13 +104,16 @@ _ALL = (
     ),
     *_prompts(
         "json-fallback",
-        "tools described in the system text; a call is one fenced JSON object",
+        "deprecated, for providers without tools: a call is one fenced JSON object",
         "fenced-json",
         "bare-json",
         "tagged-json",
+        deprecated=True,
     ),
 )
 PROMPTS: Final[dict[str, Prompt]] = {prompt.id: prompt for prompt in _ALL}
+# Of a task, a recording or a cassette that names none.
+DEFAULT_PROMPT: Final = "native-tools/v2"
 
 
 def find_prompt(prompt_id: str) -> Prompt:
@@ -101,6 +130,12 @@ def find_prompt(prompt_id: str) -> Prompt:
     return prompt
 
 
+def newest_prompt(protocol: Protocol, language: Language) -> Prompt:
+    """Return the last version of a protocol's prompt in one language."""
+    fitting = (each for each in PROMPTS.values() if each.protocol == protocol)
+    return [each for each in fitting if each.language == language][-1]
+
+
 def system_text(prompt: Prompt, tools: Sequence[Tool], base_system: str = "") -> str:
     """Return the system text of a request with this prompt.
 
@@ -114,7 +149,7 @@ def system_text(prompt: Prompt, tools: Sequence[Tool], base_system: str = "") ->
     base = base_system or texts.assistant
     if not prompt.describes_tools:
         between = "\n\n" if base_system else texts.sentence_space
-        return f"{base}{between}{texts.native_tools}"
+        return f"{base}{between}{texts.native_tools[prompt.version]}"
     if not tools:
         return base
     text = texts.system[prompt.protocol].replace("{tools}", describe(tools, prompt.language))

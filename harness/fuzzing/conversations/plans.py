@@ -6,7 +6,7 @@ turn is truncated or empty.
 """
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 import msgspec
 from hypothesis import strategies as st
@@ -14,6 +14,7 @@ from hypothesis.strategies import SearchStrategy
 
 from harness.conversation.agent import Agent
 from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
+from harness.providers import JsonStability
 
 DIALECT_KEY: Final = "conversation"
 
@@ -184,6 +185,17 @@ def _native_plans(agent: Agent, dialect: str) -> SearchStrategy[ConversationPlan
         probed=st.sampled_from(["", "no", "error"]),
         dialect=st.just(dialect),
     )
+    # A retry of the fallback shows a worked call if the provider's JSON is unstable.
+    retried = st.builds(
+        ConversationPlan,
+        st.just(((),)),
+        takes_tools=st.just(value=False),
+        end=st.just("announced"),
+        capabilities=st.fixed_dictionaries(
+            {"json_stability": st.sampled_from(get_args(JsonStability))}
+        ),
+    )
+    without = without | retried if dialect == "openai-chat" else without
     return plan | without | plan.map(lambda each: msgspec.structs.replace(each, probed="ok"))
 
 

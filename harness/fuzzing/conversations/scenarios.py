@@ -39,6 +39,7 @@ from harness.wire.reads import synthetic_interaction
 _TOOLS: Final = (*RESULTS, FAILING)
 _FAILED: Final = "no network"
 _RETRIED: Final = "once"
+_FENCE: Final = "```json"
 _IDENTICAL: Final = 2
 _ACTION: Final = "action-protocol/v1"
 _ENDINGS: Final[dict[End, Ending]] = {
@@ -269,6 +270,10 @@ def _expect(plan: ConversationPlan, agent: Agent) -> dict[str, Any]:
         expect["requests"] = [
             {"fields": {"parallel_tool_calls": False}} for _ in _replies(plan, agent)
         ]
+    stability = plan.capabilities.get("json_stability")
+    if stability and agent.policies.get("retry") == _RETRIED:
+        example = "contains" if stability == "low" else "lacks"
+        expect["requests"] = [{}, {"says": {example: _FENCE}}]
     return expect
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
-from harness.conversation.prompts import PROMPTS
+from harness.conversation.prompts import DEFAULT_PROMPT, PROMPTS
 from harness.conversation.task import Reply, Task, ToolFailed
 from harness.dialects.table import DIALECTS
 from harness.judging.conversations.script import ConversationScript, MockAnswer
@@ -81,9 +81,6 @@ class MockTools:
 
 def _has_arguments(answer: MockAnswer, arguments: dict[str, Any]) -> bool:
     return answer.arguments is not None and same_value(answer.arguments, arguments)
-
-
-_NATIVE = "native-tools/v1"
 
 
 class SessionLimits(msgspec.Struct, frozen=True):
@@ -305,7 +302,7 @@ def _task(
 
 def prompt_id(script: ConversationScript, cassette: Cassette) -> str:
     """Return the id of the prompt: the script's, the cassette's, or the one for native tools."""
-    return script.prompt or (cassette.prompt if cassette.prompt in PROMPTS else _NATIVE)
+    return script.prompt or (cassette.prompt if cassette.prompt in PROMPTS else DEFAULT_PROMPT)
 
 
 def script_capabilities(script: ConversationScript, cassette: Cassette) -> Capabilities:

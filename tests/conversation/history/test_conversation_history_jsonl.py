@@ -37,6 +37,7 @@ from tests.conversation.conversation_histories import (
 METAS = st.builds(
     Meta,
     strategy=st.sampled_from(["", "tool_use", "json_fallback"]),
+    deprecated=st.booleans(),
     parse_errors=st.lists(ERRORS, max_size=2).map(tuple),
     probe=st.none() | st.builds(Probe, st.booleans(), st.sampled_from(["", "HTTP 500"])),
     retries=st.integers(0, 2),
