@@ -45,7 +45,7 @@ def called(message: Message, way: Way, tools: tuple[Tool, ...]) -> list[tuple[st
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("way", [it for it in WAYS.values() if it.has_examples])
 def test_examples_are_calls_that_fit(way: Way, language: Language) -> None:
     for toolbox in asked().toolboxes.values():
         tools = toolbox.offered(language)
@@ -128,7 +128,7 @@ def test_enough_recordings_ship() -> None:
     assert len({protocol for _, protocol in turns}) >= 4
     assert min(turns.values()) >= FEWEST
     files = (ROOT / "cassettes" / f"{cassette.id}.yaml" for cassette in recorded())
-    assert sum(file.stat().st_size for file in files) <= 8_000_000
+    assert sum(file.stat().st_size for file in files) <= 9_500_000
 
 
 def test_the_page_shows_each_model_and_prompt_of_its_run(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 A prompt's id is that of `harness list prompts`, with what was added behind it: `+examples`, two
 worked examples as turns of user and assistant in front of the question; `+grammar`, the
 server may only write JSON that fits a schema (`response_format`); `+talk`, turns of whole
-conversations, of which nobody says what is due.
+conversations, of which nobody says what is due. Without a suffix, it is the prompt alone.
 """
 
 import json
@@ -30,11 +30,13 @@ class Way(msgspec.Struct, frozen=True):
         protocol: of the prompt, such as `tag-tools`.
         agent: the agent of the suite that has conversations in this way.
         grammar: whether the reply is held to a schema.
+        has_examples: whether two worked examples come before the question.
     """
 
     protocol: str
     agent: str = ""
     grammar: bool = False
+    has_examples: bool = True
 
     def prompt(self, language: Language) -> Prompt:
         """Return the prompt that gives the system text."""
@@ -42,14 +44,18 @@ class Way(msgspec.Struct, frozen=True):
 
     def prompt_id(self, language: Language) -> str:
         """Return the id that stands in the cassette."""
-        return f"{self.prompt(language).id}+examples{'+grammar' if self.grammar else ''}"
+        examples = "+examples" if self.has_examples else ""
+        return f"{self.prompt(language).id}{examples}{'+grammar' if self.grammar else ''}"
 
     def name(self, language: Language) -> str:
         """Return the part of a file's name that tells the way and the language."""
-        return f"{'grammar' if self.grammar else self.protocol}-{language}"
+        examples = "" if self.has_examples else "-no-examples"
+        return f"{'grammar' if self.grammar else self.protocol}{examples}-{language}"
 
     def examples(self, toolbox: Toolbox, language: Language) -> list[Message]:
         """Return the turns in front of the question."""
+        if not self.has_examples:
+            return []
         prompt = self.prompt(language)
         spell = _bare if self.grammar else _taught if prompt.describes_tools else _native
         turns: list[Message] = []
@@ -70,6 +76,9 @@ WAYS: Final = {
     "fenced": Way("json-fallback", "gateway"),
     "tag": Way("tag-tools", "tag-loop"),
     "action": Way("action-protocol", "action-loop"),
+    "fenced-alone": Way("json-fallback", "gateway", has_examples=False),
+    "tag-alone": Way("tag-tools", has_examples=False),
+    "action-alone": Way("action-protocol", has_examples=False),
 }
 
 
