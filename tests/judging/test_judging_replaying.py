@@ -157,7 +157,7 @@ class _Word(str):
         (ToolCallStart(_NOTHING, "id", "name"), "index: NoneType"),
         (ToolCallStart(True, "id", "name"), "index: bool"),  # noqa: FBT003 - what is wrong here
         (ArgumentsDelta(0, _NOTHING), "fragment: NoneType"),
-        (ToolCallEnd(_WORD), "ToolCallEnd(index: str)"),
+        (ToolCallEnd(_WORD), "ToolCallEnd(index: str, sent: str)"),
         (ToolCallRejected(0, _WORD), "error: str"),
         (ToolCallRejected(0, ParseError(_WORD, "x")), "ToolCallRejected"),
         (ToolCallRejected(0, ParseError("tool_use", _NOTHING)), "ToolCallRejected"),

@@ -23,7 +23,7 @@ def _message(message: Message, names: Mapping[str, str]) -> Message:
     if message["role"] == "tool":
         name = names.get(message["tool_call_id"], "")
         return {"role": "tool", "tool_name": name, "content": message["content"]}
-    entry = message | {"content": message["content"] or ""}
+    entry = message | {"content": message.get("content") or ""}
     if "tool_calls" in message:
         entry["tool_calls"] = [_call(call["function"]) for call in message["tool_calls"]]
     return entry
