@@ -200,13 +200,17 @@ def _runs_later(parent: ast.AST, field: str) -> bool:
 
 
 def _is_skipped(parent: ast.AST, field: str, node: ast.AST) -> bool:
-    """Whether `node` is for readers and the type checker only, or the text of an exception."""
+    """Whether no client runs `node`: it is for readers, the type checker or emulated cassettes.
+
+    The text of an exception is for readers.
+    """
     match parent, node:
         case (
             (_, ast.Expr(value=ast.Constant()) | ast.Assert() | ast.Import() | ast.ImportFrom())
             | (_, ast.AnnAssign(annotation=ast.Name(id="TypeAlias")))
             | (_, ast.Assign(value=ast.Subscript(value=ast.Name(id="Literal"))))
             | (_, ast.If(test=ast.Name(id="TYPE_CHECKING")))
+            | (_, ast.AnnAssign(target=ast.Name(id="REQUEST_FORMS")))
             | (ast.keyword(arg="summary") | ast.Raise(), _)
         ):
             return True

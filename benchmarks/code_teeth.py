@@ -52,10 +52,13 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 _MODULES_OF_THE_SUITE: Final = re.compile(
     r"harness/dialects/(table|prompts|.*/(oracle|oracle/.*|write|writer|parse_request|detect|__init__"
     r"|frames|options|output|dialect))\.py"
+    r"|harness/dialects/(bedrock_llama|dashscope|google_interactions|openai_completions|tgi)"
+    r"/build_request\.py"  # first requests only, of emulated cassettes
     r"|harness/conversation/(agent|discovery|tool_file|wording|history/(check|jsonl|third_party))\.py"
 )
 _FUNCTIONS_OF_THE_SUITE: Final = re.compile(
-    r"(.*\.)?(write\w*|_?written\w*|\w*grammar|first_request|question_of|declared|missing)(\..*)?"
+    r"(.*\.)?(write\w*|_?written\w*|\w*grammar|first_request|question_of|declared|missing"
+    r"|_first_body|_generate|_version_1\w*)(\..*)?"
 )
 
 Verdict = Literal["caught", "survived", "equivalent"]
@@ -156,7 +159,8 @@ def _cells_of(fault: Fault, cells: MeasuredCells) -> list[int]:
     if not fault.mutation.module_level:
         runs = cells.runs[fault.file]
         found = runs.get(fault.mutation.line) or runs.get(fault.mutation.statement)
-        return list(found or ())
+        if found or fault.mutation.line not in cells.at_import[fault.file]:
+            return list(found or ())
     folder = Path(fault.file).parent
     near = [file for file in cells.runs if Path(file).parent == folder]
     return _running((fault.file,), cells) or _running(near, cells)

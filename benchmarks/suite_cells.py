@@ -2,6 +2,8 @@
 
 import functools
 import gc
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +19,7 @@ from harness.fuzzing.search import Budget, InputSource, Search
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds
 from harness.judging.replaying import Cuts
+from harness.judging.results import Outcome
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.runs.cells import SelectedClients, requested_cells
@@ -25,6 +28,17 @@ from harness.runs.worker import is_job_supported, judge_job
 
 ROOT = Path(__file__).parents[1]
 _SECONDS = 60.0
+_IMPORTS = """
+import importlib, json, os, sys, coverage
+modules = json.load(sys.stdin)
+tracer = coverage.Coverage(data_file=None, include=[os.path.abspath(each) for each in modules])
+tracer.start()
+for each in modules.values():
+    importlib.import_module(each)
+tracer.stop()
+data = tracer.get_data()
+print(json.dumps({each: sorted(data.lines(os.path.abspath(each)) or ()) for each in modules}))
+"""
 # Scenarios that a search starts from. Their cells were judged, so that a search with few inputs
 # must not spend them on all scenarios as they are.
 _SEARCHED = 16
@@ -38,12 +52,14 @@ class MeasuredCells(msgspec.Struct, frozen=True):
         known: the findings of each.
         of_agents: indexes of the cells with a conversation.
         runs: file, relative to the repository -> line -> indexes of the cells that run it.
+        at_import: the same files -> the lines that run while modules are imported.
     """
 
     jobs: tuple[bytes, ...]
     known: tuple[tuple[str, ...], ...]
     of_agents: tuple[int, ...]
     runs: dict[str, dict[int, tuple[int, ...]]]
+    at_import: dict[str, tuple[int, ...]]
 
 
 def decode(job: msgspec.Raw) -> Job:
@@ -52,8 +68,10 @@ def decode(job: msgspec.Raw) -> Job:
 
 
 def findings(job: Job, cuts: Cuts) -> tuple[str, ...]:
-    """Judge a cell; return its findings as level, rule and path."""
+    """Judge a cell; return its findings as level, rule and path, or that it is not supported."""
     result, _ = judge_job(job, cuts)
+    if result.outcome is Outcome.UNSUPPORTED:
+        return (result.outcome,)
     return tuple(f"{each.level} {each.rule} {each.path}" for each in result.findings)
 
 
@@ -113,7 +131,19 @@ def measure_cells(files: Collection[str]) -> MeasuredCells:
     runs = {each: _lines(data.contexts_by_lineno(str(ROOT / each))) for each in files}
     of_agents = (index for index, job in enumerate(jobs) if job.subject.conversation)
     encoded = tuple(map(msgspec.json.encode, jobs))
-    return MeasuredCells(encoded, tuple(known), tuple(of_agents), runs)
+    return MeasuredCells(encoded, tuple(known), tuple(of_agents), runs, lines_at_import(files))
+
+
+def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """Import all modules of `files` in a process of its own; return the lines that this runs."""
+    found = subprocess.run(  # noqa: S603 - this interpreter
+        [sys.executable, "-c", _IMPORTS],
+        input=msgspec.json.encode({each: module_name(each) for each in files}),
+        capture_output=True,
+        cwd=ROOT,
+        check=True,
+    )
+    return msgspec.json.decode(found.stdout, type=dict[str, tuple[int, ...]])
 
 
 def _lines(contexts: Mapping[int, Sequence[str]]) -> dict[int, tuple[int, ...]]:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import code_teeth, mutant_cells
 from benchmarks.code_mutations import mutated, mutated_text, mutations, text_mutations
 from benchmarks.mutant_cells import Answer, Task
-from benchmarks.suite_cells import ROOT
+from benchmarks.suite_cells import ROOT, lines_at_import
 from harness.runs.cells import SelectedClients, requested_cells
 
 SOURCE = '''
@@ -115,3 +115,15 @@ def test_the_suite_judges_the_changed_code(
     task = Task("harness.normalizers.seed_systems", index, jobs, ((),) * len(jobs), 0)
     monkeypatch.chdir(Path(mutant_cells.__file__).parents[1])
     assert code_teeth.answer_of(task) == expected
+
+
+def test_lines_of_a_function_that_an_import_calls_are_known() -> None:
+    file = "harness/conversation/prompts/__init__.py"
+    (lines,) = lines_at_import([file]).values()
+    source = (ROOT / file).read_text(encoding="utf-8").splitlines()
+
+    def line_of(text: str) -> int:
+        return next(at for at, each in enumerate(source, 1) if text in each)
+
+    assert line_of("chinese = f") in lines
+    assert line_of("base = base_system") not in lines

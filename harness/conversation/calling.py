@@ -51,7 +51,7 @@ class CallResults(msgspec.Struct, frozen=True):
     """The results of the calls of one turn.
 
     Fields:
-        results: one for each call, in order.
+        results: one for each call that may run, in order.
         executed: ids of the executed calls, including those that failed.
     """
 
@@ -71,7 +71,7 @@ def run_calls(
     Args:
         task: provides the tools.
         calls: with distinct ids and the names that the application declared.
-        budget: of the question; a call beyond it is answered and not executed.
+        budget: of the question; a call beyond it is not executed and has no result.
         language: of the texts for the model.
         shown_names: the names under which the model knows the tools.
     """
@@ -80,11 +80,10 @@ def run_calls(
     results: list[ToolResult] = []
     executed: list[str] = []
     for call in calls:
-        arguments, value, error = None, None, ""
-        if budget.spend(call.name, call.arguments):
-            arguments, error = _checked_arguments(call, tools.get(call.name), texts)
-        else:
-            error = texts.identical.format(times=budget.most)
+        if not budget.spend(call.name, call.arguments):
+            continue
+        arguments, error = _checked_arguments(call, tools.get(call.name), texts)
+        value = None
         if arguments is not None:
             try:
                 value = task.call_tool(call.name, arguments)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from harness.conversation.feedback import ToolResult, result_messages
 from harness.conversation.history.identifiers import NameMap, distinct_ids, fit_ids
-from harness.conversation.history.limit import HistoryLimit, limit_history
+from harness.conversation.history.limit import limit_history
 from harness.conversation.history.storing import (
     HistoryPolicy,
     StoringOptions,
@@ -106,14 +106,13 @@ class Channel:
         self._tools = tuple(replace(tool, name=self.names.wire(tool.name)) for tool in offered)
         # The names under which the model knows the tools.
         self.shown_names = tuple(tool.name for tool in self._tools or task.tools)
-        self._limit = HistoryLimit(task.limits.messages, language=prompt.language)
         self._system = system(system_text(prompt, task.tools, task.system))
 
     def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
         """Return the messages of the next request, including the system text."""
         pattern = self.task.capabilities.tool_id_pattern
         complete = (self._system, *fit_ids(history, pattern).messages)
-        return limit_history(complete, self._limit)
+        return limit_history(complete, self.task.limits.messages, self.prompt.language)
 
     def request_turn(
         self, history: Sequence[Message], normalize: Normalize, options: Mapping[str, Any]

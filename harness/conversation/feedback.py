@@ -7,7 +7,7 @@ an answer, because a model that sees only data takes it for a new question. A re
 model fix its call without further information.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -19,16 +19,13 @@ from harness.conversation.wording import TEXTS, Language
 from harness.turns.deltas import ParseError
 from harness.turns.messages import Message, tool_result, user
 
-_MOST_NAMES: Final = 40
 _MOST_REPORTS: Final = 5
 _MOST_REPORT_CHARACTERS: Final = 600
 
 
 def unknown_tool_text(name: str, known: Iterable[str], language: Language) -> str:
     """Return the error for a call of a tool that was not offered."""
-    names = list(known)
-    shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
-    return TEXTS[language].refusal.unknown.format(name=name[:_MOST_NAMES], names=shown or "-")
+    return TEXTS[language].refusal.unknown.format(name=name, names=", ".join(known) or "-")
 
 
 def parse_error_reports(errors: Iterable[ParseError]) -> str:
@@ -58,7 +55,12 @@ def retry_text(prompt: Prompt, reasons: str, attempt: int, example: str = "") ->
 
 
 _CLOSER: Final = "</tool_result>"
-_LEADS: Final = tuple(texts.results_lead for texts in TEXTS.values())
+# How the messages of this module for a user begin.
+_LEADS: Final = tuple(
+    lead
+    for texts in TEXTS.values()
+    for lead in (texts.results_lead, texts.refusal.again.partition("{")[0])
+)
 
 
 class ToolResult(msgspec.Struct, frozen=True):
@@ -97,10 +99,9 @@ def result_messages(
     return (user(content),)
 
 
-def has_results(message: Mapping[str, Any]) -> bool:
-    """Return whether `message` contains results as `result_messages` writes them for a user."""
-    content = message.get("content")
-    return message.get("role") == "user" and str(content).startswith(_LEADS)
+def is_question(message: Message) -> bool:
+    """Return whether the user wrote `message`, and not this module in the user's name."""
+    return message["role"] == "user" and not message["content"].startswith(_LEADS)
 
 
 def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:

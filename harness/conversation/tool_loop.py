@@ -2,8 +2,8 @@
 
 This is the only loop of the suite: agents differ in their `AgentConfig`, and a mutant is this loop
 with one step done wrong. No call of an incomplete turn is executed. Every call of a complete turn
-gets a result, also at a limit. If a reply contains no call that can run, the model is asked again
-at most `limits.retries` times.
+gets a result, or ends the conversation at a limit. If a reply contains no call that can run, the
+model is asked again at most `limits.retries` times.
 """
 
 from collections.abc import Callable, Mapping
@@ -160,7 +160,7 @@ class ToolLoop:
             self.store_turn(turn, CallResults())
             return "done" if turn.text.strip() else "empty"
         self._retries = 0
-        self.store_turn(turn, self.run_calls(turn) if left else self._refused(turn))
+        self.store_turn(turn, self.run_calls(turn) if left else CallResults())
         if not left or self.budget.exhausted:
             return "limit"
         if self.history[-1]["role"] == "assistant":
@@ -207,9 +207,3 @@ class ToolLoop:
         visible = (turn.text, reason, TEXTS[prompt.language].refusal.not_executed)
         self.answer = "\n\n".join(part for part in visible if part.strip())
         return turn_ending(turn) if incomplete_reason(turn) else "limit"
-
-    def _refused(self, turn: Turn) -> CallResults:
-        """Answer each call of a turn that arrived at the limit."""
-        texts = TEXTS[self.config.prompt.language].refusal
-        reason = texts.at_the_limit.format(limit=self.task.limits.rounds)
-        return CallResults(refuse(turn.tool_calls, reason))

@@ -51,9 +51,7 @@ class RefusalTexts(msgspec.Struct, frozen=True):
     unknown: str
     invalid: str
     unusable: str
-    identical: str
     one_at_a_time: str
-    at_the_limit: str
     not_executed: str
     again: str
     last_time: str

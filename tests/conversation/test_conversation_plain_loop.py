@@ -115,7 +115,7 @@ def test_the_same_call_runs_as_often_as_it_may_and_pairing_stays_intact() -> Non
     conversation = plain.converse(provider.task(limits=Limits(identical_calls=2)))
     assert conversation.ending == "limit"
     assert len(provider.executed) == 2
-    assert "2 times with the same arguments" in conversation.messages[-1]["content"]
+    assert "this call did not run" in conversation.messages[-1]["content"]
     assert not history_problems(conversation.messages, Capabilities())
 
 
@@ -124,7 +124,7 @@ def test_at_the_limit_of_rounds_nothing_more_runs_and_every_call_is_answered() -
     conversation = plain.converse(provider.task(limits=Limits(rounds=3)))
     assert conversation.ending == "limit"
     assert (len(provider.bodies), len(provider.executed)) == (3, 2)
-    assert "the limit of 3 requests" in conversation.messages[-1]["content"]
+    assert "this call did not run" in conversation.messages[-1]["content"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 No part of an incomplete turn is stored as complete: its calls are left out, and its text says that
 it is incomplete. A call is stored only with a name, arguments that are one JSON object, and a
 result. A rejected call becomes text, or a call that contains its raw text and failed (quirk
-HIST-ARGS-INVALID). An unanswered call gets a result that says so (quirk HIST-MISSING-RESULT).
+HIST-ARGS-INVALID). A call without a result did not run, and gets one that says so (quirk
+HIST-MISSING-RESULT).
 
 There are three policies. Each gives histories that providers accept: results are texts directly
 after their calls, and no message is empty. `identifiers.fit_ids` makes ids unique in the history.
@@ -34,8 +35,8 @@ from harness.turns.turn import Sealed, Turn
 # A message of a provider may have any length.
 _MOST_ERROR: Final = 600
 _UNANSWERED: Final[dict[Language, str]] = {
-    "en": "nothing came back; it is not known whether the call ran.",
-    "zh": "没有返回任何结果；不清楚该调用是否已执行。",
+    "en": "this call did not run.",
+    "zh": "该调用没有执行。",
 }
 _INCOMPLETE: Final[dict[Language, str]] = {
     "en": "[turn broke off: {why}] No tool call of it was executed.",

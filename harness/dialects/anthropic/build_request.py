@@ -78,7 +78,7 @@ _SEALED: Final[dict[str, Callable[[str, Json], Json]]] = {
 _BLOCKS: Final = kit.BlockFormat("assistant", _text, _call, _result, _thought, sealed=_SEALED)
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     instructions, question = kit.question_of(spec)
     start = {"model": spec.model, "stream": True, "max_tokens": 1024, "system": instructions}
     tools = [_tool(tool) for tool in spec.tools]
@@ -97,6 +97,6 @@ REQUEST_FORMS: Final = {
             "google-vertex": f"https://us-east5-{_VERTEX}/publishers/anthropic/models/{{model}}"
             ":streamRawPredict",
         },
-        _plain,
+        _first_body,
     )
 }

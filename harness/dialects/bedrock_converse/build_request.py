@@ -53,7 +53,7 @@ def _thought(text: str) -> Json:
 _BLOCKS: Final = kit.BlockFormat("assistant", _text, _call, _result, _thought)
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     instructions, question = kit.question_of(spec)
     return {
         "messages": [{"role": "user", "content": [_text(question)]}],
@@ -69,6 +69,6 @@ REQUEST_FORMS: Final = {
             "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"
             "/converse-stream"
         },
-        _plain,
+        _first_body,
     )
 }

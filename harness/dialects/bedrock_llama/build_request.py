@@ -6,7 +6,7 @@ from harness.dialects.kit import build_request as kit
 from harness.dialects.kit.build_request import Json
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     return {"prompt": kit.question_of(spec)[1], "max_gen_len": 64}
 
 
@@ -16,7 +16,7 @@ REQUEST_FORMS: Final = {
             "aws-bedrock": "https://bedrock-runtime.us-east-1.amazonaws.com/model/{model}"
             "/invoke-with-response-stream"
         },
-        _plain,
+        _first_body,
         (),
     )
 }

@@ -61,7 +61,7 @@ _SEALED: Final[dict[str, Callable[[str, Json], Json]]] = {
 _BLOCKS: Final = kit.BlockFormat("model", _text, _call, _result, _thought, "parts", _SEALED)
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     instructions, question = kit.question_of(spec)
     functions = [kit.function_of(tool) for tool in spec.tools]
     return {
@@ -80,7 +80,7 @@ _MODELS: Final = {
 REQUEST_FORMS: Final = {
     variant: kit.RequestForm(
         {provider: f"{uri}:streamGenerateContent{query}" for provider, uri in _MODELS.items()},
-        _plain,
+        _first_body,
         ("contents",),
     )
     for variant, query in (("", "?alt=sse"), ("array", ""))

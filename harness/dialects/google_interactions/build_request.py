@@ -6,7 +6,7 @@ from harness.dialects.kit import build_request as kit
 from harness.dialects.kit.build_request import Json
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     instructions, question = kit.question_of(spec)
     step = {"type": "user_input", "content": [{"type": "text", "text": question}]}
     start = {"model": spec.model, "stream": True, "system_instruction": instructions}
@@ -16,7 +16,7 @@ def _plain(spec: kit.RequestSpec) -> Json:
 REQUEST_FORMS: Final = {
     "": kit.RequestForm(
         {"google-gemini": "https://generativelanguage.googleapis.com/v1beta/interactions?alt=sse"},
-        _plain,
+        _first_body,
         ("input",),
     )
 }

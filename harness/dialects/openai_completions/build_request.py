@@ -6,7 +6,7 @@ from harness.dialects.kit import build_request as kit
 from harness.dialects.kit.build_request import Json
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     _, question = kit.question_of(spec)
     return {"model": spec.model, "stream": True, "prompt": question, "max_tokens": 40}
 
@@ -18,7 +18,7 @@ REQUEST_FORMS: Final = {
             "compatible": "https://llm.example.com/v1/completions",
             "openai": "https://api.openai.com/v1/completions",
         },
-        _plain,
+        _first_body,
         (),
     )
 }

@@ -70,7 +70,7 @@ def _tools(spec: kit.RequestSpec) -> Json:
     return fields | ({"parallel_tool_calls": False} if spec.is_serial else {})
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     instructions, question = kit.question_of(spec)
     return {
         "model": spec.model,
@@ -93,7 +93,7 @@ REQUEST_FORMS: Final = {
             "openrouter": "https://openrouter.ai/api/v1/responses",
             "xai": "https://api.x.ai/v1/responses",
         },
-        _plain,
+        _first_body,
         ("input",),
     )
 }

@@ -6,13 +6,13 @@ from harness.dialects.kit import build_request as kit
 from harness.dialects.kit.build_request import Json
 
 
-def _plain(spec: kit.RequestSpec) -> Json:
+def _first_body(spec: kit.RequestSpec) -> Json:
     parameters = {"max_new_tokens": 40, "details": True}
     return {"inputs": kit.question_of(spec)[1], "parameters": parameters}
 
 
 REQUEST_FORMS: Final = {
     "": kit.RequestForm(
-        {"huggingface": "https://tgi.example.com/models/{model}/generate_stream"}, _plain, ()
+        {"huggingface": "https://tgi.example.com/models/{model}/generate_stream"}, _first_body, ()
     )
 }

@@ -8,36 +8,24 @@ from hypothesis import strategies as st
 from harness.conversation import feedback
 from harness.conversation.feedback import ToolResult
 from harness.conversation.history.check import history_problems
-from harness.conversation.history.limit import HistoryLimit, limit_history
+from harness.conversation.history.limit import limit_history
 from harness.conversation.prompts import find_prompt
 from harness.providers import Capabilities
 from harness.turns.deltas import ToolCall
-from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message, assistant, system, tool_result, user
 from tests.conversation.conversation_histories import CAPABILITIES, POLICY_NAMES, histories
 
-ROOMS = st.builds(
-    HistoryLimit,
-    messages=st.none() | st.integers(0, 30),
-    characters=st.none() | st.integers(0, 4_000),
-    notice=st.booleans(),
-    language=st.sampled_from(["en", "zh"]),
-)
 NOTICE = re.compile(
     r"\[(\d+) earlier messages were left out here\.\]|\[此处省略了较早的 (\d+) 条消息。\]"
 )
 
 
-def size(messages: tuple[Message, ...]) -> int:
-    return sum(len(encode_json(message).decode()) for message in messages)
-
-
-@given(st.data(), CAPABILITIES, POLICY_NAMES, ROOMS)
+@given(st.data(), CAPABILITIES, POLICY_NAMES, st.integers(0, 30))
 def test_a_cut_leaves_a_history_that_providers_take(
-    data: st.DataObject, capabilities: Capabilities, policy: str, room: HistoryLimit
+    data: st.DataObject, capabilities: Capabilities, policy: str, most: int
 ) -> None:
     messages = data.draw(histories(capabilities, policy))
-    cut = limit_history(messages, room)
+    cut = limit_history(messages, most)
     assert history_problems(cut, capabilities) == ()
     assert cut[0]["role"] != "tool"
     assert [m for m in cut if m["role"] == "system"] == [
@@ -50,32 +38,24 @@ def test_a_cut_leaves_a_history_that_providers_take(
     assert any(str(message["content"]).endswith(asked[-1]) for message in cut)
 
 
-@given(st.data(), POLICY_NAMES, ROOMS)
-def test_a_cut_says_how_much_is_missing(
-    data: st.DataObject, policy: str, room: HistoryLimit
-) -> None:
+@given(st.data(), POLICY_NAMES, st.integers(0, 30))
+def test_a_cut_says_how_much_is_missing(data: st.DataObject, policy: str, most: int) -> None:
     messages = data.draw(histories(Capabilities(), policy))
-    cut = limit_history(messages, room)
+    cut = limit_history(messages, most)
     notices = NOTICE.findall("\n".join(str(message["content"]) for message in cut))
-    if not room.notice or cut == messages:
+    if cut == messages:
         assert notices == []
         return
     ((english, chinese),) = notices
-    apart = sum(bool(NOTICE.fullmatch(str(message["content"]))) for message in cut)
-    assert int(english or chinese) == len(messages) - (len(cut) - apart)
+    assert int(english or chinese) == len(messages) - len(cut)
 
 
-@given(st.data(), POLICY_NAMES, ROOMS)
-def test_a_cut_fits_unless_nothing_more_can_go(
-    data: st.DataObject, policy: str, room: HistoryLimit
-) -> None:
+@given(st.data(), POLICY_NAMES, st.integers(0, 30))
+def test_a_cut_fits_unless_nothing_more_can_go(data: st.DataObject, policy: str, most: int) -> None:
     messages = data.draw(histories(Capabilities(), policy))
-    cut = limit_history(messages, room)
-    fits = (room.messages is None or len(cut) <= room.messages) and (
-        room.characters is None or size(cut) <= room.characters
-    )
-    least = limit_history(messages, HistoryLimit(messages=0, notice=room.notice))
-    assert fits or len(cut) == len(least)
+    cut = limit_history(messages, most)
+    least = limit_history(messages, 0)
+    assert len(cut) <= most or len(cut) == len(least)
 
 
 def test_a_round_goes_with_all_of_its_results() -> None:
@@ -89,9 +69,9 @@ def test_a_round_goes_with_all_of_its_results() -> None:
         assistant("Answer."),
         user("Second?"),
     ]
-    cut = limit_history(messages, HistoryLimit(messages=5))
-    assert [message["role"] for message in cut] == ["system", "user", "assistant", "user"]
-    assert cut[1]["content"] == "[4 earlier messages were left out here.]"
+    cut = limit_history(messages, 5)
+    assert [message["role"] for message in cut] == ["system", "user"]
+    assert cut[1]["content"] == "[5 earlier messages were left out here.]\n\nSecond?"
 
 
 def test_the_question_stays_when_its_first_rounds_go() -> None:
@@ -99,7 +79,7 @@ def test_the_question_stays_when_its_first_rounds_go() -> None:
     for number in range(9):
         messages.append(assistant(None, [ToolCall(f"c{number}", "f", "{}")]))
         messages.append(tool_result(f"c{number}", "x"))
-    cut = limit_history(messages, HistoryLimit(messages=7))
+    cut = limit_history(messages, 7)
     assert [message["role"] for message in cut] == ["system", "user", *["assistant", "tool"] * 2]
     assert cut[1]["content"] == "[16 earlier messages were left out here.]\n\nWhy?"
     assert cut[-1]["tool_call_id"] == "c8"
@@ -111,38 +91,16 @@ def test_results_in_the_users_voice_stay_with_their_calls_and_are_no_question() 
     for number in range(5):
         messages.append(assistant(f"<tool_call>{number}"))
         messages += feedback.result_messages(prompt, [ToolResult("c", "f", number)])
-    cut = limit_history(messages, HistoryLimit(messages=4))
+    cut = limit_history(messages, 4)
     assert [m["role"] for m in cut] == ["system", "user", "assistant", "user"]
     assert cut[1]["content"] == "[8 earlier messages were left out here.]\n\nWhy?"
     assert cut[2:] == tuple(messages[-2:])
 
 
-def test_a_late_result_goes_with_its_call() -> None:
-    calls = [ToolCall("c1", "f", "{}"), ToolCall("c2", "f", "{}")]
-    messages = [
-        user("First?"),
-        assistant(None, calls),
-        tool_result("c1", "one"),
-        user("Well?"),
-        tool_result("c2", "two"),
-        assistant("Answer."),
+def test_a_request_for_another_reply_is_no_question() -> None:
+    again = feedback.retry_text(find_prompt("native-tools/v1"), "It is cut.", 0)
+    messages = [user("Why?"), assistant("{"), user(again), assistant("So.")]
+    assert [m["content"] for m in limit_history(messages, 2)] == [
+        "[2 earlier messages were left out here.]\n\nWhy?",
+        "So.",
     ]
-    cut = limit_history(messages, HistoryLimit(messages=3))
-    assert [m["role"] for m in cut] == ["user", "assistant"]
-    assert cut[0]["content"] == "[4 earlier messages were left out here.]\n\nWell?"
-
-
-def test_a_question_of_parts_is_told_what_went_in_a_part() -> None:
-    asked: Message = {"role": "user", "content": [{"type": "text", "text": "Why?"}]}
-    cut = limit_history([user("Old."), assistant("Yes."), asked], HistoryLimit(messages=1))
-    (question,) = cut
-    assert [part["text"] for part in question["content"]] == [
-        "[2 earlier messages were left out here.]",
-        "Why?",
-    ]
-
-
-def test_a_history_begins_with_the_user_where_nothing_is_said_of_the_cut() -> None:
-    messages = [user("Old."), assistant("Yes."), user("Why?"), assistant("So."), user("And?")]
-    cut = limit_history(messages, HistoryLimit(messages=4, notice=False))
-    assert cut == tuple(messages[2:])

@@ -146,7 +146,7 @@ def test_reasoning_goes_back_with_calls_where_it_is_wanted(policy: HistoryPolicy
 
 def test_a_call_without_result_gets_one_that_says_so() -> None:
     result = turn_messages("merged", Turn(tool_calls=CALLS[:1], finish=DONE), {}, 1, DEFAULT)[1]
-    assert "not known whether the call ran" in result["content"]
+    assert "this call did not run" in result["content"]
 
 
 REJECTED = ParseError("tool_use", "found the end of the text", '{"city": "Os', "c3", "weather")
