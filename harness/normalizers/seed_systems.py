@@ -24,6 +24,7 @@ from typing import Final
 import msgspec
 
 from harness.dialects.kit.parse_request import as_text
+from harness.dialects.openai_chat.calls import KNOWN_TYPES
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.openai_chat.fragments import Completeness
 from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
@@ -42,6 +43,11 @@ class _ReceivedCall(msgspec.Struct, eq=False):
     name: str = ""
     fragments: list[str] = []
     completeness: Completeness = msgspec.field(default_factory=Completeness)
+    fault: str = ""  # why it must not run, whatever its arguments say
+
+    def is_complete(self) -> bool:
+        """Return whether its arguments are one complete JSON value."""
+        return self.completeness.of(self.fragments)
 
 
 class RestoredCalls:
@@ -62,9 +68,14 @@ class RestoredCalls:
         del out
         function = entry.function or Function()
         call = self._call(entry)
-        if not call.id and (call_id := as_text(entry.id)):
+        call_id = as_text(entry.id)
+        if call_id and not call.id:
             call.id = call_id
             self._by_id[call_id] = call
+        elif call_id != call.id and call_id and function.name:
+            call.fault = f"its ids were {call.id!r} and {call_id!r}"
+        if entry.type not in KNOWN_TYPES:
+            call.fault = f"the call is of type {entry.type!r:.80}"
         call.name = call.name or as_text(function.name)
         if function.arguments:
             call.fragments.append(function.arguments)
@@ -88,7 +99,9 @@ class RestoredCalls:
             out.append(ToolCallStart(index, call_id, call.name))
             arguments = "".join(call.fragments)
             out.append(ArgumentsDelta(index, arguments))
-            error = failed or unusable_reason(call.name, arguments, cut_short=cut_short)
+            error = (
+                failed or call.fault or unusable_reason(call.name, arguments, cut_short=cut_short)
+            )
             out.append(end_of_call(index, error, arguments))
 
     def _call(self, entry: Entry) -> _ReceivedCall:
@@ -104,19 +117,19 @@ class RestoredCalls:
 def _opens_another(known: _ReceivedCall, entry: Entry) -> bool:
     """Whether an entry with the index of a known call is another call.
 
-    It has a name, and another id. Without index and id, it has another name, or an object follows
-    a complete object.
+    It has a name, and another id, after complete arguments or with another name. Without an id, an
+    object follows a complete object, or without an index too, it has another name.
     """
     function = entry.function
     if function is None or not function.name:
         return False
-    call_id = as_text(entry.id)
-    if call_id or entry.index is not None:
-        return bool(call_id and known.id and call_id != known.id)
-    if known.name and as_text(function.name) != known.name:
+    call_id, has_other_name = as_text(entry.id), as_text(function.name) != known.name
+    if call_id:
+        has_other_id = known.id not in ("", call_id)
+        return has_other_id and (has_other_name or known.is_complete())
+    if entry.index is None and known.name and has_other_name:
         return True
-    follows = (function.arguments or "").startswith("{")
-    return follows and known.completeness.of(known.fragments)
+    return as_text(function.arguments).startswith("{") and known.is_complete()
 
 
 def _index(entry: Entry) -> int:

@@ -46,7 +46,7 @@ class ReaderPolicy(Options, frozen=True):
     done_without_finish: Literal["finished", "interrupted"] = "finished"
 
 
-_KNOWN_TYPES = (None, "function", "", "custom")
+KNOWN_TYPES = (None, "function", "", "custom")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
@@ -130,7 +130,7 @@ class ChatCalls:
             if (custom is not None or entry.type == "custom") and not call.started:
                 call.custom = True
             self._identify(call, call_id, name, out)
-        if entry.type not in _KNOWN_TYPES:
+        if entry.type not in KNOWN_TYPES:
             call.kind = as_text(entry.type) or "unreadable"
         if not fragment:
             return
