@@ -243,13 +243,13 @@ def _written_arguments(arguments: str) -> str:
     raw: dict[str, msgspec.Raw] = msgspec.json.decode(
         arguments or "{}", type=dict[str, msgspec.Raw]
     )
-    members = {key: _python(bytes(value).decode()) for key, value in raw.items()}
+    members = {key: _written_value(bytes(value).decode()) for key, value in raw.items()}
     plain = [f"{key}={value}" for key, value in members.items() if _IDENTIFIER.fullmatch(key)]
     other = [f"{key!r}: {v}" for key, v in members.items() if not _IDENTIFIER.fullmatch(key)]
     return ", ".join([*plain, *([f"**{{{', '.join(other)}}}"] if other else [])])
 
 
-def _python(text: str) -> str:
+def _written_value(text: str) -> str:
     def token(match: "re.Match[str]") -> str:
         if match[1]:
             return repr(json.loads(match[1]))

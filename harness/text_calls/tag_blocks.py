@@ -21,8 +21,8 @@ from harness.text_calls.tags import (
     END_PARAMETER,
     PARAMETER,
     Grammar,
-    iter_members,
     read_tagged_calls,
+    written_members,
 )
 
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
@@ -275,7 +275,7 @@ def write_invoke_calls(
     lines = [f"<{block}>"]
     for call in calls:
         lines.append(f'<{prefix}invoke name="{call.name}">')
-        for key, text, is_string in iter_members(call.arguments):
+        for key, text, is_string in written_members(call.arguments):
             string = f' string="{str(is_string).lower()}"' if typed else ""
             opening = f'<{prefix}parameter name="{key}"{string}>'
             lines.append(f"{opening}{text}</{prefix}parameter>")

@@ -258,7 +258,7 @@ class _Reader:
         return text
 
 
-def iter_members(arguments: str) -> Iterator[tuple[str, str, bool]]:
+def written_members(arguments: str) -> Iterator[tuple[str, str, bool]]:
     """Yield key, text and whether it is a string, of each member of an arguments object."""
     for key, text in (read_members(arguments or "{}") or {}).items():
         is_string = text.startswith('"')

@@ -95,13 +95,13 @@ class TokenCalls(TextDialect):
         if not calls:
             return ""
         inside = "".join(
-            f"{self.call_begins[0]}{self.header(call, index)}{self.separators[0]}"
+            f"{self.call_begins[0]}{self.written_header(call, index)}{self.separators[0]}"
             f"{call.arguments or '{}'}{self.call_ends[0]}"
             for index, call in enumerate(calls)
         )
         return f"{self.section_begins[0]}{inside}{self.section_ends[0]}"
 
-    def header(self, call: WrittenCall, index: int) -> str:
+    def written_header(self, call: WrittenCall, index: int) -> str:
         """Return what precedes the separator of the call at `index` of its section."""
         del index
         return call.name

@@ -17,7 +17,7 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import NAME, SPACE, Head, literal
 from harness.text_calls.dialect import BlockStart, WrittenCall
 from harness.text_calls.tag_blocks import TagDialect
-from harness.text_calls.tags import Grammar, iter_members
+from harness.text_calls.tags import Grammar, written_members
 
 _OPENER: Final = "<tool_call>"
 _CLOSER: Final = "</tool_call>"
@@ -60,6 +60,6 @@ class Glm(TagDialect):
         """One outer tag, as the chat template of GLM-4.5 renders it."""
         arguments = "".join(
             f"\n<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>"
-            for key, text, _ in iter_members(call.arguments)
+            for key, text, _ in written_members(call.arguments)
         )
         return f"{_OPENER}{call.name}{arguments}{chr(10) if arguments else ''}{_CLOSER}"

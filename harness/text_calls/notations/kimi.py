@@ -39,6 +39,6 @@ class Kimi(TokenCalls):
         name = match[1]
         return WrittenCall(name, body.strip(), "" if name == header else header)
 
-    def header(self, call: WrittenCall, index: int) -> str:
+    def written_header(self, call: WrittenCall, index: int) -> str:
         """The id as the template makes it up where the call has none."""
         return call.id or f"functions.{call.name}:{index}"

@@ -86,7 +86,7 @@ class MinimaxM3(TextDialect):
         """All calls in one outer tag."""
         s = _SENTINEL
         lines = (
-            f'{s}<invoke name="{call.name}">{_elements(call.arguments or "{}")}{s}</invoke>'
+            f'{s}<invoke name="{call.name}">{_written_elements(call.arguments or "{}")}{s}</invoke>'
             for call in calls
         )
         return "\n".join([f"{s}{_BLOCK}", *lines, f"{s}{_CLOSER}"])
@@ -186,16 +186,18 @@ def _must_be_blank(text: str, top: _Open, end: int) -> None:
         raise _Broken(STRAY)
 
 
-def _elements(text: str) -> str:
+def _written_elements(text: str) -> str:
     """Return a JSON value as its content is written between the tags of its key."""
     if text.startswith('"'):
         return read_string(text)
     if text.startswith("{"):
-        return "".join(_element(key, value) for key, value in (read_members(text) or {}).items())
+        return "".join(
+            _written_element(key, value) for key, value in (read_members(text) or {}).items()
+        )
     if text.startswith("["):
-        return "".join(_element("item", item) for item in read_items(text))
+        return "".join(_written_element("item", item) for item in read_items(text))
     return text
 
 
-def _element(key: str, value: str) -> str:
-    return f"{_SENTINEL}<{key}>{_elements(value)}{_SENTINEL}</{key}>"
+def _written_element(key: str, value: str) -> str:
+    return f"{_SENTINEL}<{key}>{_written_elements(value)}{_SENTINEL}</{key}>"

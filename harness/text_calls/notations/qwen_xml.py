@@ -20,7 +20,7 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import NAME, SPACE, Head, literal
 from harness.text_calls.dialect import WrittenCall
 from harness.text_calls.tag_blocks import TagDialect
-from harness.text_calls.tags import Grammar, iter_members
+from harness.text_calls.tags import Grammar, written_members
 
 _BLOCK: Final = "<tool_call>"
 _CALL: Final = "<function="
@@ -54,6 +54,6 @@ class QwenXml(TagDialect):
         """One outer tag, as the chat template renders it."""
         parameters = "".join(
             f"<parameter={key}>\n{text}\n</parameter>\n"
-            for key, text, _ in iter_members(call.arguments)
+            for key, text, _ in written_members(call.arguments)
         )
         return f"{_BLOCK}\n{_CALL}{call.name}>\n{parameters}</function>\n</tool_call>"
