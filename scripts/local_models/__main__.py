@@ -35,6 +35,7 @@ _TEMPERATURES: Final = (0.2, 0.8)
 _TALKS: Final = ("native", "fenced", "tag", "action")
 # The prompts alone, so that the ranking shows what the worked examples change.
 _ALONE: Final = ("fenced-alone", "tag-alone", "action-alone")
+_MORE_TALKS: Final = ("fenced-alone", "fenced")
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -43,7 +44,7 @@ class Target(msgspec.Struct, frozen=True):
     Fields:
         talks: ways of whole conversations.
         alone: ways without examples, in English and at the lower temperature.
-        talks_alone: ways of whole conversations without examples, at each temperature.
+        more_talks: ways of whole conversations in English, at each temperature.
     """
 
     start: Start
@@ -51,7 +52,7 @@ class Target(msgspec.Struct, frozen=True):
     languages: tuple[Language, ...] = LANGUAGES
     talks: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
-    talks_alone: tuple[str, ...] = ()
+    more_talks: tuple[str, ...] = ()
 
     def jobs(self) -> Iterator[Job]:
         """Yield what is asked: one toolbox after the other, since servers keep what is alike."""
@@ -62,18 +63,16 @@ class Target(msgspec.Struct, frozen=True):
                 yield Job(name, WAYS[way], language, _TEMPERATURES[0], talk=True)
         for name, way in product(asked().tasks, self.alone):
             yield Job(name, WAYS[way], "en", _TEMPERATURES[0])
-        for way, name, warm in product(self.talks_alone, asked().conversations, _TEMPERATURES):
+        for way, name, warm in product(self.more_talks, asked().conversations, _TEMPERATURES):
             yield Job(name, WAYS[way], "en", warm, talk=True)
 
 
 TARGETS: Final = {
     "smollm2": Target(partial(llama_cpp, SMOLLM2), talks=_TALKS),
-    "smollm2-alone": Target(
-        partial(llama_cpp, SMOLLM2), (), alone=_ALONE, talks_alone=("fenced-alone",)
-    ),
+    "smollm2-alone": Target(partial(llama_cpp, SMOLLM2), (), alone=_ALONE, more_talks=_MORE_TALKS),
     "gemma3": Target(partial(llama_cpp, GEMMA3, 8184), talks=_TALKS),
     "gemma3-alone": Target(
-        partial(llama_cpp, GEMMA3, 8184), (), alone=_ALONE, talks_alone=("fenced-alone",)
+        partial(llama_cpp, GEMMA3, 8184), (), alone=_ALONE, more_talks=_MORE_TALKS
     ),
     "llama-cpp-python": Target(partial(llama_cpp_python, SMOLLM2), ("native",), ("en",)),
     "litellm": Target(partial(litellm, SMOLLM2), ("native", "tag"), ("en",)),

@@ -10,6 +10,7 @@ import httpx
 import msgspec
 
 from harness.conversation.discovery import load_agent
+from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.conversation.prompts import system_text
 from harness.conversation.replies import next_request
 from harness.conversation.task import Limits, Reply, Send, Task
@@ -69,7 +70,7 @@ def record(server: Server, job: Job, path: Path) -> None:
         httpx.Client(transport=recorder.transport(httpx), timeout=_PATIENCE) as client,
     ):
         if job.talk:
-            _talk(server, job, tools, client)
+            path.with_suffix(".jsonl").write_bytes(_talk(server, job, tools, client))
         else:
             _ask(server, job, tools, client)
 
@@ -83,12 +84,16 @@ def _about(server: Server, job: Job, tools: tuple[Tool, ...]) -> RecordingLabels
     return RecordingLabels(
         provider=server.provider,
         model=server.model,
-        prompt=job.way.prompt_id(job.language) + ("+talk" if job.talk else ""),
+        prompt=_prompt_id(job),
         dialect="openai-chat",
         source=f"{server.stack}; {asking}",
         tools=told if job.way.prompt(job.language).describes_tools else (),
         due=job.due,
     )
+
+
+def _prompt_id(job: Job) -> str:
+    return job.way.prompt_id(job.language) + ("+talk" if job.talk else "")
 
 
 def _ask(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client) -> None:
@@ -102,10 +107,14 @@ def _ask(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client
         pass
 
 
-def _talk(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client) -> None:
+def _talk(server: Server, job: Job, tools: tuple[Tool, ...], client: httpx.Client) -> bytes:
+    """Run a conversation and return its log, because a replay of it cannot show retries."""
     questions = asked().conversations[job.name].ask[job.language]
     task = _task(server, job, tools, _sender(server, job, client))
-    load_agent(job.way.agent).converse(msgspec.structs.replace(task, questions=questions))
+    agent = load_agent(job.way.agent)
+    conversation = agent.converse(msgspec.structs.replace(task, questions=questions))
+    labels = ConversationLabels(agent.name, server.provider, server.model, _prompt_id(job))
+    return encode(LoggedConversation(labels, conversation))
 
 
 def _task(server: Server, job: Job, tools: tuple[Tool, ...], send: Send) -> Task:
