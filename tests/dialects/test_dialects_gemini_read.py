@@ -68,7 +68,7 @@ def test_arguments_keep_their_spelling_next_to_a_call_in_parts() -> None:
 def test_an_argument_that_is_given_twice_is_rejected() -> None:
     event = '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":%s}}]}}]}'
     (error,) = why(event % '{"a": 1, "a": 2}')
-    assert "second time" in error
+    assert "the key 'a' twice" in error
 
 
 def test_partial_arguments_are_put_where_their_paths_say() -> None:

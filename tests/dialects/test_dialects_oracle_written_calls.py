@@ -103,8 +103,8 @@ def test_a_prompt_describes_its_text_dialect(prompt: Prompt) -> None:
 
 
 def test_native_tools_describe_no_text_dialect() -> None:
-    native = (it for it in PROMPTS.values() if not it.describes_tools)
-    assert [described_text_dialects(system_text(it, TOOLS)) for it in native] == [frozenset()] * 2
+    native = [it for it in PROMPTS.values() if not it.describes_tools]
+    assert {described_text_dialects(system_text(it, TOOLS)) for it in native} == {frozenset()}
 
 
 @pytest.mark.parametrize("prompt", TEACHING, ids=lambda it: it.id)

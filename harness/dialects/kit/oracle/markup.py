@@ -67,7 +67,7 @@ _ARGUMENTS: Final = re.compile(r"[{}()\[\]=:|]|</")
 # Keys that make JSON a call, or the reply of a protocol whose replies are JSON.
 _CALL_KEY_PATTERN = r'\\?"(?:name|tool|tool_name|function|action|tool_calls|function_call)\\?"\s*:'
 _CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
-_REASONING_KEY: Final = re.compile(r'\\?"reasoning\\?"\s*:')
+_REPLY_KEY: Final = re.compile(r'\\?"(?:reasoning|content|text|response|result)\\?"\s*:')
 _DECODE: Final = json.JSONDecoder().raw_decode
 # At the start of the reply, or right after its reasoning; perhaps in a code fence.
 _JSON_REPLY: Final = re.compile(
@@ -94,7 +94,7 @@ def markup_readings(
     truncated = reading.error is not None or not reading.ended or not reading.finish
     # The action protocol does not define what a reply without an action means.
     is_asked = "action-protocol" in (described or ())
-    any_json = truncated or (is_asked and _REASONING_KEY.search(reading.text) is not None)
+    any_json = truncated or (is_asked and _REPLY_KEY.search(reading.text) is not None)
     in_text = _may_contain_calls(reading.text, names, any_json=any_json)
     in_reasoning = _may_contain_calls(reading.reasoning, names, any_json=truncated)
     polluted = any(_is_polluted(call, names) for call in reading.calls or ())
