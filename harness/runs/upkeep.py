@@ -267,9 +267,10 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
 
 def judged_turns() -> tuple[JudgedShare, ...]:
     """Return how many turns of the bundled scenarios and recordings are judged, field by field."""
+    subjects = (each for each in select_subjects((), recordings=True) if each.kind != "log")
     return judged_shares(
         reasons
-        for subject in map(load_subject, select_subjects((), recordings=True))
+        for subject in map(load_subject, subjects)
         for reasons in map(reasons_not_judged, subject.expectations, subject.oracle_readings)
     )
 
