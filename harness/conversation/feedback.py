@@ -101,7 +101,9 @@ def result_messages(
 
 def is_question(message: Message) -> bool:
     """Return whether the user wrote `message`, and not this module in the user's name."""
-    return message["role"] == "user" and not message["content"].startswith(_LEADS)
+    content = message.get("content")
+    is_text = message["role"] == "user" and isinstance(content, str)
+    return is_text and not str(content).startswith(_LEADS)
 
 
 def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:

@@ -95,6 +95,8 @@ naive: Final = Normalizer(
             "CALL-ID-PRESENT",
             "CALL-ID-EXACT",
             "CALL-IDS-UNIQUE",
+            "CALLS-KEPT",
+            "CALLS-NOT-INVENTED",
             "ARGUMENTS-USABLE",
             "BROKEN-CALL-NOT-RUN",
             "TRUNCATED-CALL-NOT-RUN",

@@ -62,7 +62,8 @@ SYSTEMS = (
         {
             "naive": rules_of(
                 "ARGUMENTS-USABLE BROKEN-CALL-NOT-RUN CALL-ID-EXACT CALL-ID-PRESENT "
-                "CALL-IDS-UNIQUE CALL-NAME-EXACT CALL-NAMED TRUNCATED-CALL-NOT-RUN"
+                "CALL-IDS-UNIQUE CALL-NAME-EXACT CALL-NAMED CALLS-KEPT CALLS-NOT-INVENTED "
+                "TRUNCATED-CALL-NOT-RUN"
             )
         },
     ),

@@ -21,7 +21,7 @@ _COPY = "if self._calls.has_arguments(entry, position):"
 _POSITION = "entry.index = index"
 _PLACED = "if call is None and entry.index is None and position < len(self._calls):"
 _NAMED = "call.name or as_text(function.name)"
-_IDENTIFIED = "if not call.id and (call_id := as_text(entry.id)):"
+_IDENTIFIED = "if call_id and not call.id:"
 _COPIES = 'entries_of((answer.additional_kwargs or {}).get("tool_calls", []))'
 
 # Scenario -> what is replaced in the source of the reader, or of the seed systems.
@@ -44,7 +44,11 @@ MUTANTS: dict[str, tuple[tuple[ModuleType, str, str], ...]] = {
         (seed_systems, _PLACED, _PLACED.replace(" and entry.index is None", "")),
     ),
     "dashscope/two-under-additional-kwargs": (
-        (read, _POSITION, "entry.index = 0 if entry.function.name else position"),
+        (
+            read,
+            _POSITION,
+            f"{_POSITION}\n        if position and entry.function.name and not entry.id: return",
+        ),
     ),
     "dashscope/arguments-under-additional-kwargs": (
         (

@@ -39,8 +39,9 @@ def test_bundled_scenarios_and_recordings_are_the_default() -> None:
     found = requested_cells(SelectedClients(("reference",), ()))
     assert (found.paths, found.words) == ((), "")
     assert found.subjects == select_subjects((), recordings=True)
-    assert {subject.kind for subject in found.subjects} == {"scenario", "cassette"}
-    assert [job.subject for job in found.jobs] == [s for s in found.subjects if s.of_turns]
+    assert {subject.kind for subject in found.subjects} == {"scenario", "cassette", "log"}
+    judged = [s for s in found.subjects if s.of_turns or s.kind == "log"]
+    assert [job.subject for job in found.jobs] == judged
 
 
 def test_project_settings_are_the_default(folder: Path) -> None:

@@ -90,7 +90,15 @@ def _limits(evidence: ConversationEvidence) -> Iterator[Violation]:
     "Each request is as the scenario specifies.",
     Outcome.MISMATCH,
     ("PARALLEL-FALSE-DROPPED",),
-    yields_to=(*HISTORY_RULES, "CONV-PROBE-LEAKED", "CONV-TOOLS-OFFERED"),
+    yields_to=(
+        *HISTORY_RULES,
+        "CONV-CALL-LOST",
+        "CONV-NO-CRASH",
+        "CONV-NO-HANG",
+        "CONV-PROBE-LEAKED",
+        "CONV-STRATEGY",
+        "CONV-TOOLS-OFFERED",
+    ),
 )
 def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
     # CONV-SURPLUS-REQUEST and CONV-UNPLAYED compare the number of requests.

@@ -4,6 +4,7 @@ import ast
 import json
 import re
 from typing import Any, Final
+from warnings import catch_warnings, simplefilter
 
 from msgspec.structs import replace
 
@@ -67,7 +68,9 @@ def _evaluated(call: HeldCall) -> str:
     if call.error or call.kind != "function":
         return call.arguments
     try:
-        return json.dumps(ast.literal_eval(call.arguments.strip()))
+        with catch_warnings():
+            simplefilter("ignore")  # about escapes that JSON has and Python does not
+            return json.dumps(ast.literal_eval(call.arguments.strip()))
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         return call.arguments
 
