@@ -13,6 +13,9 @@ from harness.turns.arguments import parse, same_value
 from harness.turns.schema_check import Checker
 from harness.turns.turn import Tool
 
+# Each change is checked alone, so the time grows with their square.
+_MOST_CHANGES = 64
+
 
 def is_demanded(tool: Tool, sent: str, repaired: str, checker: Checker) -> bool:
     """Return whether `tool` accepts `repaired`, and no change of `sent` in it could be left out.
@@ -27,6 +30,8 @@ def is_demanded(tool: Tool, sent: str, repaired: str, checker: Checker) -> bool:
     if before is None or after is None or checker.problem(tool, after):
         return False
     changed = [key for key in before if key not in after or not _same(before[key], after[key])]
+    if len(changed) > _MOST_CHANGES:
+        return False
     return after.keys() <= before.keys() and all(
         (key not in after or _converts(before[key], after[key]))
         and checker.problem(tool, after | {key: before[key]})

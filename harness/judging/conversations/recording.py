@@ -17,6 +17,7 @@ import msgspec
 
 from harness.conversation.conversation import Ending
 from harness.conversation.task import Limits
+from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.table import AGENT_DIALECTS, message_form, request_body
 from harness.judging.conversations.oracle_reply import OracleReply, oracle_reply
 from harness.judging.conversations.script import (
@@ -84,9 +85,16 @@ def not_replayable_reason(requests: Sequence[Messages], replies: Sequence[Oracle
     roles = map(role_of, requests[0])
     if [role for at, role in enumerate(roles) if at or role not in INSTRUCTIONS] != ["user"]:
         return "it began before the recording"
+    if any(map(_describes_calls, requests[0])):
+        return "its system text describes how to write calls, as each agent does in its own way"
     steps = zip(pairwise(requests), replies, strict=False)  # no request follows the last reply
     problems = (_step_problem(before, after, reply) for (before, after), reply in steps)
     return next(filter(None, problems), "") or _ending_problem(requests, replies[-1])
+
+
+def _describes_calls(message: object) -> bool:
+    is_system = isinstance(message, dict) and role_of(message) in INSTRUCTIONS
+    return is_system and bool(described_text_dialects(text_of(message)))
 
 
 def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:

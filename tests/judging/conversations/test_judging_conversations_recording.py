@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.conversation.agent import Agent
 from harness.conversation.discovery import load_agent
+from harness.conversation.prompts import PROMPTS, system_text
 from harness.conversation.task import Limits
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
@@ -18,6 +19,7 @@ from harness.judging.conversations.session import Session, run_agent
 from harness.judging.judge import LoadedSubject
 from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.judging.scenario import Scenario
+from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from tests.conversation.conversation_provider import said, weather
 from tests.conversation.conversation_replies import answering, calling, cut_short, failing
@@ -172,12 +174,17 @@ def test_a_call_that_does_not_fit_its_tool_is_not_judged() -> None:
     assert (facts(result).compared, facts(result).as_recorded) == (1, 0)
 
 
+DESCRIBING = {"role": "system", "content": system_text(PROMPTS["tag-tools/v1"], (Tool("search"),))}
 REFUSED = {
     "it has one request only": recorded(CALL),
     "agents do not support the dialect tgi": recorded(CALL, CALL, dialect="tgi"),
     "its requests were not stored": recorded((b"", said("a")), (b"", said("b"))),
     "it began before the recording": recorded(
         (asked(USER, called("c0"), gave("c0")), said("a")), (asked(USER), said("b"))
+    ),
+    "its system text describes how to write calls, as each agent does in its own way": recorded(
+        (asked(DESCRIBING, USER), said("a")),
+        (asked(DESCRIBING, USER, {"role": "assistant", "content": "a"}, USER), said("b")),
     ),
     "its requests do not follow one another": recorded(CALL, CALL),
     "instructions came in the middle": recorded(
