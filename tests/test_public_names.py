@@ -39,7 +39,10 @@ def _signature(value: object) -> str:
     except (TypeError, ValueError):
         return "callable"
     text = ", ".join(str(each.replace(annotation=each.empty)) for each in parameters)
-    return f"({re.sub(r' at 0x[0-9a-f]+', '', text)})"
+    text = re.sub(r" at 0x[0-9a-f]+", "", text)
+    # The order of a set differs from process to process.
+    text = re.sub(r"(?<=\{)[^{}]+(?=\})", lambda it: ", ".join(sorted(it[0].split(", "))), text)
+    return f"({text})"
 
 
 def _interface() -> dict[str, dict[str, str]]:

@@ -72,8 +72,16 @@ def mutated(draw: st.DrawFn, mutator: Mutator) -> tuple[Interaction, Interaction
 
 
 def same_turn(turn: Turn) -> Turn:
-    """Return `turn` with arguments that are equal where they mean the same."""
-    return replace(turn, tool_calls=tuple(map(_meant, turn.tool_calls)))
+    """Return `turn` with arguments that are equal where they mean the same.
+
+    Why a call was rejected may be told in other words. A first brace that comes twice alone may
+    be a repetition.
+    """
+    errors = tuple(
+        replace(each, error="", snippet=re.sub(r"^\{+", "{", each.snippet))
+        for each in turn.parse_errors
+    )
+    return replace(turn, tool_calls=tuple(map(_meant, turn.tool_calls)), parse_errors=errors)
 
 
 def _meant(call: ToolCall) -> ToolCall:

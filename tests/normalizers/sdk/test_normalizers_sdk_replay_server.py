@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 import httpx
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from msgspec.structs import replace
 
 from harness.dialects.openai_chat.write import write
@@ -43,6 +43,7 @@ def test_a_client_at_the_base_url_conforms(deltas: list[Delta]) -> None:
     interaction = an_answer("openai-chat", tuple(write(deltas)))
     subject = LoadedSubject(a_cassette(interaction))
     result, case = judge_subject(subject, Normalizer("server", normalize), cuts="quick")
+    assume(result.outcome is not Outcome.UNJUDGED)  # half a marker of a template
     assert result.outcome is Outcome.PASS, case
     # The server reads ahead of the client, so text is late in no replay.
     assert result.findings == ()
