@@ -6,27 +6,34 @@ cannot end. Only cells that run the changed line count. A survivor that means th
 stands in `equivalent_mutants.yaml`, with the reason.
 """
 
+import multiprocessing
+import os
 import random
 import re
-import subprocess
 import sys
+import signal
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import msgspec
 import yaml
 
 from benchmarks.code_mutations import Mutation, mutations, text_mutations
-from benchmarks.mutant_cells import Answer, Task
-from benchmarks.suite_cells import ROOT, MeasuredCells, measure_cells, module_name
+from benchmarks import mutant_cells
+from benchmarks.mutant_cells import SECONDS, Answer, Task, answer, is_replaceable, prepare
+from benchmarks.suite_cells import ROOT, MeasuredSuite, measure_suite
 
 EQUIVALENT: Final = Path(__file__).parent / "equivalent_mutants.yaml"
 KEPT: Final = Path(__file__).parent / "code_mutants.json"
-# A fault may make an endless loop; the slowest list of cells takes a fraction of it.
-_SECONDS: Final = 120
+# Cells that are judged at the standard cuts. The others are judged in whole bodies only: few faults
+# show at cuts alone, and what this misses counts as a survivor.
+_MOST_CUT: Final = 60
 # Group -> the files of it.
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "normalizers": (
@@ -127,86 +134,117 @@ def drawn(every: Sequence[Fault], count: int | None, seed: int) -> list[Fault]:
 
 
 def judge(
-    every: Sequence[Fault], cells: MeasuredCells, *, jobs: int, seed: int, examples: int
+    every: Sequence[Fault], suite: MeasuredSuite, *, jobs: int, seed: int
 ) -> Iterator[Judged]:
-    """Ask the suite about each fault, `jobs` at a time."""
+    """Ask the suite about each fault, in `jobs` processes; yield in the order of the answers."""
     reasons = read_equivalent()
+    waiting = list(reversed(every))
+    running: dict[Connection, _Asked] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            fault = waiting.pop()
+            chosen = _checks_of(fault, suite)
+            random.Random(f"{seed} {fault.name}").shuffle(chosen)  # noqa: S311 - an order
+            chosen.sort(key=lambda index: index >= suite.cells)
+            if fault.name in reasons:
+                yield _judged(fault, "equivalent", len(chosen), reasons[fault.name])
+            elif chosen:
+                asked = _ask(fault, suite, chosen)
+                running[asked.connection] = asked
+            else:
+                yield _judged(fault, "survived", 0)
+        for ready in _wait_for(running):
+            asked = running.pop(ready)
+            by = _noticed_by(asked, suite)
+            yield _judged(asked.fault, "caught" if by else "survived", len(asked.chosen), by)
 
-    def judged(fault: Fault) -> Judged:
-        mutation, name = fault.mutation, fault.name
-        chosen = _cells_of(fault, cells)
-        random.Random(f"{seed} {name}").shuffle(chosen)  # noqa: S311 - an order, not a secret
-        if name in reasons:
-            return Judged(
-                fault.group, name, mutation.line, "equivalent", len(chosen), reasons[name]
-            )
-        by = _noticed(fault, cells, chosen, examples) if chosen else ""
-        verdict: Verdict = "caught" if by else "survived"
-        return Judged(fault.group, name, mutation.line, verdict, len(chosen), by)
 
-    with ThreadPoolExecutor(jobs) as pool:
-        yield from pool.map(judged, every)
+def _judged(fault: Fault, verdict: Verdict, checks: int, by: str = "") -> Judged:
+    return Judged(fault.group, fault.name, fault.mutation.line, verdict, checks, by)
 
 
-def _cells_of(fault: Fault, cells: MeasuredCells) -> list[int]:
-    """Return the cells that run the line.
+class _Asked(NamedTuple):
+    """A fault that a process judges."""
 
-    What a module runs at import counts for all cells that run the module, or its package if it has
-    no more than tables. A text counts for the cells of agents.
+    fault: Fault
+    chosen: list[int]
+    process: ForkProcess
+    connection: Connection
+    end: float
+
+
+def _ask(fault: Fault, suite: MeasuredSuite, chosen: list[int]) -> _Asked:
+    """Start a process that judges the checks `chosen`."""
+    outer = fault.mutation.function.split(".<locals>.")[0]
+    at_import = fault.mutation.module_level or fault.mutation.line in suite.at_import.get(
+        fault.file, ()
+    )
+    function = "" if at_import or not is_replaceable(fault.file, outer) else outer
+    cells = sum(index < suite.cells for index in chosen)
+    task = Task(
+        mutant_cells.Fault(fault.file, fault.index, function),
+        tuple(suite.checks[each] for each in chosen),
+        min(cells, _MOST_CUT),
+    )
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_answer_to, args=(there, task))
+    process.start()
+    there.close()
+    return _Asked(fault, chosen, process, here, time.monotonic() + SECONDS)
+
+
+def _answer_to(connection: Connection, task: Task) -> None:
+    os.setpgrp()  # so that it ends together with the processes that it starts
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PLW1510, SIM115
+    connection.send(answer(task))
+
+
+def _wait_for(running: Mapping[Connection, _Asked]) -> list[Connection]:
+    """Return the connections that have an answer, or whose process ended or must end."""
+    left = min(each.end for each in running.values()) - time.monotonic()
+    ready = cast("list[Connection]", wait(list(running), timeout=max(0.0, left)))
+    late = [each for each, asked in running.items() if asked.end <= time.monotonic()]
+    return [*ready, *(each for each in late if each not in ready)]
+
+
+def _noticed_by(asked: _Asked, suite: MeasuredSuite) -> str:
+    """Return what noticed a fault; "" if nothing did."""
+    try:
+        found: Answer | None = asked.connection.recv() if asked.connection.poll() else None
+        reason = f"the suite did not end within {SECONDS} s"
+    except EOFError:
+        found, reason = None, "the suite was killed"
+    with suppress(ProcessLookupError):
+        os.killpg(cast("int", asked.process.pid), signal.SIGKILL)
+    asked.process.join()
+    if found is None or found.check is None:
+        return reason if found is None else found.finding
+    check = suite.checks[asked.chosen[found.check]]
+    return f"{check.label}{' cut' if found.cut else ''}: {found.finding}"
+
+
+def _checks_of(fault: Fault, suite: MeasuredSuite) -> list[int]:
+    """Return the checks that run the line.
+
+    What a module runs at import counts for all checks that run the module, or its package if it
+    has no more than tables. A text counts for the cells of agents.
     """
     if fault.file.endswith(".toml"):
-        return list(cells.of_agents)
+        return [at for at, each in enumerate(suite.checks[: suite.cells]) if each.is_agent]
     if not fault.mutation.module_level:
-        runs = cells.runs[fault.file]
+        runs = suite.runs[fault.file]
         found = runs.get(fault.mutation.line) or runs.get(fault.mutation.statement)
-        if found or fault.mutation.line not in cells.at_import[fault.file]:
+        if found or fault.mutation.line not in suite.at_import[fault.file]:
             return list(found or ())
     folder = Path(fault.file).parent
-    near = [file for file in cells.runs if Path(file).parent == folder]
-    return _running((fault.file,), cells) or _running(near, cells)
+    near = [file for file in suite.runs if Path(file).parent == folder]
+    return _running((fault.file,), suite) or _running(near, suite)
 
 
-def _running(files: Iterable[str], cells: MeasuredCells) -> list[int]:
-    """Return the cells that run a line of one of `files`."""
-    return sorted({cell for file in files for line in cells.runs[file].values() for cell in line})
-
-
-def _noticed(fault: Fault, cells: MeasuredCells, chosen: Sequence[int], examples: int) -> str:
-    """Return what notices a fault; "" if nothing does."""
-    module = module_name(fault.file) if fault.file.endswith(".py") else fault.file
-    jobs = tuple(msgspec.Raw(cells.jobs[each]) for each in chosen)
-    task = Task(module, fault.index, jobs, tuple(cells.known[each] for each in chosen), examples)
-    answer = answer_of(task)
-    if isinstance(answer, str):
-        return answer
-    if answer.cell is not None:
-        job = msgspec.json.decode(cells.jobs[chosen[answer.cell]])
-        subject = Path(job["subject"]["path"])
-        return f"{subject.parent.name}/{subject.stem} {job['normalizer']}: {answer.finding}"
-    if answer.finding:
-        # What the search finds without the fault too is no finding about it.
-        unchanged = answer_of(msgspec.structs.replace(task, index=None))
-        return "" if unchanged == answer else f"search: {answer.finding}"
-    return ""
-
-
-def answer_of(task: Task) -> Answer | str:
-    """Run `task` in a process of its own; return why it gave no answer, if it did not."""
-    command = [sys.executable, "-m", "benchmarks.mutant_cells"]
-    try:
-        ended = subprocess.run(  # noqa: S603 - this interpreter
-            command,
-            input=msgspec.json.encode(task),
-            capture_output=True,
-            timeout=_SECONDS,
-            cwd=ROOT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"the suite did not end within {_SECONDS} s"
-    if ended.returncode:
-        return f"the suite exited with {ended.returncode}"
-    return msgspec.json.decode(ended.stdout, type=Answer)
+def _running(files: Iterable[str], suite: MeasuredSuite) -> list[int]:
+    """Return the checks that run a line of one of `files`."""
+    return sorted({each for file in files for line in suite.runs[file].values() for each in line})
 
 
 def read_equivalent() -> dict[str, str]:
@@ -234,11 +272,11 @@ def measure(
     if wrong := stale(every):
         sys.exit("equivalent_mutants.yaml names faults that do not exist:\n" + "\n".join(wrong))
     chosen = drawn([each for each in every if only in each.name], sample, seed)
-    cells = measure_cells(sorted({each.file for each in every if each.file.endswith(".py")}))
+    files = sorted({each.file for each in every if each.file.endswith(".py")})
+    suite = measure_suite(files, examples, seed)
+    prepare()
     results = []
-    for number, each in enumerate(
-        judge(chosen, cells, jobs=jobs, seed=seed, examples=examples), start=1
-    ):
+    for number, each in enumerate(judge(chosen, suite, jobs=jobs, seed=seed), start=1):
         results.append(each)
         if each.verdict == "survived":
             print(f"{number} of {len(chosen)} survived: {each.name}", file=sys.stderr, flush=True)

@@ -1,57 +1,76 @@
-"""Judges cells in a process of its own, in which one module has a deliberate fault.
+"""Judges checks in a process of its own, in which one module has a deliberate fault.
 
-Reads a `Task` as JSON from standard input and prints an `Answer`. The module is compiled from its
-changed tree when the suite imports it, so that constants and classes are changed like functions.
-The benchmark `teeth` starts it.
+A fault in the body of a function replaces its code in a fork of a process that has loaded the
+suite. A fault that shows while the module is imported, such as in a constant or a class, needs a
+new process, which compiles the module from its changed tree.
 """
 
 import ast
+import functools
+import gc
+import pickle
+import signal
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
-from typing import Final, Literal
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
 
 import msgspec
 
 from benchmarks.code_mutations import mutated, mutated_text
 
-# Cells that are judged at the standard cuts. The others are judged in whole bodies only: few faults
-# show at cuts alone, and what this misses counts as a survivor.
-_MOST_CUT: Final = 200
+_ROOT: Final = Path(__file__).parents[1]
+_CLIENT_MODULES: Final = (
+    "harness.conversation", "harness.dialects", "harness.normalizers", "harness.text_calls",
+    "harness.turns",
+)  # fmt: skip
+# A fault may make an endless loop; the slowest list of checks takes a fraction of it.
+SECONDS: Final = 120
+_NEW_PROCESS: Final = "import sys; from benchmarks import mutant_cells; mutant_cells.main()"
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """A fault to put in place.
+
+    Fields:
+        file: relative to the repository.
+        index: among the faults of the file.
+        function: qualified name of the function that contains it; "" if it shows at import.
+    """
+
+    file: str
+    index: int
+    function: str = ""
 
 
 class Task(msgspec.Struct, frozen=True):
-    """What to change, and the cells to judge then.
+    """What to change, and the checks to judge then.
 
     Fields:
-        module: name of the module, or path of a file of texts.
-        index: of the fault in `mutations`; None for the code as it is.
-        jobs: the cells, in order, each a `Job` as JSON.
-        known: for each cell, the findings without the fault.
-        examples: number of inputs to search each client with, if no cell has another finding.
+        fault: None for the code as it is.
+        checks: in order, each with whether its findings under the standard cuts count too.
     """
 
-    module: str
-    index: int | None
-    jobs: tuple[msgspec.Raw, ...]
-    known: tuple[tuple[str, ...], ...]
-    examples: int
+    fault: Fault | None
+    checks: tuple[Any, ...]
+    cut: int
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The first failure.
+    """The first finding that a check does not have without the fault.
 
     Fields:
-        judged: number of cells up to it.
-        cell: index of the cell; None if each has the findings that it has without the fault.
-        finding: rule and path, from the cell or from the search, or the exception that ended it.
+        check: its index; None if there is none, or if the suite itself failed.
+        cut: whether only the standard cuts show it.
+        finding: level, rule and path, or what ended the suite; "" if there is none.
     """
 
-    judged: int
-    cell: int | None = None
+    check: int | None = None
+    cut: bool = False
     finding: str = ""
 
 
@@ -63,9 +82,7 @@ class _MutantLoader(SourceFileLoader):
         self._index = index
 
     def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        tree: ast.Module = mutated(Path(path).read_text(encoding="utf-8"), self._index)
-        return compile(tree, path, "exec", dont_inherit=True)
+        return _changed_code(self.get_filename(fullname), self._index)
 
 
 class _MutantFinder(MetaPathFinder):
@@ -84,15 +101,78 @@ class _MutantFinder(MetaPathFinder):
         return spec
 
 
-def _change(task: Task) -> None:
-    """Put the fault in place."""
-    if task.index is None:
+def _changed_code(path: str, index: int) -> CodeType:
+    tree: ast.Module = mutated(Path(path).read_text(encoding="utf-8"), index)
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+# A function in a loaded suite
+
+
+@functools.cache
+def client_caches() -> tuple[Any, ...]:
+    """Return each cache of `functools` in the code of clients."""
+    kind = type(functools.cache(_nested))
+    wrappers = [each for each in gc.get_objects() if isinstance(each, kind)]
+    return tuple(each for each in wrappers if each.__module__.startswith(_CLIENT_MODULES))
+
+
+def prepare() -> None:
+    """Make this process ready for forks: find functions and caches, and share its memory."""
+    _functions()
+    client_caches()
+    gc.collect()
+    gc.freeze()
+
+
+@functools.cache
+def _functions() -> dict[tuple[str, str], list[FunctionType]]:
+    """Return the functions of the suite, by the path of their file and their qualified name."""
+    found: dict[tuple[str, str], list[FunctionType]] = {}
+    for each in gc.get_objects():
+        if isinstance(each, FunctionType):
+            code = each.__code__
+            found.setdefault((code.co_filename, code.co_qualname), []).append(each)
+    return found
+
+
+def is_replaceable(file: str, function: str) -> bool:
+    """Return whether a loaded suite has exactly one version of a function."""
+    found = _functions().get((str(_ROOT / file), function), [])
+    return len({each.__code__ for each in found}) == 1
+
+
+def _replace(fault: Fault) -> None:
+    """Put a fault of a function in place."""
+    path = str(_ROOT / fault.file)
+    functions = _functions()[path, fault.function]
+    (code,) = (
+        each
+        for each in _nested(_changed_code(path, fault.index))
+        if each.co_qualname == fault.function
+        and each.co_firstlineno == functions[0].__code__.co_firstlineno
+    )
+    for each in functions:
+        each.__code__ = code
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _nested(each)
+
+
+# A module that is imported after the change
+
+
+def _change_at_import(fault: Fault) -> None:
+    file = (_ROOT / fault.file).resolve()
+    if file.suffix == ".py":
+        module = ".".join(Path(fault.file).with_suffix("").parts).removesuffix(".__init__")
+        sys.meta_path.insert(0, _MutantFinder(module, fault.index))
         return
-    if not task.module.endswith(".toml"):
-        sys.meta_path.insert(0, _MutantFinder(task.module, task.index))
-        return
-    file = Path(task.module).resolve()
-    text = mutated_text(file.read_text(encoding="utf-8"), task.index)
+    text = mutated_text(file.read_text(encoding="utf-8"), fault.index)
     read = Path.read_text
 
     def read_text(path: Path, encoding: str | None = None, errors: str | None = None) -> str:
@@ -102,33 +182,55 @@ def _change(task: Task) -> None:
 
 
 def answer(task: Task) -> Answer:
-    """Judge the cells of `task` until one has a finding that it does not have otherwise.
+    """Answer `task`: here, after changing this process for good, or in a new one."""
+    if task.fault is not None and not task.fault.function:
+        return _answer_of_new_process(task)
+    if task.fault is not None:
+        _replace(task.fault)
+    for each in client_caches():
+        each.cache_clear()
+    return judge(task)
 
-    The suite is imported here, after the change is in place.
-    """
-    judged = 0
+
+def judge(task: Task) -> Answer:
+    """Judge the checks of `task` until one has a finding that it does not have otherwise."""
+    number, cut = None, False
     try:
-        from benchmarks.suite_cells import decode, findings, searched  # noqa: PLC0415 - see above
-
-        cells = [(decode(job), known) for job, known in zip(task.jobs, task.known, strict=True)]
-        for index, (job, known) in enumerate((*cells, *cells[:_MOST_CUT])):
-            judged = index % len(cells) + 1
-            cuts: Literal["whole", "standard"] = "whole" if index < len(cells) else "standard"
-            if new := [each for each in findings(job, cuts) if each not in known]:
-                return Answer(judged, judged - 1, new[0])
-        if task.examples and (found := searched([job for job, _ in cells], task.examples)):
-            return Answer(judged, None, found)
+        for cut, checks in ((False, task.checks), (True, task.checks[: task.cut])):
+            for number, each in enumerate(checks):
+                found = each.findings("standard" if cut else "whole")
+                if new := [it for it in found if it not in each.known and _counts(it, cut=cut)]:
+                    return Answer(number, cut, new[0])
     except Exception as error:  # noqa: BLE001 - a suite that raises is a suite that noticed
-        return Answer(judged, max(judged - 1, 0), f"{type(error).__name__}: {error}"[:200])
-    return Answer(judged)
+        return Answer(number, cut, f"{type(error).__name__}: {error}"[:200])
+    return Answer()
+
+
+def _counts(finding: str, *, cut: bool) -> bool:
+    """Whether a finding is one of the fault: a SHOULD finding at cuts may be there without it."""
+    return not cut or not finding.startswith("SHOULD")
+
+
+def _answer_of_new_process(task: Task) -> Answer:
+    ended = subprocess.run(  # noqa: S603 - this interpreter
+        [sys.executable, "-c", _NEW_PROCESS],
+        input=pickle.dumps((task.fault, pickle.dumps(task))),
+        capture_output=True,
+        cwd=_ROOT,
+        check=False,
+    )
+    if ended.returncode:
+        return Answer(None, finding=f"the suite exited with {ended.returncode}")
+    return msgspec.json.decode(ended.stdout, type=Answer)
 
 
 def main() -> None:
-    """Answer one task."""
-    task = msgspec.json.decode(sys.stdin.buffer.read(), type=Task)
-    _change(task)
-    sys.stdout.buffer.write(msgspec.json.encode(answer(task)))
-
-
-if __name__ == "__main__":
-    main()
+    """Answer one task from standard input; its checks are loaded after the change."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    fault, task = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - from the parent
+    _change_at_import(fault)
+    try:
+        found = judge(pickle.loads(task))  # noqa: S301 - from the parent
+    except Exception as error:  # noqa: BLE001 - a suite that cannot be loaded noticed
+        found = Answer(finding=f"{type(error).__name__}: {error}"[:200])
+    sys.stdout.buffer.write(msgspec.json.encode(found))

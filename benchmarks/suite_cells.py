@@ -1,33 +1,32 @@
-"""The bundled cells of all conforming clients: judged, searched, and what each one runs."""
+"""The bundled cells of all conforming clients, inputs that a search generates, and what each runs."""
 
 import functools
-import gc
+import random
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Protocol
 
 import msgspec
 from coverage import Coverage
 
+from benchmarks.mutant_cells import client_caches
 from harness.conversation.discovery import default_agent_names, load_agent
 from harness.fuzzing.conversations.search import ConversationSource
-from harness.fuzzing.found import FoundBugs
 from harness.fuzzing.search import Budget, InputSource, Search
 from harness.fuzzing.turns.search import TurnSource
-from harness.fuzzing.turns.seeds import seeds
+from harness.fuzzing.turns.seeds import seeds, varied_seeds
 from harness.judging.replaying import Cuts
-from harness.judging.results import Outcome
+from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
-from harness.normalizers.protocol import Normalizer
+from harness.runs import worker
 from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.plan import Job, Subject
-from harness.runs.worker import is_job_supported, judge_job
+from harness.runs.plan import Job
 
-ROOT = Path(__file__).parents[1]
-_SECONDS = 60.0
+ROOT: Final = Path(__file__).parents[1]
+_SECONDS: Final = 600.0
 _IMPORTS = """
 import importlib, json, os, sys, coverage
 modules = json.load(sys.stdin)
@@ -39,99 +38,183 @@ tracer.stop()
 data = tracer.get_data()
 print(json.dumps({each: sorted(data.lines(os.path.abspath(each)) or ()) for each in modules}))
 """
-# Scenarios that a search starts from. Their cells were judged, so that a search with few inputs
-# must not spend them on all scenarios as they are.
-_SEARCHED = 16
 
 
-class MeasuredCells(msgspec.Struct, frozen=True):
-    """The cells without a fault.
+class Check(Protocol):
+    """A cell, or an input of a search.
+
+    Attributes:
+        client: the normalizer or agent.
+        is_agent: which of the two.
+        known: the findings without a fault.
+    """
+
+    client: str
+    is_agent: bool
+    known: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Scenario and client, or what the input is."""
+
+    def findings(self, cuts: Cuts) -> tuple[str, ...]:
+        """Judge; return the findings as level, rule and path."""
+
+
+class Cell(msgspec.Struct, frozen=True):
+    """A bundled cell."""
+
+    job: Job
+    known: tuple[str, ...] = ()
+
+    @property
+    def client(self) -> str:
+        """Return the normalizer or agent."""
+        return self.job.normalizer
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether it is a conversation."""
+        return self.job.subject.conversation
+
+    @property
+    def label(self) -> str:
+        """Scenario and client."""
+        subject = Path(self.job.subject.path)
+        return f"{subject.parent.name}/{subject.stem} {self.client}"
+
+    def findings(self, cuts: Cuts) -> tuple[str, ...]:
+        """Judge the cell; a client that does not support it any more has a finding too."""
+        result, _ = worker.judge_job(self.job, cuts)
+        if result.outcome is Outcome.UNSUPPORTED:
+            return (result.outcome,)
+        return _texts(result.findings)
+
+
+class Input(msgspec.Struct, frozen=True):
+    """What a search tried, as `harness fuzz` does it."""
+
+    client: str
+    is_agent: bool
+    tried: Any
+    known: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Client and kind of input."""
+        return f"search {self.client} {self.tried.dialect_key}"
+
+    def findings(self, _cuts: Cuts) -> tuple[str, ...]:
+        """Judge the input under its own cuts; only findings of level MUST count."""
+        found, _ = _source(self.client, is_agent=self.is_agent).judge(self.tried)
+        return _texts(each for each in found if each.level == "MUST")
+
+
+class MeasuredSuite(msgspec.Struct, frozen=True):
+    """All checks without a fault.
 
     Fields:
-        jobs: as JSON.
-        known: the findings of each.
-        of_agents: indexes of the cells with a conversation.
-        runs: file, relative to the repository -> line -> indexes of the cells that run it.
+        checks: the cells, then the inputs.
+        cells: number of cells.
+        runs: file, relative to the repository -> line -> indexes of the checks that run it.
         at_import: the same files -> the lines that run while modules are imported.
     """
 
-    jobs: tuple[bytes, ...]
-    known: tuple[tuple[str, ...], ...]
-    of_agents: tuple[int, ...]
+    checks: tuple[Cell | Input, ...]
+    cells: int
     runs: dict[str, dict[int, tuple[int, ...]]]
     at_import: dict[str, tuple[int, ...]]
 
 
-def decode(job: msgspec.Raw) -> Job:
-    """Return the cell that its JSON names."""
-    return msgspec.json.decode(job, type=Job)
+def _texts(found: Iterable[Finding]) -> tuple[str, ...]:
+    return tuple(f"{each.level} {each.rule} {each.path}" for each in found)
 
 
-def findings(job: Job, cuts: Cuts) -> tuple[str, ...]:
-    """Judge a cell; return its findings as level, rule and path, or that it is not supported."""
-    result, _ = judge_job(job, cuts)
-    if result.outcome is Outcome.UNSUPPORTED:
-        return (result.outcome,)
-    return tuple(f"{each.level} {each.rule} {each.path}" for each in result.findings)
+@functools.cache
+def _source(client: str, *, is_agent: bool) -> InputSource[Any]:
+    """Return what judges the inputs of a client."""
+    if is_agent:
+        return ConversationSource(load_agent(client))
+    return TurnSource(load_normalizer(client), ())
 
 
-def searched(jobs: Sequence[Job], examples: int) -> str:
-    """Search the client that has most of `jobs`, from their subjects.
+class _RecordingSource:
+    """A source that stores what is tried, each input in a context of the tracer."""
 
-    Args:
-        jobs: cells, in any order.
-        examples: number of inputs to try.
+    seconds_to_shrink = 0.0
 
-    Returns:
-        The client and the first finding of level MUST; "" if none is found.
-    """
-    counts = Counter((job.normalizer, job.subject.conversation) for job in jobs)
-    (name, is_agent), _ = max(counts.items(), key=lambda item: (item[1], item[0]))
+    def __init__(self, source: InputSource[Any], tracer: Coverage, start: int) -> None:
+        self.tried: list[tuple[Any, tuple[str, ...]]] = []
+        self._source, self._tracer, self._start = source, tracer, start
+
+    def draws(self, draw: random.Random) -> Iterator[Any]:
+        return self._source.draws(draw)
+
+    def judge(self, tried: Any) -> tuple[Sequence[Finding], int]:  # noqa: ANN401 - of any source
+        self._tracer.switch_context(str(self._start + len(self.tried)))
+        found, replays = self._source.judge(tried)
+        self._tracer.switch_context("")
+        self.tried.append((tried, _texts(each for each in found if each.level == "MUST")))
+        return found, replays
+
+
+def measure_suite(files: Collection[str], examples: int, seed: int) -> MeasuredSuite:
+    """Judge all cells, generate and judge `examples` inputs for each client, and trace `files`."""
+    load_subjects_once()
+    clients = SelectedClients(default_normalizer_names(), default_agent_names())
+    jobs = [each for each in requested_cells(clients).jobs if worker.is_job_supported(each)]
+    tracer = Coverage(data_file=None, include=[str(ROOT / each) for each in files])
+    checks: list[Cell | Input] = []
+    caches = client_caches()
+    tracer.start()
+    for job in jobs:
+        for each in caches:  # so that each cell runs the lines that it needs
+            each.cache_clear()
+        tracer.switch_context(str(len(checks)))
+        cell = Cell(job)
+        checks.append(Cell(job, cell.findings("whole")))
+    tracer.switch_context("")
+    for name, is_agent in (*((each, False) for each in clients.normalizers),
+                           *((each, True) for each in clients.agents)):  # fmt: skip
+        checks += _inputs(name, jobs, tracer, len(checks), examples, seed, is_agent=is_agent)
+    tracer.stop()
+    data = tracer.get_data()
+    runs = {each: _lines(data.contexts_by_lineno(str(ROOT / each))) for each in files}
+    return MeasuredSuite(tuple(checks), len(jobs), runs, lines_at_import(files))
+
+
+def _inputs(
+    name: str,
+    jobs: Sequence[Job],
+    tracer: Coverage,
+    start: int,
+    examples: int,
+    seed: int,
+    *,
+    is_agent: bool,
+) -> Iterator[Input]:
     source: InputSource[Any]
     if is_agent:
         source = ConversationSource(load_agent(name))
     else:
+        normalizer = load_normalizer(name)
         subjects = [job.subject for job in jobs if job.normalizer == name]
-        source = _turn_source(load_normalizer(name), subjects[:_SEARCHED])
-
-    def is_found(found: FoundBugs[Any]) -> bool:
-        return any(each.finding.level == "MUST" for _, each in found)
-
-    found = Search(source, Budget(examples, _SECONDS), until=is_found).run()
-    worst = (each.finding for _, each in found if each.finding.level == "MUST")
-    return next((f"{name}: {each.rule} {each.path}" for each in worst), "")
-
-
-def _turn_source(normalizer: Normalizer, subjects: Sequence[Subject]) -> TurnSource:
-    """Return the inputs of a search that generates only what is like one of `subjects`."""
-    found = seeds(subjects, normalizer)
-    similar = msgspec.structs.replace(
-        normalizer,
-        dialects=frozenset(each.interaction.dialect for each in found),
-        text_dialects=frozenset(filter(None, (each.parent.text_dialect for each in found))),
-    )
-    return TurnSource(similar, found)
+        source = TurnSource(normalizer, varied_seeds(seeds(subjects, normalizer)))
+    recording = _RecordingSource(source, tracer, start)
+    began = time.monotonic()
+    # A conversation costs as much as several turns.
+    Search(recording, Budget(examples // 4 if is_agent else examples, _SECONDS), random=seed).run()
+    print(f"{name}: {len(recording.tried)} inputs in {time.monotonic() - began:.0f} s",
+          file=sys.stderr, flush=True)  # fmt: skip
+    for tried, known in recording.tried:
+        yield Input(name, is_agent, tried, known)
 
 
-def measure_cells(files: Collection[str]) -> MeasuredCells:
-    """Judge all cells, and note which of them run each line of `files`."""
-    clients = SelectedClients(default_normalizer_names(), default_agent_names())
-    jobs = [each for each in requested_cells(clients).jobs if is_job_supported(each)]
-    tracer = Coverage(data_file=None, include=[str(ROOT / each) for each in files])
-    known: list[tuple[str, ...]] = []
-    caches = _caches(files)
-    tracer.start()
-    for index, job in enumerate(jobs):
-        for each in caches:  # so that each cell runs the lines that it needs
-            each.cache_clear()
-        tracer.switch_context(str(index))
-        known.append(findings(job, "whole"))
-    tracer.stop()
-    data = tracer.get_data()
-    runs = {each: _lines(data.contexts_by_lineno(str(ROOT / each))) for each in files}
-    of_agents = (index for index, job in enumerate(jobs) if job.subject.conversation)
-    encoded = tuple(map(msgspec.json.encode, jobs))
-    return MeasuredCells(encoded, tuple(known), tuple(of_agents), runs, lines_at_import(files))
+def load_subjects_once() -> None:
+    """Keep each scenario and cassette in memory once it is loaded."""
+    load = worker.load_subject
+    if hasattr(load, "cache_parameters") and load.cache_parameters()["maxsize"] is not None:
+        worker.load_subject = functools.cache(load.__wrapped__)  # type: ignore[assignment]
 
 
 def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:
@@ -147,18 +230,9 @@ def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:
 
 
 def _lines(contexts: Mapping[int, Sequence[str]]) -> dict[int, tuple[int, ...]]:
-    lines: dict[int, tuple[int, ...]] = {}
-    for line, cells in contexts.items():
-        lines[line] = tuple(sorted(int(each) for each in cells if each))
-    return dict(lines)
-
-
-def _caches(files: Iterable[str]) -> tuple[Any, ...]:
-    """Return each function of `files` that `functools.cache` or `lru_cache` wraps."""
-    modules = {module_name(each) for each in files}
-    kind = type(functools.cache(_lines))
-    wrappers = [each for each in gc.get_objects() if isinstance(each, kind)]
-    return tuple(each for each in wrappers if each.__module__ in modules)
+    return {
+        line: tuple(sorted(int(each) for each in found if each)) for line, found in contexts.items()
+    }
 
 
 def module_name(file: str) -> str:
