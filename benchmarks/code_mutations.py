@@ -4,7 +4,7 @@ The operators are the classic ones of mutation testing (Jia and Harman, "An Anal
 the Development of Mutation Testing", IEEE TSE 37.5, 2011): another comparison, a negated condition,
 another constant, a result or a statement left out. Annotations, docstrings, decorators and options
 of classes stay, because they do not change what a module does. So does prose, a text of several
-words: the suite judges no wording of messages.
+words, or one that quotes a value: the suite judges no wording of messages.
 """
 
 import ast
@@ -214,6 +214,8 @@ def _is_skipped(parent: ast.AST, field: str, node: ast.AST) -> bool:
             | (ast.keyword(arg="summary") | ast.Raise(), _)
         ):
             return True
+        case _, ast.JoinedStr(values=parts):
+            return _quotes_a_value(parts)
         case _, ast.Assign(value=ast.Call(func=ast.Name(id=name))):
             return name in _TYPING
         case ast.Call(func=ast.Name(id="cast"), args=[first, *_]), _:
@@ -221,6 +223,14 @@ def _is_skipped(parent: ast.AST, field: str, node: ast.AST) -> bool:
         case ast.JoinedStr(), ast.Constant(value=value):
             return _is_prose(value)
     return False
+
+
+def _quotes_a_value(parts: list[ast.expr]) -> bool:
+    """Return whether a formatted text is a message in prose that shows a value with `!r`."""
+    is_prose = any(isinstance(it, ast.Constant) and _is_prose(it.value) for it in parts)
+    return is_prose and any(
+        isinstance(it, ast.FormattedValue) and it.conversion == ord("r") for it in parts
+    )
 
 
 def _is_prose(value: object) -> bool:

@@ -3,7 +3,7 @@
 A fault is noticed if a bundled cell of a conforming client has a finding that it does not have
 otherwise, if a search from these cells finds something, as `harness fuzz` does, or if the suite
 cannot end. Only cells that run the changed line count. A survivor that means the same as the code
-stands in `equivalent_mutants.yaml`, with the reason.
+is listed in a file of `equivalent_mutants/`, with the reason.
 """
 
 import multiprocessing
@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import repeat
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
@@ -26,14 +27,16 @@ import yaml
 
 from benchmarks.code_mutations import Mutation, mutations, text_mutations
 from benchmarks import mutant_cells
-from benchmarks.mutant_cells import SECONDS, Answer, Task, answer, is_replaceable, prepare
-from benchmarks.suite_cells import ROOT, MeasuredSuite, measure_suite
+from benchmarks.mutant_cells import SECONDS, Answer, Task, answer, outermost_function, prepare
+from benchmarks.suite_cells import ROOT, MeasuredSuite, cells_of, measure_suite
 
-EQUIVALENT: Final = Path(__file__).parent / "equivalent_mutants.yaml"
+EQUIVALENT: Final = Path(__file__).parent / "equivalent_mutants"
 KEPT: Final = Path(__file__).parent / "code_mutants.json"
 # Cells that are judged at the standard cuts. The others are judged in whole bodies only: few faults
 # show at cuts alone, and what this misses counts as a survivor.
 _MOST_CUT: Final = 60
+# Inputs of a search that are judged, of those that run the line.
+_MOST_INPUTS: Final = 400
 # Group -> the files of it.
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "normalizers": (
@@ -137,7 +140,7 @@ def judge(
     every: Sequence[Fault], suite: MeasuredSuite, *, jobs: int, seed: int
 ) -> Iterator[Judged]:
     """Ask the suite about each fault, in `jobs` processes; yield in the order of the answers."""
-    reasons = read_equivalent()
+    explained = read_equivalent()
     waiting = list(reversed(every))
     running: dict[Connection, _Asked] = {}
     while waiting or running:
@@ -146,21 +149,30 @@ def judge(
             chosen = _checks_of(fault, suite)
             random.Random(f"{seed} {fault.name}").shuffle(chosen)  # noqa: S311 - an order
             chosen.sort(key=lambda index: index >= suite.cells)
-            if fault.name in reasons:
-                yield _judged(fault, "equivalent", len(chosen), reasons[fault.name])
+            del chosen[sum(each < suite.cells for each in chosen) + _MOST_INPUTS :]
+            if why := explained.by_name.get(fault.name):
+                yield _judged(fault, "equivalent", len(chosen), why)
             elif chosen:
                 asked = _ask(fault, suite, chosen)
                 running[asked.connection] = asked
             else:
-                yield _judged(fault, "survived", 0)
+                yield _survived(fault, 0, explained)
         for ready in _wait_for(running):
             asked = running.pop(ready)
-            by = _noticed_by(asked, suite)
-            yield _judged(asked.fault, "caught" if by else "survived", len(asked.chosen), by)
+            count = len(asked.chosen)
+            if by := _noticed_by(asked, suite):
+                yield _judged(asked.fault, "caught", count, by)
+            else:
+                yield _survived(asked.fault, count, explained)
 
 
 def _judged(fault: Fault, verdict: Verdict, checks: int, by: str = "") -> Judged:
     return Judged(fault.group, fault.name, fault.mutation.line, verdict, checks, by)
+
+
+def _survived(fault: Fault, checks: int, explained: Explained) -> Judged:
+    why = explained.reason(fault.name)
+    return _judged(fault, "equivalent" if why else "survived", checks, why)
 
 
 class _Asked(NamedTuple):
@@ -175,11 +187,9 @@ class _Asked(NamedTuple):
 
 def _ask(fault: Fault, suite: MeasuredSuite, chosen: list[int]) -> _Asked:
     """Start a process that judges the checks `chosen`."""
-    outer = fault.mutation.function.split(".<locals>.")[0]
-    at_import = fault.mutation.module_level or fault.mutation.line in suite.at_import.get(
-        fault.file, ()
-    )
-    function = "" if at_import or not is_replaceable(fault.file, outer) else outer
+    at_import = fault.mutation.line in suite.at_import.get(fault.file, ())
+    at_import = at_import or fault.mutation.module_level
+    function = "" if at_import else outermost_function(fault.file, fault.mutation.function)
     cells = sum(index < suite.cells for index in chosen)
     task = Task(
         mutant_cells.Fault(fault.file, fault.index, function),
@@ -230,6 +240,8 @@ def _checks_of(fault: Fault, suite: MeasuredSuite) -> list[int]:
     What a module runs at import counts for all checks that run the module, or its package if it
     has no more than tables. A text counts for the cells of agents.
     """
+    if not suite.runs:
+        return list(range(suite.cells))
     if fault.file.endswith(".toml"):
         return [at for at, each in enumerate(suite.checks[: suite.cells]) if each.is_agent]
     if not fault.mutation.module_level:
@@ -247,33 +259,71 @@ def _running(files: Iterable[str], suite: MeasuredSuite) -> list[int]:
     return sorted({each for file in files for line in suite.runs[file].values() for each in line})
 
 
-def read_equivalent() -> dict[str, str]:
-    """Return the reasons in `equivalent_mutants.yaml`, by the name of the fault."""
-    by_file: dict[str, dict[str, str]] = (
-        yaml.safe_load(EQUIVALENT.read_text(encoding="utf-8")) or {}
-    )
-    return {f"{file}: {name}": why for file, each in by_file.items() for name, why in each.items()}
+class Explained(msgspec.Struct, frozen=True):
+    """The faults that mean the same as the code, or that no input shows, and why.
+
+    Fields:
+        by_name: name of the fault -> reason.
+        by_start: start of names -> reason, for faults of one expression or function. The suite is
+            asked about these too, and the reason counts if it notices nothing.
+    """
+
+    by_name: dict[str, str]
+    by_start: dict[str, str]
+
+    def reason(self, name: str) -> str:
+        """Return the reason for a survivor; "" if there is none."""
+        starts = (why for start, why in self.by_start.items() if name.startswith(start))
+        return self.by_name.get(name) or next(starts, "")
+
+
+def read_equivalent() -> Explained:
+    """Return the reasons in the files of `equivalent_mutants/`; an entry may end with `*`."""
+    found: dict[str, str] = {}
+    for path in sorted(EQUIVALENT.glob("*.yaml")):
+        by_file: dict[str, dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        found |= {
+            f"{file}: {name}": why for file, each in by_file.items() for name, why in each.items()
+        }
+    starts = {name.removesuffix("*"): why for name, why in found.items() if name.endswith("*")}
+    return Explained({name: why for name, why in found.items() if not name.endswith("*")}, starts)
 
 
 def stale(every: Iterable[Fault]) -> list[str]:
-    """Return the entries of `equivalent_mutants.yaml` that name no fault."""
-    return sorted(read_equivalent().keys() - {each.name for each in every})
+    """Return the entries of `equivalent_mutants/` that name no fault."""
+    explained, names = read_equivalent(), [each.name for each in every]
+    unused = (
+        start for start in explained.by_start if not any(map(str.startswith, names, repeat(start)))
+    )
+    return sorted((explained.by_name.keys() - set(names)) | set(unused))
 
 
 def measure(
-    sample: int | None, seed: int, *, jobs: int, examples: int = 0, only: str = ""
+    sample: int | None,
+    seed: int,
+    *,
+    jobs: int,
+    examples: int = 0,
+    only: str = "",
+    paths: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Measure; `only` selects faults whose name contains it.
+
+    With `paths`, only the cells of these scenarios are judged, whether they run the line or not.
 
     Raises:
         SystemExit: an entry of `equivalent_mutants.yaml` names no fault.
     """
     every = list(faults())
     if wrong := stale(every):
-        sys.exit("equivalent_mutants.yaml names faults that do not exist:\n" + "\n".join(wrong))
+        sys.exit("equivalent_mutants/ names faults that do not exist:\n" + "\n".join(wrong))
     chosen = drawn([each for each in every if only in each.name], sample, seed)
-    files = sorted({each.file for each in every if each.file.endswith(".py")})
-    suite = measure_suite(files, examples, seed)
+    if paths:
+        cells = cells_of(paths)
+        suite = MeasuredSuite(cells, len(cells))
+    else:
+        files = sorted({each.file for each in every if each.file.endswith(".py")})
+        suite = measure_suite(files, examples, seed)
     prepare()
     results = []
     for number, each in enumerate(judge(chosen, suite, jobs=jobs, seed=seed), start=1):

@@ -136,10 +136,20 @@ def _functions() -> dict[tuple[str, str], list[FunctionType]]:
     return found
 
 
-def is_replaceable(file: str, function: str) -> bool:
-    """Return whether a loaded suite has exactly one version of a function."""
-    found = _functions().get((str(_ROOT / file), function), [])
-    return len({each.__code__ for each in found}) == 1
+def outermost_function(file: str, scope: str) -> str:
+    """Return the function of a loaded suite that contains all of `scope`; "" if there are several.
+
+    Args:
+        file: relative to the repository.
+        scope: names of classes and functions, joined by dots.
+    """
+    names = scope.split(".")
+    for count in range(1, len(names) + 1):
+        name = ".".join(names[:count])
+        found = _functions().get((str(_ROOT / file), name), [])
+        if len({each.__code__ for each in found}) == 1:
+            return name
+    return ""
 
 
 def _replace(fault: Fault) -> None:

@@ -116,14 +116,15 @@ class MeasuredSuite(msgspec.Struct, frozen=True):
     Fields:
         checks: the cells, then the inputs.
         cells: number of cells.
-        runs: file, relative to the repository -> line -> indexes of the checks that run it.
+        runs: file, relative to the repository -> line -> indexes of the checks that run it; {} if
+            nothing was traced.
         at_import: the same files -> the lines that run while modules are imported.
     """
 
     checks: tuple[Cell | Input, ...]
     cells: int
-    runs: dict[str, dict[int, tuple[int, ...]]]
-    at_import: dict[str, tuple[int, ...]]
+    runs: dict[str, dict[int, tuple[int, ...]]] = {}
+    at_import: dict[str, tuple[int, ...]] = {}
 
 
 def _texts(found: Iterable[Finding]) -> tuple[str, ...]:
@@ -181,6 +182,15 @@ def measure_suite(files: Collection[str], examples: int, seed: int) -> MeasuredS
     data = tracer.get_data()
     runs = {each: _lines(data.contexts_by_lineno(str(ROOT / each))) for each in files}
     return MeasuredSuite(tuple(checks), len(jobs), runs, lines_at_import(files))
+
+
+def cells_of(paths: Iterable[Path]) -> tuple[Cell, ...]:
+    """Judge the cells of the scenarios in `paths`."""
+    load_subjects_once()
+    clients = SelectedClients(default_normalizer_names(), default_agent_names())
+    cells = (Cell(each) for each in requested_cells(clients, paths).jobs)
+    supported = (each for each in cells if worker.is_job_supported(each.job))
+    return tuple(Cell(each.job, each.findings("whole")) for each in supported)
 
 
 def _inputs(

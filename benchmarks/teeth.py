@@ -305,6 +305,9 @@ def main() -> None:
     )
     parser.add_argument("--examples", type=int, default=400, help="inputs of a search, per client")
     parser.add_argument("--only", default="", metavar="TEXT", help="faults whose name contains it")
+    parser.add_argument(
+        "--paths", nargs="+", type=Path, default=(), help="ask the cells of these scenarios only"
+    )
     parser.add_argument("--write", action="store_true", help="keep the result of --code")
     options = parser.parse_args()
     if options.code:
@@ -314,6 +317,7 @@ def main() -> None:
             jobs=options.jobs,
             examples=options.examples,
             only=options.only,
+            paths=options.paths,
         )
         if options.write:
             code_teeth.KEPT.write_text(json.dumps(faults, indent=1) + "\n", encoding="utf-8")
