@@ -109,6 +109,24 @@ class Judged(msgspec.Struct, frozen=True):
     by: str = ""
 
 
+class Explained(msgspec.Struct, frozen=True):
+    """The faults that mean the same as the code, or that no input shows, and why.
+
+    Fields:
+        by_name: name of the fault -> reason.
+        by_start: start of names -> reason, for faults of one expression or function. The suite is
+            asked about these too, and the reason counts if it notices nothing.
+    """
+
+    by_name: dict[str, str]
+    by_start: dict[str, str]
+
+    def reason(self, name: str) -> str:
+        """Return the reason for a survivor; "" if there is none."""
+        starts = (why for start, why in self.by_start.items() if name.startswith(start))
+        return self.by_name.get(name) or next(starts, "")
+
+
 def faults() -> Iterator[Fault]:
     """Yield each fault of each group, always in the same order; a file is in its first group."""
     seen: set[str] = set()
@@ -206,7 +224,7 @@ def _ask(fault: Fault, suite: MeasuredSuite, chosen: list[int]) -> _Asked:
 
 def _answer_to(connection: Connection, task: Task) -> None:
     os.setpgrp()  # so that it ends together with the processes that it starts
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PLW1510, SIM115
+    sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     connection.send(answer(task))
 
 
@@ -257,24 +275,6 @@ def _checks_of(fault: Fault, suite: MeasuredSuite) -> list[int]:
 def _running(files: Iterable[str], suite: MeasuredSuite) -> list[int]:
     """Return the checks that run a line of one of `files`."""
     return sorted({each for file in files for line in suite.runs[file].values() for each in line})
-
-
-class Explained(msgspec.Struct, frozen=True):
-    """The faults that mean the same as the code, or that no input shows, and why.
-
-    Fields:
-        by_name: name of the fault -> reason.
-        by_start: start of names -> reason, for faults of one expression or function. The suite is
-            asked about these too, and the reason counts if it notices nothing.
-    """
-
-    by_name: dict[str, str]
-    by_start: dict[str, str]
-
-    def reason(self, name: str) -> str:
-        """Return the reason for a survivor; "" if there is none."""
-        starts = (why for start, why in self.by_start.items() if name.startswith(start))
-        return self.by_name.get(name) or next(starts, "")
 
 
 def read_equivalent() -> Explained:

@@ -1,4 +1,4 @@
-"""The bundled cells of all conforming clients, inputs that a search generates, and what each runs."""
+"""The cells of all conforming clients, inputs that a search generates, and what each runs."""
 
 import functools
 import random
