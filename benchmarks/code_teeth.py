@@ -32,9 +32,9 @@ from benchmarks.suite_cells import ROOT, MeasuredSuite, cells_of, measure_suite
 
 EQUIVALENT: Final = Path(__file__).parent / "equivalent_mutants"
 KEPT: Final = Path(__file__).parent / "code_mutants.json"
-# Cells that are judged at the standard cuts. The others are judged in whole bodies only: few faults
+# Cells that are judged at quick cuts. The others are judged in whole bodies only: few faults
 # show at cuts alone, and what this misses counts as a survivor.
-_MOST_CUT: Final = 60
+_MOST_CUT: Final = 500
 # Inputs of a search that are judged, of those that run the line.
 _MOST_INPUTS: Final = 400
 # Group -> the files of it.
@@ -166,8 +166,7 @@ def judge(
             fault = waiting.pop()
             chosen = _checks_of(fault, suite)
             random.Random(f"{seed} {fault.name}").shuffle(chosen)  # noqa: S311 - an order
-            chosen.sort(key=lambda index: index >= suite.cells)
-            del chosen[sum(each < suite.cells for each in chosen) + _MOST_INPUTS :]
+            chosen = _varied(chosen, fault.file, suite)
             if why := explained.by_name.get(fault.name):
                 yield _judged(fault, "equivalent", len(chosen), why)
             elif chosen:
@@ -270,6 +269,26 @@ def _checks_of(fault: Fault, suite: MeasuredSuite) -> list[int]:
     folder = Path(fault.file).parent
     near = [file for file in suite.runs if Path(file).parent == folder]
     return _running((fault.file,), suite) or _running(near, suite)
+
+
+def _varied(chosen: Sequence[int], file: str, suite: MeasuredSuite) -> list[int]:
+    """Return the cells of `chosen` and some of its inputs, each kind with few like the ones before.
+
+    Checks that run the same lines of `file` are alike: first one of each kind, then the second.
+    """
+    lines: dict[int, list[int]] = {each: [] for each in chosen}
+    for line, checks in suite.runs.get(file, {}).items():
+        for each in lines.keys() & checks:
+            lines[each].append(line)
+    alike: Counter[tuple[bool, tuple[int, ...]]] = Counter()
+    order: list[tuple[bool, int, int, int]] = []
+    for position, each in enumerate(chosen):
+        kind = (each >= suite.cells, tuple(sorted(lines[each])))
+        order.append((kind[0], alike[kind], position, each))
+        alike[kind] += 1
+    order.sort()
+    cells = sum(not is_input for is_input, *_ in order)
+    return [each for *_, each in order[: cells + _MOST_INPUTS]]
 
 
 def _running(files: Iterable[str], suite: MeasuredSuite) -> list[int]:

@@ -52,7 +52,7 @@ class Task(msgspec.Struct, frozen=True):
 
     Fields:
         fault: None for the code as it is.
-        checks: in order, each with whether its findings under the standard cuts count too.
+        checks: in order, the first of which are judged at quick cuts too.
     """
 
     fault: Fault | None
@@ -65,7 +65,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     Fields:
         check: its index; None if there is none, or if the suite itself failed.
-        cut: whether only the standard cuts show it.
+        cut: whether only cuts show it.
         finding: level, rule and path, or what ended the suite; "" if there is none.
     """
 
@@ -208,7 +208,7 @@ def judge(task: Task) -> Answer:
     try:
         for cut, checks in ((False, task.checks), (True, task.checks[: task.cut])):
             for number, each in enumerate(checks):
-                found = each.findings("standard" if cut else "whole")
+                found = each.findings("quick" if cut else "whole")
                 if new := [it for it in found if it not in each.known and _counts(it, cut=cut)]:
                     return Answer(number, cut, new[0])
     except Exception as error:  # noqa: BLE001 - a suite that raises is a suite that noticed
