@@ -10,8 +10,8 @@ import multiprocessing
 import os
 import random
 import re
-import sys
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,10 +25,10 @@ from typing import Any, Final, Literal, NamedTuple, cast
 import msgspec
 import yaml
 
-from benchmarks.code_mutations import Mutation, mutations, text_mutations
 from benchmarks import mutant_cells
+from benchmarks.code_mutations import Mutation, mutations, text_mutations
 from benchmarks.mutant_cells import SECONDS, Answer, Task, answer, outermost_function, prepare
-from benchmarks.suite_cells import ROOT, MeasuredSuite, cells_of, measure_suite
+from benchmarks.suite_cells import ROOT, MeasuredSuite, SearchOptions, cells_of, measure_suite
 
 EQUIVALENT: Final = Path(__file__).parent / "equivalent_mutants"
 KEPT: Final = Path(__file__).parent / "code_mutants.json"
@@ -317,18 +317,29 @@ def stale(every: Iterable[Fault]) -> list[str]:
     return sorted((explained.by_name.keys() - set(names)) | set(unused))
 
 
-def measure(
-    sample: int | None,
-    seed: int,
-    *,
-    jobs: int,
-    examples: int = 0,
-    only: str = "",
-    paths: Sequence[Path] = (),
-) -> dict[str, Any]:
-    """Measure; `only` selects faults whose name contains it.
+class Options(msgspec.Struct, frozen=True):
+    """What is measured.
 
-    With `paths`, only the cells of these scenarios are judged, whether they run the line or not.
+    Fields:
+        sample: number of faults that are drawn; None for all.
+        seed: of all draws.
+        jobs: number of processes.
+        examples: number of inputs that a search generates for each normalizer.
+        only: parts of names; faults whose name contains one of them are chosen from.
+        paths: scenarios; if there are any, only their cells are judged, whether they run the line
+            or not.
+    """
+
+    sample: int | None
+    seed: int
+    jobs: int
+    examples: int
+    only: tuple[str, ...] = ()
+    paths: tuple[Path, ...] = ()
+
+
+def measure(options: Options) -> dict[str, Any]:
+    """Measure how many faults the suite notices.
 
     Raises:
         SystemExit: an entry of `equivalent_mutants.yaml` names no fault.
@@ -336,20 +347,25 @@ def measure(
     every = list(faults())
     if wrong := stale(every):
         sys.exit("equivalent_mutants/ names faults that do not exist:\n" + "\n".join(wrong))
-    chosen = drawn([each for each in every if only in each.name], sample, seed)
-    if paths:
-        cells = cells_of(paths)
+    wanted = [
+        each for each in every if not options.only or any(it in each.name for it in options.only)
+    ]
+    chosen = drawn(wanted, options.sample, options.seed)
+    if options.paths:
+        cells = cells_of(options.paths)
         suite = MeasuredSuite(cells, len(cells))
     else:
         files = sorted({each.file for each in every if each.file.endswith(".py")})
-        suite = measure_suite(files, examples, seed)
+        suite = measure_suite(files, SearchOptions(options.examples, options.seed))
     prepare()
     results = []
-    for number, each in enumerate(judge(chosen, suite, jobs=jobs, seed=seed), start=1):
+    for number, each in enumerate(
+        judge(chosen, suite, jobs=options.jobs, seed=options.seed), start=1
+    ):
         results.append(each)
         if each.verdict == "survived":
             print(f"{number} of {len(chosen)} survived: {each.name}", file=sys.stderr, flush=True)
-    return summary(results, seed)
+    return summary(results, options.seed)
 
 
 def summary(results: Sequence[Judged], seed: int) -> dict[str, Any]:

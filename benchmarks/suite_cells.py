@@ -4,8 +4,8 @@ import functools
 import random
 import subprocess
 import sys
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -139,49 +139,103 @@ def _source(client: str, *, is_agent: bool) -> InputSource[Any]:
     return TurnSource(load_normalizer(client), ())
 
 
+class SearchOptions(msgspec.Struct, frozen=True):
+    """What is generated for each client.
+
+    Fields:
+        examples: number of inputs for a normalizer; a conversation costs as much as four.
+        seed: of all draws.
+    """
+
+    examples: int
+    seed: int
+
+
+class _Tracing:
+    """Judges checks one after the other, and notes which lines each of them runs."""
+
+    def __init__(self, files: Collection[str]) -> None:
+        self.checks: list[Cell | Input] = []
+        self._tracer = Coverage(data_file=None, include=[str(ROOT / each) for each in files])
+        self._caches = client_caches()
+
+    def cells(self, jobs: Iterable[Job]) -> None:
+        """Judge cells."""
+        for job in jobs:
+            for each in self._caches:  # so that each cell runs the lines that it needs
+                each.cache_clear()
+            with self._traced():
+                known = Cell(job).findings("whole")
+            self.checks.append(Cell(job, known))
+
+    def inputs(self, client: str, source: InputSource[Any], options: SearchOptions) -> None:
+        """Judge generated inputs of `source`."""
+        is_agent = isinstance(source, ConversationSource)
+        recording = _RecordingSource(source, self, client)
+        budget = Budget(options.examples // (4 if is_agent else 1), _SECONDS)
+        Search(recording, budget, random=options.seed).run()
+
+    def judge(
+        self,
+        tried: Any,  # noqa: ANN401 - of any source
+        client: str,
+        source: InputSource[Any],
+    ) -> tuple[Sequence[Finding], int]:
+        """Judge one input."""
+        with self._traced():
+            found, replays = source.judge(tried)
+        known = _texts(each for each in found if each.level == "MUST")
+        self.checks.append(Input(client, isinstance(source, ConversationSource), tried, known))
+        return found, replays
+
+    @contextmanager
+    def _traced(self) -> Iterator[None]:
+        self._tracer.start()
+        self._tracer.switch_context(str(len(self.checks)))
+        try:
+            yield
+        finally:
+            self._tracer.stop()
+
+    def lines(self, file: str) -> dict[int, tuple[int, ...]]:
+        """Return the lines of `file`, each with the indexes of the checks that run it."""
+        contexts = self._tracer.get_data().contexts_by_lineno(str(ROOT / file))
+        return {
+            line: tuple(sorted(map(int, filter(None, each)))) for line, each in contexts.items()
+        }
+
+
 class _RecordingSource:
-    """A source that stores what is tried, each input in a context of the tracer."""
+    """A source whose inputs become checks."""
 
     seconds_to_shrink = 0.0
 
-    def __init__(self, source: InputSource[Any], tracer: Coverage, start: int) -> None:
-        self.tried: list[tuple[Any, tuple[str, ...]]] = []
-        self._source, self._tracer, self._start = source, tracer, start
+    def __init__(self, source: InputSource[Any], tracing: _Tracing, client: str) -> None:
+        self._source, self._tracing, self._client = source, tracing, client
 
     def draws(self, draw: random.Random) -> Iterator[Any]:
         return self._source.draws(draw)
 
     def judge(self, tried: Any) -> tuple[Sequence[Finding], int]:  # noqa: ANN401 - of any source
-        self._tracer.switch_context(str(self._start + len(self.tried)))
-        found, replays = self._source.judge(tried)
-        self._tracer.switch_context("")
-        self.tried.append((tried, _texts(each for each in found if each.level == "MUST")))
-        return found, replays
+        return self._tracing.judge(tried, self._client, self._source)
 
 
-def measure_suite(files: Collection[str], examples: int, seed: int) -> MeasuredSuite:
-    """Judge all cells, generate and judge `examples` inputs for each client, and trace `files`."""
+def measure_suite(files: Collection[str], options: SearchOptions) -> MeasuredSuite:
+    """Judge all cells and generated inputs for each client, and trace `files`."""
     load_subjects_once()
     clients = SelectedClients(default_normalizer_names(), default_agent_names())
     jobs = [each for each in requested_cells(clients).jobs if worker.is_job_supported(each)]
-    tracer = Coverage(data_file=None, include=[str(ROOT / each) for each in files])
-    checks: list[Cell | Input] = []
-    caches = client_caches()
-    tracer.start()
-    for job in jobs:
-        for each in caches:  # so that each cell runs the lines that it needs
-            each.cache_clear()
-        tracer.switch_context(str(len(checks)))
-        cell = Cell(job)
-        checks.append(Cell(job, cell.findings("whole")))
-    tracer.switch_context("")
-    for name, is_agent in (*((each, False) for each in clients.normalizers),
-                           *((each, True) for each in clients.agents)):  # fmt: skip
-        checks += _inputs(name, jobs, tracer, len(checks), examples, seed, is_agent=is_agent)
-    tracer.stop()
-    data = tracer.get_data()
-    runs = {each: _lines(data.contexts_by_lineno(str(ROOT / each))) for each in files}
-    return MeasuredSuite(tuple(checks), len(jobs), runs, lines_at_import(files))
+    tracing = _Tracing(files)
+    tracing.cells(jobs)
+    for name in clients.normalizers:
+        normalizer = load_normalizer(name)
+        subjects = [job.subject for job in jobs if job.normalizer == name]
+        source = TurnSource(normalizer, varied_seeds(seeds(subjects, normalizer)))
+        tracing.inputs(name, source, options)
+    for name in clients.agents:
+        tracing.inputs(name, ConversationSource(load_agent(name)), options)
+    runs = {each: tracing.lines(each) for each in files}
+    return MeasuredSuite(tuple(tracing.checks), len(jobs), runs, lines_at_import(files))
 
 
 def cells_of(paths: Iterable[Path]) -> tuple[Cell, ...]:
@@ -193,38 +247,11 @@ def cells_of(paths: Iterable[Path]) -> tuple[Cell, ...]:
     return tuple(Cell(each.job, each.findings("whole")) for each in supported)
 
 
-def _inputs(
-    name: str,
-    jobs: Sequence[Job],
-    tracer: Coverage,
-    start: int,
-    examples: int,
-    seed: int,
-    *,
-    is_agent: bool,
-) -> Iterator[Input]:
-    source: InputSource[Any]
-    if is_agent:
-        source = ConversationSource(load_agent(name))
-    else:
-        normalizer = load_normalizer(name)
-        subjects = [job.subject for job in jobs if job.normalizer == name]
-        source = TurnSource(normalizer, varied_seeds(seeds(subjects, normalizer)))
-    recording = _RecordingSource(source, tracer, start)
-    began = time.monotonic()
-    # A conversation costs as much as several turns.
-    Search(recording, Budget(examples // 4 if is_agent else examples, _SECONDS), random=seed).run()
-    print(f"{name}: {len(recording.tried)} inputs in {time.monotonic() - began:.0f} s",
-          file=sys.stderr, flush=True)  # fmt: skip
-    for tried, known in recording.tried:
-        yield Input(name, is_agent, tried, known)
-
-
 def load_subjects_once() -> None:
     """Keep each scenario and cassette in memory once it is loaded."""
     load = worker.load_subject
     if hasattr(load, "cache_parameters") and load.cache_parameters()["maxsize"] is not None:
-        worker.load_subject = functools.cache(load.__wrapped__)  # type: ignore[assignment]
+        worker.load_subject = functools.cache(load.__wrapped__)
 
 
 def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:
@@ -237,12 +264,6 @@ def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:
         check=True,
     )
     return msgspec.json.decode(found.stdout, type=dict[str, tuple[int, ...]])
-
-
-def _lines(contexts: Mapping[int, Sequence[str]]) -> dict[int, tuple[int, ...]]:
-    return {
-        line: tuple(sorted(int(each) for each in found if each)) for line, found in contexts.items()
-    }
 
 
 def module_name(file: str) -> str:

@@ -303,8 +303,16 @@ def main() -> None:
     parser.add_argument(
         "-j", "--jobs", type=int, default=os.cpu_count(), help="processes of --code"
     )
-    parser.add_argument("--examples", type=int, default=400, help="inputs of a search, per client")
-    parser.add_argument("--only", default="", metavar="TEXT", help="faults whose name contains it")
+    parser.add_argument(
+        "--examples", type=int, default=2_000, help="generated inputs, per normalizer"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        metavar="TEXT",
+        help="parts of the names of faults",
+    )
     parser.add_argument(
         "--paths", nargs="+", type=Path, default=(), help="ask the cells of these scenarios only"
     )
@@ -312,12 +320,14 @@ def main() -> None:
     options = parser.parse_args()
     if options.code:
         faults = code_teeth.measure(
-            options.sample,
-            options.seed,
-            jobs=options.jobs,
-            examples=options.examples,
-            only=options.only,
-            paths=options.paths,
+            code_teeth.Options(
+                options.sample,
+                options.seed,
+                options.jobs,
+                options.examples,
+                tuple(options.only),
+                tuple(options.paths),
+            )
         )
         if options.write:
             code_teeth.KEPT.write_text(json.dumps(faults, indent=1) + "\n", encoding="utf-8")

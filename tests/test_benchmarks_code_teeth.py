@@ -1,18 +1,17 @@
 """Faults in the code that ships: each is one change, and the suite judges the changed code."""
 
 import ast
+import json
+import subprocess
+import sys
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
-import msgspec
 import pytest
 
-from benchmarks import code_teeth, mutant_cells
+from benchmarks import code_teeth
 from benchmarks.code_mutations import mutated, mutated_text, mutations, text_mutations
-from benchmarks.mutant_cells import Answer, Task
 from benchmarks.suite_cells import ROOT, lines_at_import
-from harness.runs.cells import SelectedClients, requested_cells
 
 SOURCE = '''
 """A module."""
@@ -87,35 +86,48 @@ def test_a_sample_has_as_many_of_each_group() -> None:
     assert chosen == code_teeth.drawn(every, 100, 7) != code_teeth.drawn(every, 100, 8)
 
 
+def test_an_explanation_holds_for_its_name_or_all_names_that_start_so() -> None:
+    explained = code_teeth.Explained({"a.py: f: x => y": "one"}, {"a.py: g: ": "all"})
+    names = ("a.py: f: x => y", "a.py: f: x => y #2", "a.py: g: x", "b.py: g: x")
+    assert [explained.reason(each) for each in names] == ["one", "", "all", ""]
+
+
 def test_each_equivalent_fault_exists() -> None:
     assert code_teeth.stale(every_fault()) == []
     explained = code_teeth.read_equivalent()
     assert all((*explained.by_name.values(), *explained.by_start.values()))
 
 
-@pytest.mark.parametrize(
-    ("fault", "expected"),
-    [
-        (None, Answer(1)),
-        (
-            "RestoredCalls.close: statement: out.append(ArgumentsDelta(index, arguments)) => pass",
-            Answer(1, 0, "MUST CALL-ARGUMENTS-EXACT turns[0].calls[0].arguments"),
-        ),
-    ],
-)
-def test_the_suite_judges_the_changed_code(
-    fault: str | None, expected: Answer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = "harness/normalizers/seed_systems.py"
-    names = [each.name for each in mutations((ROOT / file).read_text(encoding="utf-8"))]
-    cells = requested_cells(
-        SelectedClients(("dashscope-restore",), ()), words="id:dashscope/split-chunks"
+def test_the_suite_judges_the_changed_code() -> None:
+    """A changed constant needs a new process, a changed function a fork."""
+    command = [sys.executable, "-m", "benchmarks.teeth", "--code", "--json", "-j", "1"]
+    chosen = ["py: _ReceivedCall", "RestoredCalls.close: statement: out.append(ArgumentsDelta"]
+    scenario = ROOT / "scenarios/dashscope/split-chunks.yaml"
+    ended = subprocess.run(
+        [*command, "--only", *chosen, "--paths", scenario],
+        capture_output=True,
+        cwd=ROOT,
+        check=True,
     )
-    jobs = tuple(msgspec.Raw(msgspec.json.encode(each)) for each in cells.jobs)
-    index = None if fault is None else names.index(fault)
-    task = Task("harness.normalizers.seed_systems", index, jobs, ((),) * len(jobs), 0)
-    monkeypatch.chdir(Path(mutant_cells.__file__).parents[1])
-    assert code_teeth.answer_of(task) == expected
+    measured = json.loads(ended.stdout)
+    prefix = "harness/normalizers/seed_systems.py: "
+    (survivor,) = (each["name"] for each in measured["survivors"])
+    # No call of the scenario follows complete arguments.
+    assert survivor.startswith(f"{prefix}_ReceivedCall.is_complete: result: ")
+    wrong = "dashscope/split-chunks dashscope-restore: MUST"
+    assert measured["caught_by"] == {
+        f"{prefix}RestoredCalls.close: statement: out.append(ArgumentsDelta(index, arguments)) "
+        "=> pass": f"{wrong} CALL-ARGUMENTS-EXACT turns[0].calls[0].arguments",
+        f"{prefix}_ReceivedCall: constant: '' => 'XX'": (
+            f"{wrong} GOOD-CALL-NOT-REJECTED turns[0].parse_errors"
+        ),
+        f"{prefix}_ReceivedCall: constant: '' => 'XX' #2": (
+            f"{wrong} CALL-NAME-EXACT turns[0].calls[0].name"
+        ),
+        f"{prefix}_ReceivedCall: constant: '' => 'XX' #3": (
+            f"{wrong} GOOD-CALL-NOT-REJECTED turns[0].parse_errors"
+        ),
+    }
 
 
 def test_lines_of_a_function_that_an_import_calls_are_known() -> None:
