@@ -18,7 +18,7 @@ from harness.judging.conversations.expected_request import (
     ExpectedRequest,
     ExpectedText,
 )
-from harness.judging.policies import AGENT_POLICIES, TEXT_POLICIES
+from harness.judging.policies import AGENT_POLICIES, READER_POLICIES, TEXT_POLICIES
 from harness.judging.results import Outcome
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import ScenarioFile, TurnFile
@@ -169,10 +169,19 @@ def test_the_text_dialects_are_shown_as_they_are_written() -> None:
     assert set(re.findall(r"^## (\S+)$", text, re.MULTILINE)) == set(TEXT_DIALECTS)
 
 
-def test_the_policies_for_text_calls_are_told_with_their_values() -> None:
-    text = _text("docs/explanation/text-calls.md")
+@pytest.mark.parametrize(
+    ("page", "policies"),
+    [
+        ("docs/explanation/text-calls.md", TEXT_POLICIES),
+        ("docs/how-to/write-a-scenario.md", READER_POLICIES),
+    ],
+)
+def test_the_policies_are_told_with_their_values(
+    page: str, policies: dict[str, tuple[str, ...]]
+) -> None:
+    text = _text(page)
     rows = {
         name: f"| `{name}` | {', '.join(f'`{value}`' for value in values)} |"
-        for name, values in TEXT_POLICIES.items()
+        for name, values in policies.items()
     }
     assert [name for name, row in rows.items() if row not in text] == []

@@ -4,19 +4,24 @@ An unknown name would make every cell `unsupported` without a message, so it is 
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from harness.conversation.history.storing import HISTORY_POLICIES
+from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.errors import UnreadableError
 from harness.files.names import did_you_mean
 from harness.text_calls import TextPolicy
 
+
+def _choices(policy: type[Any]) -> dict[str, tuple[str, ...]]:
+    hints = get_type_hints(policy).items()
+    return {name: get_args(hint) for name, hint in hints if get_origin(hint) is Literal}
+
+
 # Policies of normalizers, each with its values, the default first.
-TEXT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
-    name: get_args(hint)
-    for name, hint in get_type_hints(TextPolicy).items()
-    if get_origin(hint) is Literal
-}
+TEXT_POLICIES: Final = _choices(TextPolicy)
+READER_POLICIES: Final = _choices(ReaderPolicy)
+NORMALIZER_POLICIES: Final = READER_POLICIES | TEXT_POLICIES
 # Policies of agents. An agent that declares another value than the scenario's is `unsupported` in
 # that cell; one that declares none is judged.
 AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {

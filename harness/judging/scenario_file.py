@@ -33,7 +33,7 @@ from harness.judging.expectation import (
 )
 from harness.judging.policies import (
     AGENT_POLICIES,
-    TEXT_POLICIES,
+    NORMALIZER_POLICIES,
     require_name,
     require_policies,
 )
@@ -181,7 +181,8 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     if file.text_dialect:
         problem = "text_dialect: there is no text dialect"
         require_name(file.text_dialect, tuple(TEXT_DIALECTS), problem, where)
-    require_policies(file.policies, AGENT_POLICIES if file.conversation else TEXT_POLICIES, where)
+    known = AGENT_POLICIES if file.conversation else NORMALIZER_POLICIES
+    require_policies(file.policies, known, where)
     read = {
         "expect": tuple(
             _expectation(turn, f"expect[{index}]", where, loose_space=bool(file.text_dialect))

@@ -8,7 +8,7 @@ from typing import Final
 
 from harness.dialects.table import DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.respond import respond_with_text_calls
+from harness.normalizers.respond import DEFAULT_READER, respond_with_text_calls
 from harness.text_calls import TEXT_DIALECTS, TextPolicy
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
@@ -28,12 +28,5 @@ normalizer = Normalizer(
     capabilities=frozenset(CAPABILITIES),
     text_dialects=frozenset(TEXT_DIALECTS),
     summary="the reader of the suite: every catalogued quirk of each dialect, default policies",
-    policies={
-        "names": "by-tools",
-        "arguments": "auto",
-        "nameless": "reject",
-        "unfinished_event": "use",
-        "done_without_finish": "finished",
-        **POLICY.declared(),
-    },
+    policies=DEFAULT_READER | POLICY.declared(),
 )

@@ -7,7 +7,7 @@ text.
 import hashlib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -28,6 +28,8 @@ from harness.turns.turn import Tool
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 
+# What `respond` decides, as a normalizer declares it.
+DEFAULT_READER: Final[dict[str, str]] = msgspec.structs.asdict(ReaderPolicy())
 _FIRST_ERROR_STATUS = 400
 _PROMPTS_KEPT = 16
 # Failures that only state that a body is not a stream; the status is more precise.
@@ -143,4 +145,4 @@ def _described(dialects: frozenset[str], system: str) -> frozenset[str]:
 
 def _seed(request_body: bytes) -> str:
     """Return a value that differs between the turns of a conversation, as their requests do."""
-    return hashlib.sha256(request_body).hexdigest()[:16] if request_body else ""
+    return hashlib.sha256(request_body).hexdigest()[:16]

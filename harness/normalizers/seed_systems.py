@@ -18,7 +18,6 @@ In the last two, calls of the API itself are kept, for models that have some.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -29,10 +28,10 @@ from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.openai_chat.fragments import Completeness
 from harness.dialects.table import DIALECTS, TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
-from harness.normalizers.respond import respond_chat, respond_with_text_calls
+from harness.normalizers.respond import DEFAULT_READER, respond_chat, respond_with_text_calls
 from harness.text_calls import TextPolicy
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
-from harness.turns.verdicts import end_of_call, unusable_reason
+from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
 
 
@@ -67,8 +66,8 @@ class RestoredCalls:
         """Store the fields of one entry; nothing is emitted before the end."""
         del out
         function = entry.function or Function()
-        call = self._call(entry)
         call_id = as_text(entry.id)
+        call = self._call(_index(entry), entry, function)
         if call_id and not call.id:
             call.id = call_id
             self._by_id[call_id] = call
@@ -88,14 +87,11 @@ class RestoredCalls:
             call = self._calls[position]
         return call is not None and bool(call.fragments)
 
-    def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
+    def close(self, out: list[Delta], *, failed: str, cut_short: bool) -> None:
         """Emit every call that has a name, with a generated id if none was sent."""
-        used: set[str] = set()
+        ids = CallIds()
         for index, call in enumerate(call for call in self._calls if call.name):
-            call_id = call.id or f"generated_{self.seed}_{index}"
-            while call_id in used:
-                call_id = f"{call_id}_{index}"
-            used.add(call_id)
+            call_id = ids.unique(call.id, self.seed, index, call.name)
             out.append(ToolCallStart(index, call_id, call.name))
             arguments = "".join(call.fragments)
             out.append(ArgumentsDelta(index, arguments))
@@ -104,24 +100,22 @@ class RestoredCalls:
             )
             out.append(end_of_call(index, error, arguments))
 
-    def _call(self, entry: Entry) -> _ReceivedCall:
-        index = _index(entry)
+    def _call(self, index: int, entry: Entry, function: Function) -> _ReceivedCall:
         known = self._newest.get(index)
-        if known is not None and not _opens_another(known, entry):
+        if known is not None and not _opens_another(known, entry, function):
             return known
         self._newest[index] = call = _ReceivedCall()
         self._calls.append(call)
         return call
 
 
-def _opens_another(known: _ReceivedCall, entry: Entry) -> bool:
+def _opens_another(known: _ReceivedCall, entry: Entry, function: Function) -> bool:
     """Whether an entry with the index of a known call is another call.
 
     It has a name, and another id, after complete arguments or with another name. Without an id, an
     object follows a complete object, or without an index too, it has another name.
     """
-    function = entry.function
-    if function is None or not function.name:
+    if not function.name:
         return False
     call_id, has_other_name = as_text(entry.id), as_text(function.name) != known.name
     if call_id:
@@ -143,6 +137,15 @@ def _restored(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 _TAGS: Final = TextPolicy(dialects=frozenset(("tagged-json", "bare-json")), bare="anywhere")
 _ACTION_PROTOCOL: Final = TextPolicy(dialects=frozenset(("action-protocol",)))
 
+
+def _tagged(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    return respond_with_text_calls(interaction, reads, _TAGS)
+
+
+def _acting(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+    return respond_with_text_calls(interaction, reads, _ACTION_PROTOCOL)
+
+
 dashscope_restore: Final = Normalizer(
     name="dashscope-restore",
     normalize=_restored,
@@ -153,19 +156,19 @@ dashscope_restore: Final = Normalizer(
 )
 tag_extract: Final = Normalizer(
     name="tag-extract",
-    normalize=partial(respond_with_text_calls, policy=_TAGS),
+    normalize=_tagged,
     dialects=TEXT_CALL_DIALECTS,
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 2: calls in <tool_call> tags, closed or open, or bare JSON",
-    policies=_TAGS.declared(),
+    policies=DEFAULT_READER | _TAGS.declared(),
     text_dialects=_TAGS.dialects,
 )
 action_protocol: Final = Normalizer(
     name="action-protocol",
-    normalize=partial(respond_with_text_calls, policy=_ACTION_PROTOCOL),
+    normalize=_acting,
     dialects=frozenset(DIALECTS),
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 3: a reply is one JSON object with an action, described in the prompt",
-    policies=_ACTION_PROTOCOL.declared(),
+    policies=DEFAULT_READER | _ACTION_PROTOCOL.declared(),
     text_dialects=_ACTION_PROTOCOL.dialects,
 )

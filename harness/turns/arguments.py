@@ -31,11 +31,6 @@ class ParsedArguments(msgspec.Struct, frozen=True):
     error: str
 
 
-def classify(text: str) -> ArgumentClass:
-    """Return what `text` is."""
-    return parse(text).kind
-
-
 def parse(text: str) -> ParsedArguments:
     """Return the class of `text`, and its value or the reason why it has none."""
     if not text.strip():

@@ -51,10 +51,6 @@ class _OpenCall:
     def arguments(self) -> str:
         return join_surrogates("".join(self.fragments))
 
-    @property
-    def sent(self) -> str:
-        return join_surrogates(self.end.sent) if isinstance(self.end, ToolCallEnd) else ""
-
     def parse_error(self) -> ParseError:
         error = (
             self.end.error
@@ -103,15 +99,20 @@ class Folder:
 
     def turn(self) -> Turn:
         """Return what the deltas so far mean; a call without an end is a parse error."""
-        ended = [call for call in self._calls.values() if isinstance(call.end, ToolCallEnd)]
-        rest = [call for call in self._calls.values() if not isinstance(call.end, ToolCallEnd)]
+        calls = self._calls.values()
         return Turn(
             text=join_surrogates("".join(self._text)),
             reasoning=join_surrogates("".join(self._reasoning)),
             tool_calls=tuple(
-                ToolCall(call.id, call.name, call.arguments, call.kind, call.sent) for call in ended
+                ToolCall(
+                    call.id, call.name, call.arguments, call.kind, join_surrogates(call.end.sent)
+                )
+                for call in calls
+                if isinstance(call.end, ToolCallEnd)
             ),
-            parse_errors=tuple(call.parse_error() for call in rest),
+            parse_errors=tuple(
+                call.parse_error() for call in calls if not isinstance(call.end, ToolCallEnd)
+            ),
             finish=self._finish,
             usage=self._usage,
             failure=self._failure or self._calls_missing(),

@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
+from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.errors import UnreadableError
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.policies import TEXT_POLICIES
+from harness.judging.policies import READER_POLICIES, TEXT_POLICIES
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
@@ -35,6 +36,14 @@ def test_text_keys_reach_the_scenario_and_loosen_the_space(tmp_path: Path) -> No
 def test_text_policies_have_their_default_first() -> None:
     default = TextPolicy(dialects=frozenset()).declared()
     assert {name: values[0] for name, values in TEXT_POLICIES.items()} == default
+
+
+def test_a_scenario_may_name_the_policies_of_a_reader(tmp_path: Path) -> None:
+    default = asdict(ReaderPolicy())
+    assert {name: values[0] for name, values in READER_POLICIES.items()} == default
+    scenario = load(tmp_path, "policies: {names: first}\n")
+    assert judged(scenario, policies=default).outcome is Outcome.UNSUPPORTED
+    assert judged(scenario, policies=default | {"names": "first"}).outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(

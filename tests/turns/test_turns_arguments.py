@@ -14,7 +14,7 @@ from harness.turns.argument_errors import (
     is_prose,
     is_python_dict,
 )
-from harness.turns.arguments import classify, parse, same_value
+from harness.turns.arguments import parse, same_value
 from harness.turns.strict_json import MAX_DIGITS
 from harness.wire.payload import MAX_DEPTH
 
@@ -197,18 +197,18 @@ def test_an_object_is_its_value(value: dict[str, Any]) -> None:
 def test_every_strict_prefix_of_an_object_is_truncated(text: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(text) - 1))
     kind = ArgumentClass.TRUNCATED if text[:cut].strip() else ArgumentClass.EMPTY
-    assert classify(text[:cut]) is kind
+    assert parse(text[:cut]).kind is kind
 
 
 @given(st.lists(OBJECT_TEXTS, min_size=2, max_size=4), st.sampled_from(["", " ", "\n"]))
 def test_objects_in_a_row_are_concatenated(texts: list[str], between: str) -> None:
-    assert classify(between.join(texts)) is ArgumentClass.CONCATENATED
+    assert parse(between.join(texts)).kind is ArgumentClass.CONCATENATED
 
 
 @given(OBJECT_TEXTS)
 def test_one_layer_too_much_is_named(text: str) -> None:
-    assert classify(json.dumps(text)) is ArgumentClass.DOUBLE_ENCODED
-    assert classify(f"```json\n{text}\n```") is ArgumentClass.FENCED
+    assert parse(json.dumps(text)).kind is ArgumentClass.DOUBLE_ENCODED
+    assert parse(f"```json\n{text}\n```").kind is ArgumentClass.FENCED
 
 
 @given(
@@ -216,13 +216,13 @@ def test_one_layer_too_much_is_named(text: str) -> None:
 )
 @example({"a": 'say "hi"', "b": "it's"})
 def test_what_python_prints_is_never_taken_for_an_object(value: dict[str, Any]) -> None:
-    assert classify(repr(value)) in {ArgumentClass.PYTHON_LITERAL, ArgumentClass.NOT_JSON}
+    assert parse(repr(value)).kind in {ArgumentClass.PYTHON_LITERAL, ArgumentClass.NOT_JSON}
 
 
 @given(OBJECTS.filter(bool))
 def test_a_repeated_key_is_found(value: dict[str, Any]) -> None:
     members = json.dumps(value)[1:-1]
-    assert classify(f'{{"x":[{{{members},{members}}}]}}') is ArgumentClass.DUPLICATE_KEYS
+    assert parse(f'{{"x":[{{{members},{members}}}]}}').kind is ArgumentClass.DUPLICATE_KEYS
 
 
 @given(st.text(st.characters()) | NEARLY_JSON)
@@ -240,7 +240,7 @@ def test_any_text_has_a_value_or_a_reason(text: str) -> None:
     [(kind, text) for kind, texts in EXAMPLES.items() for text in texts],
 )
 def test_examples(kind: ArgumentClass, text: str) -> None:
-    assert classify(text) is kind
+    assert parse(text).kind is kind
 
 
 def test_every_class_has_examples() -> None:
@@ -277,10 +277,10 @@ def test_integers_are_exact_at_any_size(digits: int, sign: str) -> None:
 def test_the_limits_are_stated() -> None:
     deepest = '{"a":' + "[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1) + "}"
     too_deep = parse(f"[{deepest}]")
-    assert classify(deepest) is ArgumentClass.OBJECT
+    assert parse(deepest).kind is ArgumentClass.OBJECT
     assert too_deep.kind is ArgumentClass.NOT_JSON
     assert str(MAX_DEPTH) in too_deep.error
-    assert classify(f'{{"n":{"9" * (MAX_DIGITS + 1)}}}') is ArgumentClass.NOT_JSON
+    assert parse(f'{{"n":{"9" * (MAX_DIGITS + 1)}}}').kind is ArgumentClass.NOT_JSON
 
 
 @pytest.mark.parametrize(
@@ -296,11 +296,11 @@ def test_the_limits_are_stated() -> None:
     ],
 )
 def test_hostile_nesting_is_refused(text: str) -> None:
-    assert classify(text) is ArgumentClass.NOT_JSON
+    assert parse(text).kind is ArgumentClass.NOT_JSON
 
 
 def test_many_glued_objects_take_linear_time() -> None:
-    assert classify('{"a":1}' * 50_000) is ArgumentClass.CONCATENATED
+    assert parse('{"a":1}' * 50_000).kind is ArgumentClass.CONCATENATED
 
 
 @given(OBJECTS)

@@ -68,7 +68,7 @@ class CallAssembler(Protocol):
             position: of the entry in that list, which counts if the entry has no index.
         """
 
-    def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
+    def close(self, out: list[Delta], *, failed: str, cut_short: bool) -> None:
         """End or reject every call."""
 
 
@@ -153,7 +153,7 @@ class ChatCalls:
             call = self._calls[position]
         return call is not None and call.fragments.size > 0
 
-    def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
+    def close(self, out: list[Delta], *, failed: str, cut_short: bool) -> None:
         """End or reject every call.
 
         Args:
