@@ -6,7 +6,6 @@ The copy of the lock in it is written last, so that an interrupted installation 
 """
 
 import importlib.metadata
-import os
 import shlex
 import shutil
 import sys
@@ -59,13 +58,6 @@ class Environment(msgspec.Struct, frozen=True):
         if not stamp.is_file():
             return "missing"
         return "installed" if stamp.read_bytes() == read_lock(self.name) else "outdated"
-
-
-def default_folder() -> Path:
-    """Return the folder of all environments in the user's cache (XDG Base Directory)."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
-    return base / "harness" / "peers"
 
 
 def environment_of(peer: Peer, folder: Path) -> Environment:

@@ -1,5 +1,6 @@
 """The rows of `peers.toml` as typed values."""
 
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -136,3 +137,10 @@ def _pin(requirement: str, language: Language, row: str) -> Pin:
 
 def _error(what: str, path: Path, row: str) -> UnreadableError:
     return UnreadableError(what, where=f"{path}: [{row}]")
+
+
+def default_folder() -> Path:
+    """Return the folder of all environments in the user's cache (XDG Base Directory)."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
+    return base / "harness" / "peers"

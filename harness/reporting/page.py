@@ -11,10 +11,9 @@ from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from operator import attrgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from harness.cost.table import COST_HEAD, COST_LIMITS
@@ -53,6 +52,9 @@ from harness.reporting.visible import PICTURES, pieces, plain
 from harness.runs.gate import Gate
 from harness.runs.matrix import WORST
 from harness.runs.run import Run
+
+if TYPE_CHECKING:
+    import jinja2
 
 
 class Page(msgspec.Struct, frozen=True):
@@ -168,11 +170,13 @@ def render_page(run: Run, context: ReportContext = NO_CONTEXT, gate: Gate | None
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("harness.reporting", "templates"),
+def _environment() -> "jinja2.Environment":
+    import jinja2  # noqa: PLC0415 - slow to import, and few commands write a page
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("harness.reporting", "templates"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )

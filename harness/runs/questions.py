@@ -14,7 +14,6 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final, Literal, Self
 
-import duckdb
 import msgspec
 
 from harness.judging.cause import cause_of
@@ -202,6 +201,8 @@ class Questions:
     """One run, loaded; use as a context manager."""
 
     def __init__(self, run: Run) -> None:
+        import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
+
         self.lead = run.header.lead
         self._database = duckdb.connect(":memory:", config=dict(_SEALED))
         self._database.execute(_query_text("schema"))

@@ -8,8 +8,8 @@ import pytest
 
 from harness.errors import UsageError
 from harness.peers import environment as environments
-from harness.peers.environment import default_folder, environment_of, install, link_harness
-from harness.peers.table import peers
+from harness.peers.environment import environment_of, install, link_harness
+from harness.peers.table import default_folder, peers
 from harness.project import project
 
 

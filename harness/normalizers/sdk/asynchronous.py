@@ -5,7 +5,6 @@ keeps belong to it. A turn is one task, and so has one `contextvars` context. Th
 the library has handed over an item, so that no read is taken before the caller wants it.
 """
 
-import asyncio
 import atexit
 from collections.abc import (
     AsyncGenerator,
@@ -19,7 +18,10 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 Item = TypeVar("Item")
 HandOver: TypeAlias = Callable[[Item], Awaitable[None]]
@@ -68,6 +70,8 @@ def run_turn(
     Args:
         turn: returns the coroutine. Its argument is an async function, which hands over one item.
     """
+    import asyncio  # noqa: PLC0415 - slow to import, and most clients are synchronous
+
     loop = _loop()
     handed: list[Item] = []
 
@@ -91,7 +95,9 @@ def run_turn(
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
+def _loop() -> "asyncio.AbstractEventLoop":
+    import asyncio  # noqa: PLC0415 - as above
+
     runner = asyncio.Runner()
     atexit.register(runner.close)  # ends what a library has not closed
     return runner.get_loop()
