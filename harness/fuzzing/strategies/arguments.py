@@ -26,6 +26,8 @@ ODD_WORDS: Final = (
     "null", "true", "1", "007", "1e5", "NaN", "-0", "9007199254740993", "[1]", '{"a": 1}', "[DONE]",
     "data: ", '", "a": "', "```", "<tool_call>", "</tool_call>", "<think>", " ", "",
 )  # fmt: skip
+# Texts whose characters need escapes in JSON, or look like JSON once the escapes are gone.
+ESCAPED_WORDS: Final = ('", "a": "', '"', "\\", "a/b", '{"a": 1}', '["a"]')
 # Around the limits of doubles, 32 and 64 bits.
 ODD_INTEGERS: Final = (
     0, -1, 2**31, -(2**31) - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63, 2**64, 10**30,
@@ -216,7 +218,8 @@ def _string(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
     least = _bound(schema.get("minLength"), 0)
     most = max(least, _bound(schema.get("maxLength"), least + _MOST_CHARACTERS))
     free = st.text(min_size=least, max_size=most)
-    return free | words().filter(lambda word: least <= len(word) <= most)
+    odd = words() | st.sampled_from(ESCAPED_WORDS)
+    return free | odd.filter(lambda word: least <= len(word) <= most)
 
 
 def _integer(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
