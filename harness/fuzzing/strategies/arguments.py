@@ -36,7 +36,7 @@ ODD_FLOATS: Final = (0.1, -0.0, 1e-7, 1.5, 1e22, 5e-324, 1.7976931348623157e308)
 
 
 def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
-    """Return short texts, half of them odd ones.
+    """Return short texts, a third of them odd ones, and a third such as need escapes.
 
     Args:
         surrogates: whether unpaired halves may be in them, which UTF-8 cannot hold.
@@ -44,9 +44,8 @@ def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
     """
     categories: tuple[Literal["Cs"], ...] = () if surrogates else ("Cs",)
     odd = [word for word in ODD_WORDS if surrogates or word.isascii() or not _halves(word)]
-    return st.text(st.characters(exclude_categories=categories), max_size=most) | st.sampled_from(
-        odd
-    )
+    free = st.text(st.characters(exclude_categories=categories), max_size=most)
+    return free | st.sampled_from(odd) | st.sampled_from(ESCAPED_WORDS)
 
 
 def integers(least: int | None = None, most: int | None = None) -> SearchStrategy[int]:
@@ -218,8 +217,7 @@ def _string(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
     least = _bound(schema.get("minLength"), 0)
     most = max(least, _bound(schema.get("maxLength"), least + _MOST_CHARACTERS))
     free = st.text(min_size=least, max_size=most)
-    odd = words() | st.sampled_from(ESCAPED_WORDS)
-    return free | odd.filter(lambda word: least <= len(word) <= most)
+    return free | words().filter(lambda word: least <= len(word) <= most)
 
 
 def _integer(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
