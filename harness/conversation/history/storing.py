@@ -229,14 +229,14 @@ def _sealed_by_message(parts: StorableParts) -> dict[int | None, list[Sealed]]:
     found: dict[int | None, list[Sealed]] = {}
     for each in parts.sealed:
         is_first = each.of == "text" or (each.of == "reasoning" and each.call == 0)
-        home = 0 if each.of == "text" else min(each.call, max(len(parts.calls) - 1, 0))
+        home = min(each.call, len(parts.calls) - 1)
         found.setdefault(None if is_first and parts.text else home, []).append(each)
     return found
 
 
 def _sealed_entry(sealed: Sealed, first: int) -> dict[str, Any]:
-    call = 0 if sealed.of == "text" else max(sealed.call - first, 0)
-    entry: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(sealed, call=call))
+    own = msgspec.structs.replace(sealed, call=sealed.call - first)
+    entry: dict[str, Any] = msgspec.to_builtins(own)
     return entry
 
 
