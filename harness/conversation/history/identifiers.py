@@ -25,7 +25,7 @@ from harness.turns.messages import Message
 from harness.turns.turn import Turn
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# The characters and beginnings of ids of real providers; the longest id that fits a pattern is used.
+# Characters and beginnings of ids of real providers; the longest id that fits a pattern is used.
 _ALPHABETS: Final = (_BASE62, _BASE62[36:], "0123456789abcdef", "0123456789")
 _PREFIXES: Final = ("", "call_", "toolu_", "fc_", "chatcmpl-tool-")
 # Without the beginning. The ids of items of OpenAI's Responses API have as many characters.
@@ -211,5 +211,5 @@ def _candidate_names(name: str) -> Iterator[str]:
 def _name_with_digest(name: str, text: str) -> str:
     """Return the simple form of `name`, followed by a digest of `text`."""
     plain = _UNFIT.sub("_", name).strip("_")[:_MOST_PLAIN_CHARACTERS] or "tool"
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = hashlib.sha256(ascii(text).encode()).hexdigest()
     return f"{plain}_{digest[:8]}"
