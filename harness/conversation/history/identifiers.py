@@ -12,7 +12,6 @@ A name that fits is unchanged. Any other name is written with letters, digits, `
 
 import hashlib
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count, product
@@ -26,11 +25,12 @@ from harness.turns.messages import Message
 from harness.turns.turn import Turn
 
 _BASE62: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-# The characters of ids of real providers; the longest id that fits a pattern is used.
+# Characters and beginnings of ids of real providers; the longest id that fits a pattern is used.
 _ALPHABETS: Final = (_BASE62, _BASE62[36:], "0123456789abcdef", "0123456789")
 _PREFIXES: Final = ("", "call_", "toolu_", "fc_", "chatcmpl-tool-")
-_MOST_LENGTH: Final = 40
-_SAMPLES: Final = ("a", "b", "c")
+# Without the beginning. The ids of items of OpenAI's Responses API have as many characters.
+_MOST_LENGTH: Final = 48
+_SAMPLES: Final = "abc"
 # Attempts to find an id that was not used before.
 _MOST_TRIES: Final = 10_000
 
@@ -53,8 +53,6 @@ def distinct_ids(turn: Turn) -> Turn:
     unchanged.
     """
     given = [call.id for call in turn.tool_calls] + [error.id for error in turn.parse_errors]
-    if all(given) and len(set(given)) == len(given):
-        return turn
     fresh = iter(_distinct(given))
     return replace(
         turn,
@@ -63,67 +61,46 @@ def distinct_ids(turn: Turn) -> Turn:
     )
 
 
-def fit_ids(messages: Sequence[Message], pattern: str = "") -> FittedIds:
+def fit_ids(messages: Sequence[Message], pattern: str) -> FittedIds:
     """Return `messages` with ids that are unique and match `pattern` completely.
 
-    A result belongs to the nearest call before it with the same id. If several calls of one message
-    have it, each result belongs to the next of them.
+    A result belongs to the nearest call before it with the same id.
 
     Args:
-        messages: the complete history.
+        messages: the complete history; the ids of the calls of one message differ.
         pattern: a regular expression; "" for any id.
 
     Raises:
         UsageError: no id matches the pattern.
     """
-    ids = _Ids(pattern)
-    waiting: dict[str, deque[str]] = {}
-    fitted = tuple(_fit(message, ids, waiting) for message in messages)
+    ids, sent = _Ids(pattern), dict[str, str]()
+    fitted = tuple(_fit(message, ids, sent) for message in messages)
     return FittedIds(fitted, ids.native)
 
 
 def _distinct(given: Sequence[str]) -> Iterator[str]:
-    taken, seen = set(given), set[str]()
+    taken, seen = set(given), {""}
     for position, each in enumerate(given):
-        fresh = each if each and each not in seen else ""
-        number = position
-        while not fresh:
-            made = f"{each or 'call'}-{number}"
-            fresh, number = ("" if made in taken else made), number + 1
+        fresh = each
+        if each in seen:
+            made = (f"{each}-{number}" for number in count(position))
+            fresh = next(it for it in made if it not in taken)
         seen.add(fresh)
         taken.add(fresh)
         yield fresh
 
 
-def _fit(message: Message, ids: "_Ids", waiting: dict[str, deque[str]]) -> Message:
+def _fit(message: Message, ids: "_Ids", sent: dict[str, str]) -> Message:
+    """Return `message` with fitted ids; `sent` has the newest fitted id of each original one."""
     calls = message.get("tool_calls")
-    if message.get("role") == "assistant" and isinstance(calls, list) and calls:
-        given = [_give(call, ids) for call in calls]
-        # A call hides calls of earlier messages with the same id.
-        queues: dict[str, deque[str]] = {}
-        for wire in filter(None, given):
-            queues.setdefault(ids.native[wire], deque()).append(wire)
-        waiting.update(queues)
-        pairs = zip(calls, given, strict=True)
-        return message | {"tool_calls": [c | {"id": wire} if wire else c for c, wire in pairs]}
-    if message.get("role") == "tool":
-        wire = _next(waiting.get(_text(message.get("tool_call_id")), deque()))
-        return message | {"tool_call_id": wire} if wire else message
+    if calls:
+        for call in calls:
+            sent[call["id"]] = ids.give(call["id"])
+        return message | {"tool_calls": [call | {"id": sent[call["id"]]} for call in calls]}
+    if message["role"] == "tool":
+        call_id = message["tool_call_id"]
+        return message | {"tool_call_id": sent.get(call_id, call_id)}
     return message
-
-
-def _next(queue: deque[str]) -> str:
-    """Return the id of the call that a result answers; the last one is kept for a second result."""
-    return queue.popleft() if len(queue) > 1 else next(iter(queue), "")
-
-
-def _give(call: object, ids: "_Ids") -> str:
-    native = call.get("id") if isinstance(call, dict) else None
-    return ids.give(native) if isinstance(native, str) else ""
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 class _Ids:
@@ -134,7 +111,6 @@ class _Ids:
         self._pattern = re.compile(pattern or r"[\s\S]+")
         self._any = not pattern
         self._came: dict[str, int] = {}
-        self._shape: _Shape | None = None
 
     def give(self, native: str) -> str:
         for wire in self._candidates(native):
@@ -156,10 +132,9 @@ class _Ids:
             yield self._made(native, number)
 
     def _made(self, native: str, number: int) -> str:
-        if self._any and native:
+        if self._any:
             return f"{native}-{number}"
-        self._shape = self._shape or _shape_of(self._pattern)
-        return self._shape.write(native if number == 1 else f"{native}/{number}")
+        return _shape_of(self._pattern).write(native if number == 1 else f"{native}/{number}")
 
 
 class _Shape(msgspec.Struct, frozen=True):
@@ -183,18 +158,16 @@ class _Shape(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=64)
 def _shape_of(pattern: re.Pattern[str]) -> _Shape:
     for length, prefix, alphabet in product(range(_MOST_LENGTH, 0, -1), _PREFIXES, _ALPHABETS):
-        rest = length - len(prefix)
-        if rest > 0:
-            shape = _Shape(prefix, alphabet, rest)
-            if all(pattern.fullmatch(shape.write(sample)) for sample in _SAMPLES):
-                return shape
+        shape = _Shape(prefix, alphabet, length)
+        if all(pattern.fullmatch(shape.write(sample)) for sample in _SAMPLES):
+            return shape
     return _Shape("", _BASE62, _MOST_LENGTH)
 
 
 # Source: OpenAI's API reference, `tools[].function.name`; Anthropic's has the same pattern.
 NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_MOST_NAME_CHARACTERS: Final = 64
-_DIGEST_CHARACTERS: Final = 8
+# So that the longest name has room for `_` and eight characters of a digest.
+_MOST_PLAIN_CHARACTERS: Final = 55
 _UNFIT: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -225,24 +198,18 @@ class NameMap:
 
 def fitting_name(name: str) -> str:
     """Return `name`, or a unique other form if a provider would reject it."""
-    return name if NAME.fullmatch(name) else _name_with_digest(name, 0)
+    return name if NAME.fullmatch(name) else _name_with_digest(name, name)
 
 
 def _candidate_names(name: str) -> Iterator[str]:
     plain = _UNFIT.sub("_", name)
-    if plain.strip("_") and len(plain) <= _MOST_NAME_CHARACTERS:
+    if any(map(str.isalnum, plain)) and NAME.fullmatch(plain):
         yield plain
-    yield from (_name_with_digest(name, number) for number in count())
+    yield from (_name_with_digest(name, name + "/" * number) for number in count())
 
 
-def _name_with_digest(name: str, number: int) -> str:
-    """Return the simple form, followed by a digest of the complete name."""
-    plain = (
-        _UNFIT.sub("_", name[:_MOST_NAME_CHARACTERS]).strip("_")[
-            : _MOST_NAME_CHARACTERS - _DIGEST_CHARACTERS - 1
-        ]
-        or "tool"
-    )
-    text = f"{name}/{number}" if number else name
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{plain}_{digest[:_DIGEST_CHARACTERS]}"
+def _name_with_digest(name: str, text: str) -> str:
+    """Return the simple form of `name`, followed by a digest of `text`."""
+    plain = _UNFIT.sub("_", name).strip("_")[:_MOST_PLAIN_CHARACTERS] or "tool"
+    digest = hashlib.sha256(ascii(text).encode()).hexdigest()
+    return f"{plain}_{digest[:8]}"

@@ -20,7 +20,7 @@ _NOTICES: Final[dict[Language, str]] = {
 
 
 def limit_history(
-    messages: Sequence[Message], most: int | None, language: Language = "en"
+    messages: Sequence[Message], most: int | None, language: Language
 ) -> tuple[Message, ...]:
     """Return `messages`, or as many as fit, with a notice in the first question that is kept.
 
@@ -30,7 +30,7 @@ def limit_history(
             question and the newest block may exceed it, because they are always kept.
         language: of the notice.
     """
-    if most is None or len(messages) <= most:
+    if most is None:
         return tuple(messages)
     head = tuple(takewhile(lambda message: message["role"] == "system", messages))
     kept = _kept(_blocks(messages[len(head) :]), most - len(head))
@@ -59,7 +59,7 @@ def _kept(blocks: Sequence[list[Message]], most: int) -> list[Message]:
     last = max(at for at, block in enumerate(blocks) if is_question(block[0]))
     first = len(blocks) - 1
     left = most - len(blocks[first]) - (last < first)
-    while first and (first - 1 == last or len(blocks[first - 1]) <= left):
+    while first and len(blocks[first - 1]) <= left:
         first -= 1
         left -= len(blocks[first]) * (first != last)
     kept: Iterable[list[Message]] = blocks[first:]

@@ -10,7 +10,8 @@ There are three policies. Each gives histories that providers accept: results ar
 after their calls, and no message is empty. `identifiers.fit_ids` makes ids unique in the history.
 
     merged    one assistant message with text and calls, then one message for each result
-    direct    one message for each part: the text, then each call followed by its result
+    direct    one message for each part: the text, then each call followed by its result. The model
+              reads that it made its calls one after the other (quirk HIST-SPLIT-PARALLEL)
     grouped   text, calls and results in separate messages; the name of the assistant's messages
               contains the iteration
 """
@@ -26,11 +27,11 @@ from harness.conversation.history.identifiers import distinct_ids, fitting_name
 from harness.conversation.results import MOST_CHARACTERS, error_text
 from harness.conversation.wording import Language
 from harness.providers import Capabilities
-from harness.turns.arguments import parse
 from harness.turns.deltas import CUT_SHORT, SNIPPET_CHARACTERS, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
 from harness.turns.messages import SEALED, Message, assistant, tool_result
 from harness.turns.turn import Sealed, Turn
+from harness.turns.verdicts import unusable_reason
 
 # A message of a provider may have any length.
 _MOST_ERROR: Final = 600
@@ -88,7 +89,7 @@ def incomplete_reason(turn: Turn) -> str:
     return turn.finish.reason.value if turn.finish.reason in CUT_SHORT else ""
 
 
-def parse_error_text(error: ParseError, language: Language = "en") -> str:
+def parse_error_text(error: ParseError, language: Language) -> str:
     """Return the text that replaces a call that could not be used in the history."""
     named = f"{error.name}: " if error.name else ""
     raw = f"\n{_RAW[language]}{error.snippet[:SNIPPET_CHARACTERS]}" if error.snippet else ""
@@ -140,16 +141,14 @@ def _sealed(turn: Turn, kept: list[bool]) -> Iterator[Sealed]:
 
 def _usable(call: ToolCall) -> ToolCall | ParseError:
     """Return `call` as it may be sent; the text input of a custom tool becomes a member."""
-    if call.kind == "custom" and call.name:
-        arguments = encode_json({"input": call.arguments}).decode()
-        return ToolCall(call.id, fitting_name(call.name), arguments)
-    parsed = parse(call.arguments)
-    if parsed.value is None or not call.name:
-        error = parsed.error or "the call has no name"
+    arguments = call.arguments
+    if call.kind == "custom":
+        arguments = encode_json({"input": arguments}).decode()
+    error = unusable_reason(call.name, arguments, cut_short=False)
+    if error:
         snippet = call.arguments[:SNIPPET_CHARACTERS]
         return ParseError("tool_use", error, snippet, call.id, call.name)
-    arguments = call.arguments if call.arguments.strip() else "{}"
-    return ToolCall(call.id, fitting_name(call.name), arguments)
+    return ToolCall(call.id, fitting_name(call.name), arguments if arguments.strip() else "{}")
 
 
 def _failed(error: ParseError, result: ToolResult | None, storing: StoringOptions) -> AnsweredCall:
@@ -173,19 +172,9 @@ def join_paragraphs(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part.strip())
 
 
-# The message of the text, in place of the number of a call.
-_HEAD: Final = -1
-
 HistoryPolicy = Literal["merged", "direct", "grouped"]
 HISTORY_POLICIES: Final[tuple[HistoryPolicy, ...]] = ("merged", "direct", "grouped")
-# Policy -> quirks that it has by design. With `direct`, the model made these calls at once, and
-# reads that it made them one after the other. No provider rejects that. They do reject the order of
-# the original seed system: all calls, each in its message, and then all results.
-DEPARTURES: Final[dict[str, frozenset[str]]] = {
-    "merged": frozenset(),
-    "direct": frozenset({"HIST-SPLIT-PARALLEL"}),
-    "grouped": frozenset(),
-}
+_DEFAULT_STORING: Final = StoringOptions()
 
 
 def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
@@ -194,7 +183,7 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
     results: Mapping[str, ToolResult],
     iteration: int,
     capabilities: Capabilities,
-    storing: StoringOptions | None = None,
+    storing: StoringOptions = _DEFAULT_STORING,
 ) -> tuple[Message, ...]:
     """Return the messages of a turn; none if it is empty.
 
@@ -206,10 +195,10 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
         capabilities: of the provider that gets the messages.
         storing: the options.
     """
-    parts = _storable_parts(turn, results, storing or StoringOptions())
+    parts = _storable_parts(turn, results, storing)
     text, calls = parts.text, parts.calls
     sealed = _sealed_by_message(parts)
-    later = [each for at, own in sealed.items() if at >= 0 for each in own]
+    later = [each for at, own in sealed.items() if at is not None for each in own]
 
     def assistant_of(
         text: str, calls: Sequence[AnsweredCall], own: Iterable[Sealed], first: int = 0
@@ -220,7 +209,7 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
 
     if policy == "merged":
         return (*assistant_of(text, calls, parts.sealed), *_result_messages(calls))
-    head = assistant_of(text, (), sealed.get(_HEAD, ()))
+    head = assistant_of(text, (), sealed.get(None, ()))
     if policy == "direct":
         pairs = (
             (*assistant_of("", (call,), sealed.get(at, ()), at), *_result_messages((call,)))
@@ -232,22 +221,22 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
     return (*named, *_result_messages(calls))
 
 
-def _sealed_by_message(parts: StorableParts) -> dict[int, list[Sealed]]:
+def _sealed_by_message(parts: StorableParts) -> dict[int | None, list[Sealed]]:
     """Return the sealed data by the number of the call whose message it goes with.
 
-    What belongs to the text, or to the reasoning before the first call, goes with the text.
+    What belongs to the text, or to the reasoning before the first call, goes with the text: None.
     """
-    found: dict[int, list[Sealed]] = {}
+    found: dict[int | None, list[Sealed]] = {}
     for each in parts.sealed:
         is_first = each.of == "text" or (each.of == "reasoning" and each.call == 0)
-        home = 0 if each.of == "text" else min(each.call, max(len(parts.calls) - 1, 0))
-        found.setdefault(_HEAD if is_first and parts.text else home, []).append(each)
+        home = min(each.call, len(parts.calls) - 1)
+        found.setdefault(None if is_first and parts.text else home, []).append(each)
     return found
 
 
 def _sealed_entry(sealed: Sealed, first: int) -> dict[str, Any]:
-    call = 0 if sealed.of == "text" else max(sealed.call - first, 0)
-    entry: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(sealed, call=call))
+    own = msgspec.structs.replace(sealed, call=sealed.call - first)
+    entry: dict[str, Any] = msgspec.to_builtins(own)
     return entry
 
 

@@ -41,7 +41,7 @@ class _AnyPattern(Channel):
     """Sends ids that do not match the provider's pattern."""
 
     def request_messages(self, history: Sequence[Message]) -> tuple[Message, ...]:
-        return (super().request_messages(())[0], *fit_ids(history).messages)
+        return (super().request_messages(())[0], *fit_ids(history, "").messages)
 
 
 @channel_mutant("ids-rewritten", "HIST-ID-CHANGED")

@@ -28,6 +28,8 @@ PATTERNS = [
     "call_[a-z0-9]{24}",
     "[a-f0-9]{8}",
     "[0-9]+",
+    "fc_[0-9a-f]{48}",
+    "chatcmpl-tool-[0-9a-f]{32}",
 ]
 ANY_IDS = IDS | st.text(max_size=60)
 ROUNDS = st.lists(st.lists(ANY_IDS.filter(bool), min_size=1, max_size=4, unique=True), max_size=8)
@@ -86,11 +88,11 @@ def test_what_fits_and_is_unique_is_left_alone(rounds: list[list[str]]) -> None:
 
 def test_native_ids_stay_where_any_are_taken() -> None:
     messages = history([["functions.Bash:0"], ["functions.Bash:1"]])
-    assert list(fit_ids(messages).messages) == messages
+    assert list(fit_ids(messages, "").messages) == messages
 
 
 def test_a_provider_that_reuses_an_id_gets_different_ones_back() -> None:
-    ids = wire_ids(fit_ids(history([["call_0"]] * 3)).messages)
+    ids = wire_ids(fit_ids(history([["call_0"]] * 3), "").messages)
     assert ids == ["call_0", "call_0-2", "call_0-3"]
 
 

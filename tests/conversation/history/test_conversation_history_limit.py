@@ -25,7 +25,7 @@ def test_a_cut_leaves_a_history_that_providers_take(
     data: st.DataObject, capabilities: Capabilities, policy: str, most: int
 ) -> None:
     messages = data.draw(histories(capabilities, policy))
-    cut = limit_history(messages, most)
+    cut = limit_history(messages, most, "en")
     assert history_problems(cut, capabilities) == ()
     assert cut[0]["role"] != "tool"
     assert [m for m in cut if m["role"] == "system"] == [
@@ -41,7 +41,7 @@ def test_a_cut_leaves_a_history_that_providers_take(
 @given(st.data(), POLICY_NAMES, st.integers(0, 30))
 def test_a_cut_says_how_much_is_missing(data: st.DataObject, policy: str, most: int) -> None:
     messages = data.draw(histories(Capabilities(), policy))
-    cut = limit_history(messages, most)
+    cut = limit_history(messages, most, "en")
     notices = NOTICE.findall("\n".join(str(message["content"]) for message in cut))
     if cut == messages:
         assert notices == []
@@ -53,8 +53,8 @@ def test_a_cut_says_how_much_is_missing(data: st.DataObject, policy: str, most: 
 @given(st.data(), POLICY_NAMES, st.integers(0, 30))
 def test_a_cut_fits_unless_nothing_more_can_go(data: st.DataObject, policy: str, most: int) -> None:
     messages = data.draw(histories(Capabilities(), policy))
-    cut = limit_history(messages, most)
-    least = limit_history(messages, 0)
+    cut = limit_history(messages, most, "en")
+    least = limit_history(messages, 0, "en")
     assert len(cut) <= most or len(cut) == len(least)
 
 
@@ -69,7 +69,7 @@ def test_a_round_goes_with_all_of_its_results() -> None:
         assistant("Answer."),
         user("Second?"),
     ]
-    cut = limit_history(messages, 5)
+    cut = limit_history(messages, 5, "en")
     assert [message["role"] for message in cut] == ["system", "user"]
     assert cut[1]["content"] == "[5 earlier messages were left out here.]\n\nSecond?"
 
@@ -79,7 +79,7 @@ def test_the_question_stays_when_its_first_rounds_go() -> None:
     for number in range(9):
         messages.append(assistant(None, [ToolCall(f"c{number}", "f", "{}")]))
         messages.append(tool_result(f"c{number}", "x"))
-    cut = limit_history(messages, 7)
+    cut = limit_history(messages, 7, "en")
     assert [message["role"] for message in cut] == ["system", "user", *["assistant", "tool"] * 2]
     assert cut[1]["content"] == "[16 earlier messages were left out here.]\n\nWhy?"
     assert cut[-1]["tool_call_id"] == "c8"
@@ -91,7 +91,7 @@ def test_results_in_the_users_voice_stay_with_their_calls_and_are_no_question() 
     for number in range(5):
         messages.append(assistant(f"<tool_call>{number}"))
         messages += feedback.result_messages(prompt, [ToolResult("c", "f", number)])
-    cut = limit_history(messages, 4)
+    cut = limit_history(messages, 4, "en")
     assert [m["role"] for m in cut] == ["system", "user", "assistant", "user"]
     assert cut[1]["content"] == "[8 earlier messages were left out here.]\n\nWhy?"
     assert cut[2:] == tuple(messages[-2:])
@@ -100,7 +100,7 @@ def test_results_in_the_users_voice_stay_with_their_calls_and_are_no_question() 
 def test_a_request_for_another_reply_is_no_question() -> None:
     again = feedback.retry_text(find_prompt("native-tools/v1"), "It is cut.", 0)
     messages = [user("Why?"), assistant("{"), user(again), assistant("So.")]
-    assert [m["content"] for m in limit_history(messages, 2)] == [
+    assert [m["content"] for m in limit_history(messages, 2, "en")] == [
         "[2 earlier messages were left out here.]\n\nWhy?",
         "So.",
     ]

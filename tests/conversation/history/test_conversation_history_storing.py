@@ -11,7 +11,6 @@ from harness.conversation.feedback import ToolResult
 from harness.conversation.history.check import history_problems
 from harness.conversation.history.identifiers import distinct_ids
 from harness.conversation.history.storing import (
-    DEPARTURES,
     HISTORY_POLICIES,
     HistoryPolicy,
     StoringOptions,
@@ -119,14 +118,7 @@ def test_grouped_marks_the_messages_of_an_iteration() -> None:
 def test_the_seeds_own_direct_order_is_what_providers_refuse() -> None:
     text, one, result_one, two, result_two = turn_messages("direct", TURN, RESULTS, 1, DEFAULT)
     problems = history_problems((text, one, two, result_one, result_two), DEFAULT)
-    assert {problem.quirk for problem in problems} == DEPARTURES["direct"]
-
-
-@pytest.mark.parametrize("policy", HISTORY_POLICIES)
-def test_each_policy_says_what_it_departs_from(policy: HistoryPolicy) -> None:
-    messages = turn_messages(policy, TURN, RESULTS, 1, DEFAULT)
-    spread = sum("tool_calls" in message for message in messages) > 1
-    assert DEPARTURES[policy] == ({"HIST-SPLIT-PARALLEL"} if spread else set())
+    assert {problem.quirk for problem in problems} == {"HIST-SPLIT-PARALLEL"}
 
 
 @pytest.mark.parametrize(("provider", "silent"), [("openai", None), ("dashscope", "")])
