@@ -78,8 +78,10 @@ def _report_error(evidence: ConversationEvidence) -> Iterator[Violation]:
 )
 def _report_snippet(evidence: ConversationEvidence) -> Iterator[Violation]:
     for path, record, error in _reports(evidence):
-        # A stream may end after the name of a call, and then there is nothing to quote.
-        if not error.snippet.strip() and not incomplete_reason(record.turn):
+        # A stream may end after the name of a call, and a call without a name may have no
+        # arguments either: then there is nothing to quote.
+        has_something = bool(error.name) and not incomplete_reason(record.turn)
+        if has_something and not error.snippet.strip():
             yield Violation(f"{path}.snippet", "the start of what the model wrote", "no text")
 
 
