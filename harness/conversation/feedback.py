@@ -89,10 +89,10 @@ def result_messages(
     """
     texts = [tool_result_text(result, prompt.language, limit) for result in results]
     if not prompt.describes_tools:
-        return tuple(tool_result(it.call_id, text) for it, text in zip(results, texts, strict=True))
+        return tuple(map(tool_result, (result.call_id for result in results), texts))
     if not results:
         return ()
-    blocks = (_result_block(result.name, text) for result, text in zip(results, texts, strict=True))
+    blocks = map(_result_block, (result.name for result in results), texts)
     words = TEXTS[prompt.language]
     request = words.results_request[prompt.protocol]
     content = "\n\n".join((words.results_lead, *blocks, request))
@@ -101,9 +101,7 @@ def result_messages(
 
 def is_question(message: Message) -> bool:
     """Return whether the user wrote `message`, and not this module in the user's name."""
-    content = message.get("content")
-    is_text = message["role"] == "user" and isinstance(content, str)
-    return is_text and not str(content).startswith(_LEADS)
+    return message["role"] == "user" and not message["content"].startswith(_LEADS)
 
 
 def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:
