@@ -37,6 +37,7 @@ from harness.normalizers.respond import respond, respond_with_text_calls
 from harness.text_calls import ARGUMENTS_KEYS, NAME_KEYS, TextPolicy
 from harness.turns.deltas import (
     SNIPPET_CHARACTERS,
+    Finish,
     FinishReason,
     ParseError,
     ToolCall,
@@ -136,6 +137,13 @@ def retry_reason(turn: Turn, prompt: Prompt) -> str:
     return texts.cut.format(why=code) if truncated and called else ""
 
 
+def resolve_stop_reason(turn: Turn) -> Turn:
+    """Return `turn`, with a normal end if it announces calls and none of them could be parsed."""
+    if turn.finish is None or turn.tool_calls or turn.finish.reason is not FinishReason.TOOL_CALLS:
+        return turn
+    return replace(turn, finish=Finish(FinishReason.STOP, turn.finish.raw))
+
+
 def tool_use_config(task: Task) -> AgentConfig:
     """Return the config for a provider that supports tools."""
     serial = not task.capabilities.supports_parallel_tools
@@ -146,6 +154,7 @@ def tool_use_config(task: Task) -> AgentConfig:
         # An explicit false is sent, and otherwise nothing (quirk PARALLEL-FALSE-DROPPED).
         options={"parallel_tool_calls": False} if serial else {},
         serial=serial,
+        resolve=resolve_stop_reason,
         retry_reason=retry_reason,
     )
 
@@ -167,7 +176,7 @@ def json_fallback_config(task: Task) -> AgentConfig:
         prompt=prompt,
         strategy="json_fallback",
         serial=True,  # the prompt asks for one call in each reply
-        resolve=lambda turn: _with_attempt(turn, known),
+        resolve=lambda turn: resolve_stop_reason(_with_attempt(turn, known)),
         retry_reason=retry_reason,
         retry_example=lambda turn: retry_example(task, prompt, turn),
     )
