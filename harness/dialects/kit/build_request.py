@@ -144,12 +144,12 @@ def flat_declarations(tools: Iterable[Tool]) -> Json:
 
 
 def arguments_object(text: str) -> Json:
-    """Return the arguments of a stored call as the object that most APIs want."""
+    """Return the arguments of a call as the object that most APIs want."""
     try:
-        value: Json = json.loads(text)
-    except (ValueError, RecursionError):  # a number of more digits than Python reads
+        value = json.loads(text)
+    except (ValueError, RecursionError):  # a number of more digits than Python reads, or no JSON
         return {"raw": text}
-    return value
+    return value if isinstance(value, dict) else {"raw": text}
 
 
 _RESULT: Final = "tool"
