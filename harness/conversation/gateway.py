@@ -74,7 +74,7 @@ def attempted_call(text: str, known: AbstractSet[str]) -> ParseError | None:
     """
     return (
         _attempt_at_known_tool(text, known)
-        or _attempt_at_unknown_tool(text, known)
+        or _attempt_at_unknown_tool(text)
         or _attempt_without_name(text)
     )
 
@@ -91,10 +91,10 @@ def _attempt_at_known_tool(text: str, known: AbstractSet[str]) -> ParseError | N
     return None
 
 
-def _attempt_at_unknown_tool(text: str, known: AbstractSet[str]) -> ParseError | None:
+def _attempt_at_unknown_tool(text: str) -> ParseError | None:
     for found in _NAME.finditer(text):
         name = found[2]
-        if found[1] and name not in known:
+        if found[1]:  # a known name after a brace was found before
             if not _ARGUMENTS.search(text, found.end()):
                 return None
             return _attempt_error(text, found.start(), f"there is no tool {name!r}", name)
