@@ -139,14 +139,23 @@ def _functions() -> dict[tuple[str, str], list[FunctionType]]:
 def outermost_function(file: str, scope: str) -> str:
     """Return the function of a loaded suite that contains all of `scope`; "" if there are several.
 
+    It is "" too if the function was made inside another one while a module was imported: it keeps
+    its code if that of the other one is replaced.
+
     Args:
         file: relative to the repository.
         scope: names of classes and functions, joined by dots.
     """
+    functions, path = _functions(), str(_ROOT / file)
+    if any(
+        made[0] == path and "<locals>." in made[1] and made[1].replace("<locals>.", "") == scope
+        for made in functions
+    ):
+        return ""
     names = scope.split(".")
     for count in range(1, len(names) + 1):
         name = ".".join(names[:count])
-        found = _functions().get((str(_ROOT / file), name), [])
+        found = functions.get((path, name), [])
         if len({each.__code__ for each in found}) == 1:
             return name
     return ""

@@ -80,8 +80,8 @@ def _format_errors(prompt: Prompt, turn: Turn) -> str:
     return "\n\n".join(parse_error_text(error, prompt.language) for error in turn.parse_errors)
 
 
-# Providers reject these options in a request without tools.
-_OPTIONS_WITH_TOOLS: Final = frozenset(("parallel_tool_calls", "tool_choice"))
+# Providers reject this option in a request without tools.
+_OPTION_WITH_TOOLS: Final = "parallel_tool_calls"
 
 
 class Channel:
@@ -119,9 +119,7 @@ class Channel:
     ) -> Turn:
         """Send the history and return the turn, with the application's names for tools."""
         allowed = {
-            key: value
-            for key, value in options.items()
-            if self._tools or key not in _OPTIONS_WITH_TOOLS
+            key: value for key, value in options.items() if self._tools or key != _OPTION_WITH_TOOLS
         }
         messages = self.request_messages(history)
         request = next_request(self.task, messages, self._tools, allowed)

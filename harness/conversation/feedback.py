@@ -1,10 +1,8 @@
 """What the agent sends back to the model: results of calls, refusals, and requests for a retry.
 
-If the API has a field for tools, each result is its own message with the id of its call (quirk
-HIST-RESULTS-GROUPED covers the dialects that need them together). If the prompt describes the
-tools, there is no role for results: one user message contains all of them and asks explicitly for
-an answer, because a model that sees only data takes it for a new question. A refusal must let the
-model fix its call without further information.
+If the prompt describes the tools, there is no role for results: one user message contains all of
+them and asks explicitly for an answer, because a model that sees only data takes it for a new
+question. A refusal must let the model fix its call without further information.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +15,7 @@ from harness.conversation.prompts import Prompt
 from harness.conversation.results import MOST_CHARACTERS, error_text, result_text
 from harness.conversation.wording import TEXTS, Language
 from harness.turns.deltas import ParseError
-from harness.turns.messages import Message, tool_result, user
+from harness.turns.messages import Message, user
 
 _MOST_REPORTS: Final = 5
 _MOST_REPORT_CHARACTERS: Final = 600
@@ -80,19 +78,19 @@ class ToolResult(msgspec.Struct, frozen=True):
 def result_messages(
     prompt: Prompt, results: Sequence[ToolResult], *, limit: int = MOST_CHARACTERS
 ) -> tuple[Message, ...]:
-    """Return the messages with the results of calls, in order.
+    """Return the message with the results of calls, in order; none without results.
 
     Args:
-        prompt: of the request that the calls answered.
+        prompt: of the request that the calls answered; it describes the tools.
         results: one for each call.
         limit: the maximum number of characters of each result.
     """
-    texts = [tool_result_text(result, prompt.language, limit) for result in results]
-    if not prompt.describes_tools:
-        return tuple(tool_result(it.call_id, text) for it, text in zip(results, texts, strict=True))
     if not results:
         return ()
-    blocks = (_result_block(result.name, text) for result, text in zip(results, texts, strict=True))
+    blocks = (
+        _result_block(result.name, tool_result_text(result, prompt.language, limit))
+        for result in results
+    )
     words = TEXTS[prompt.language]
     request = words.results_request[prompt.protocol]
     content = "\n\n".join((words.results_lead, *blocks, request))
@@ -101,9 +99,7 @@ def result_messages(
 
 def is_question(message: Message) -> bool:
     """Return whether the user wrote `message`, and not this module in the user's name."""
-    content = message.get("content")
-    is_text = message["role"] == "user" and isinstance(content, str)
-    return is_text and not str(content).startswith(_LEADS)
+    return message["role"] == "user" and not message["content"].startswith(_LEADS)
 
 
 def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:

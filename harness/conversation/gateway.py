@@ -24,7 +24,7 @@ from harness.conversation.agent import Agent
 from harness.conversation.channel import assistant_text
 from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.feedback import parse_error_reports
-from harness.conversation.history.storing import StoringOptions, incomplete_reason
+from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.prompts import PROMPTS, Prompt, Protocol, find_prompt, newest_prompt
 from harness.conversation.prompts.examples import example_arguments
 from harness.conversation.replies import next_request, request_turn
@@ -36,7 +36,6 @@ from harness.normalizers import reference
 from harness.normalizers.respond import respond, respond_with_text_calls
 from harness.text_calls import ARGUMENTS_KEYS, NAME_KEYS, TextPolicy
 from harness.turns.deltas import (
-    DECIDED_BY_CALLS,
     SNIPPET_CHARACTERS,
     Finish,
     FinishReason,
@@ -75,7 +74,7 @@ def attempted_call(text: str, known: AbstractSet[str]) -> ParseError | None:
     """
     return (
         _attempt_at_known_tool(text, known)
-        or _attempt_at_unknown_tool(text, known)
+        or _attempt_at_unknown_tool(text)
         or _attempt_without_name(text)
     )
 
@@ -92,10 +91,10 @@ def _attempt_at_known_tool(text: str, known: AbstractSet[str]) -> ParseError | N
     return None
 
 
-def _attempt_at_unknown_tool(text: str, known: AbstractSet[str]) -> ParseError | None:
+def _attempt_at_unknown_tool(text: str) -> ParseError | None:
     for found in _NAME.finditer(text):
         name = found[2]
-        if found[1] and name not in known:
+        if found[1]:  # a known name after a brace was found before
             if not _ARGUMENTS.search(text, found.end()):
                 return None
             return _attempt_error(text, found.start(), f"there is no tool {name!r}", name)
@@ -129,26 +128,20 @@ def retry_reason(turn: Turn, prompt: Prompt) -> str:
     texts = TEXTS[prompt.language].refusal
     code = incomplete_reason(turn)
     if not code:
-        unusable = turn.parse_errors and not turn.tool_calls
-        return parse_error_reports(turn.parse_errors) if unusable else ""
+        return "" if turn.tool_calls else parse_error_reports(turn.parse_errors)
     if turn.failure is not None:
         failure = f"{code}: {turn.failure.message}"[:_MOST_REASON_CHARACTERS]
         return texts.provider.format(why=failure) if turn.failure.code in _RETRYABLE else ""
-    truncated = turn.finish is not None and turn.finish.reason is FinishReason.LENGTH
+    truncated = code == FinishReason.LENGTH.value
     called = turn.tool_calls or turn.parse_errors
     return texts.cut.format(why=code) if truncated and called else ""
 
 
 def resolve_stop_reason(turn: Turn) -> Turn:
-    """Return `turn` with the finish reason that its calls imply; a truncated turn keeps its own."""
-    if turn.finish is None:
+    """Return `turn`, with a normal end if it announces calls and none of them could be parsed."""
+    if turn.finish is None or turn.tool_calls or turn.finish.reason is not FinishReason.TOOL_CALLS:
         return turn
-    reason = turn.finish.reason
-    if turn.tool_calls and reason in DECIDED_BY_CALLS:
-        return replace(turn, finish=Finish(FinishReason.TOOL_CALLS, turn.finish.raw))
-    if not turn.tool_calls and reason is FinishReason.TOOL_CALLS:
-        return replace(turn, finish=Finish(FinishReason.STOP, turn.finish.raw))
-    return turn
+    return replace(turn, finish=Finish(FinishReason.STOP, turn.finish.raw))
 
 
 def tool_use_config(task: Task) -> AgentConfig:
@@ -158,7 +151,6 @@ def tool_use_config(task: Task) -> AgentConfig:
         normalize=reference.normalize,
         prompt=_prompt_like(task, "native-tools"),
         strategy="tool_use",
-        storing=StoringOptions(rejected="text"),
         # An explicit false is sent, and otherwise nothing (quirk PARALLEL-FALSE-DROPPED).
         options={"parallel_tool_calls": False} if serial else {},
         serial=serial,
@@ -183,7 +175,6 @@ def json_fallback_config(task: Task) -> AgentConfig:
         normalize=partial(respond_with_text_calls, policy=FALLBACK_TEXT_POLICY),
         prompt=prompt,
         strategy="json_fallback",
-        storing=StoringOptions(rejected="text"),
         serial=True,  # the prompt asks for one call in each reply
         resolve=lambda turn: resolve_stop_reason(_with_attempt(turn, known)),
         retry_reason=retry_reason,
@@ -234,6 +225,8 @@ PROBE_QUESTION: Final = "Call the tool harness_probe with ok = true, and say not
 _CHOICE: Final[dict[str, Any]] = {
     "tool_choice": {"type": "function", "function": {"name": DUMMY.name}}
 }
+# Dialects in which a request can name the tool to call; `next_request` refuses unknown ones.
+_REQUIRE_TOOLS: Final = frozenset(row.name for row in DIALECTS.values() if row.can_require_tool)
 _REFUSALS: Final = frozenset(("refusal",))
 _MOST_ERROR_CHARACTERS: Final = 200
 
@@ -245,8 +238,7 @@ def probe(task: Task) -> Probe:
     unknown, and the gateway uses the JSON fallback.
     """
     asked = replace(task, tools=(DUMMY,))
-    row = DIALECTS.get(task.dialect)
-    options = _CHOICE if row and row.can_require_tool else {}
+    options = _CHOICE if task.dialect in _REQUIRE_TOOLS else {}
     request = next_request(asked, [user(PROBE_QUESTION)], asked.tools, options)
     # Calls in text prove nothing about the field, so they are not parsed.
     return _probe_result(request_turn(asked, request, respond))
@@ -256,8 +248,6 @@ def _probe_result(turn: Turn) -> Probe:
     failure = turn.failure
     if failure is not None and failure.code not in _REFUSALS:
         return Probe(ok=False, error=f"{failure.code}: {failure.message}"[:_MOST_ERROR_CHARACTERS])
-    if failure is None and turn.finish is None:
-        return Probe(ok=False, error="the reply has no end")
     return Probe(ok=failure is None and bool(turn.tool_calls or turn.parse_errors))
 
 

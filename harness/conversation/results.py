@@ -41,7 +41,7 @@ class SearchResult(msgspec.Struct, frozen=True):
 
     title: str
     source: str
-    content: str = ""
+    content: str
 
 
 def result_text(value: object, language: Language = "en", *, limit: int = MOST_CHARACTERS) -> str:
@@ -176,9 +176,10 @@ def _entries(found: tuple[SearchResult, ...], summary: str, words: ResultTexts, 
     if len(complete) <= limit:
         return complete
     total = f"{len(texts):,}"
+    # Not all of them fit, because the complete text is longer.
     available = limit - len(words.cut_entries.format(missing=total, total=total)) - 2
     text, shown = f"{lead}{words.results}", 0
-    while shown < len(texts) and len(text) + 2 + len(texts[shown]) <= available:
+    while len(text) + 2 + len(texts[shown]) <= available:
         text = f"{text}\n\n{texts[shown]}"
         shown += 1
     if not shown:  # the first entry alone is too long

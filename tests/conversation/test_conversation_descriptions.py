@@ -89,7 +89,7 @@ def test_types_are_told_in_a_few_words() -> None:
             "unit": {"enum": ["c", "f"], "default": "c"},
             "kind": {"const": "x"},
             "at": {"type": "string", "format": "date"},
-            "either": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            "either": {"anyOf": [{"type": "string"}, {"anyOf": [{"type": ["integer", "string"]}]}]},
             "scores": {"type": "object", "additionalProperties": {"type": "number"}},
             "anything": {},
             "whatever": True,

@@ -21,6 +21,7 @@ CASES: tuple[tuple[dict[str, Any], object], ...] = (
     ({"const": "trip"}, "trip"),
     ({"type": "integer", "default": 7}, 7),
     ({"type": "integer", "minimum": 3}, 3),
+    ({"type": "string", "default": None}, "VALUE"),
     ({"type": "number"}, 1),
     ({"type": "boolean"}, True),
     ({"type": ["null", "string"]}, None),
@@ -67,6 +68,9 @@ def test_a_tool_without_required_parameters_has_none(parameters: dict[str, Any])
 def test_a_schema_that_contains_itself_ends() -> None:
     person = {"type": "object", "properties": {"x": {"$ref": "#"}}, "required": ["x"]}
     assert json.dumps(example_arguments(Tool("f", "", person))).count('"x"') <= 10
+    rows = {"type": "array", "items": {"$ref": "#/properties/x"}}
+    nested = Tool("f", "", {"type": "object", "properties": {"x": rows}, "required": ["x"]})
+    assert example_arguments(nested) == {"x": [[[[[[]]]]]]}
 
 
 def retry(text: str, prompt: str, stability: JsonStability) -> tuple[str, Conversation]:

@@ -153,12 +153,6 @@ def test_an_error_is_told_as_one() -> None:
 RESULTS = (ToolResult("c1", "search", "Sunny."), ToolResult("c2", "get_time", error="no clock"))
 
 
-def test_native_results_are_messages_of_their_own() -> None:
-    first, second = result_messages(PROMPTS["native-tools/v1"], RESULTS)
-    assert first == {"role": "tool", "tool_call_id": "c1", "content": "Sunny."}
-    assert second["content"].startswith("<tool_error>")
-
-
 @pytest.mark.parametrize("prompt_id", [it.id for it in PROMPTS.values() if it.describes_tools])
 def test_taught_results_are_one_message_that_asks_for_an_answer(prompt_id: str) -> None:
     (message,) = result_messages(PROMPTS[prompt_id], RESULTS)

@@ -63,13 +63,16 @@ class SchemaReader:
 
     def type_of(self, value: object, depth: int = 0) -> str:
         """Return the type in a few words."""
+        return " | ".join(dict.fromkeys(self._types(value, depth)))
+
+    def _types(self, value: object, depth: int) -> list[str]:
         schema = self.resolved(value)
         if depth > _MOST_DEPTH:
-            return _ANY
+            return [_ANY]
         options = [option for key in _CHOICES for option in _list(schema.get(key))]
         if options and "type" not in schema:
-            return _either(self.type_of(option, depth + 1) for option in options)
-        return _either(self._named(name, schema, depth) for name in _type_names(schema))
+            return [name for option in options for name in self._types(option, depth + 1)]
+        return [self._named(name, schema, depth) for name in _type_names(schema)]
 
     def _named(self, name: str, schema: Schema, depth: int) -> str:
         if name == "array" and "items" in schema:
@@ -93,7 +96,7 @@ class SchemaReader:
 
 def iter_notes(schema: Schema, words: DescriptionTexts) -> Iterator[str]:
     """Yield what else the schema says of the value: its choices, its default, its bounds."""
-    if isinstance(schema.get("enum"), list):
+    if _list(schema.get("enum")):
         yield words.one_of.format(_values(schema["enum"], words))
     if "const" in schema:
         yield words.always.format(json_text(schema["const"]))
@@ -135,10 +138,6 @@ def _joined(schema: Schema, part: Schema) -> Schema:
     properties = {**_dict(part.get("properties")), **_dict(schema.get("properties"))}
     required = [*_list(part.get("required")), *_list(schema.get("required"))]
     return both | ({"properties": properties} if properties else {}) | {"required": required}
-
-
-def _either(names: Iterator[str]) -> str:
-    return " | ".join(dict.fromkeys(names)) or _ANY
 
 
 def _list(value: object) -> list[Any]:

@@ -31,15 +31,17 @@ def _object(reader: SchemaReader, value: object, depth: int) -> dict[str, Any]:
 
 def _value(reader: SchemaReader, value: object, depth: int) -> object:
     schema = reader.resolved(value)
-    if isinstance(schema.get("enum"), list) and schema["enum"]:
-        return schema["enum"][0]
+    choices = schema.get("enum")
+    if isinstance(choices, list) and choices:
+        return choices[0]
     for key in ("const", "default"):
-        if key in schema:
+        if schema.get(key) is not None:
             return schema[key]
     kind = reader.type_of(schema).split(" | ")[0]
     if kind.startswith("object"):
         return _object(reader, next(iter(reader.objects(schema)), schema), depth)
     if kind.startswith("array"):
-        return [_value(reader, schema["items"], depth + 1)] if "items" in schema else []
+        has_item = "items" in schema and depth <= _MOST_DEPTH
+        return [_value(reader, schema["items"], depth + 1)] if has_item else []
     bound = schema.get("minimum")
     return bound if kind in _OF_TYPE and bound is not None else _OF_TYPE.get(kind, _PLACEHOLDER)

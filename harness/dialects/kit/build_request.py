@@ -94,11 +94,8 @@ def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Messag
 
 
 def text_of(message: Message) -> str:
-    """Return the text of a message, its parts joined; "" if it has none."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return "".join(str(part.get("text", "")) for part in content)
-    return content or ""
+    """Return the text of a message; "" if it has none."""
+    return message.get("content") or ""
 
 
 def reasoning_of(message: Message, spec: RequestSpec) -> str | None:

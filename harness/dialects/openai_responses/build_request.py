@@ -41,7 +41,7 @@ def _model_items(message: Message, spec: kit.RequestSpec) -> Iterator[Json]:
         content = [{"type": "reasoning_text", "text": thought}]
         yield {"type": "reasoning", "summary": [], "content": content}
     yield from map(_reasoning_item, sealed.reasoning(0))
-    if text.strip() or not calls:
+    if text.strip():
         content = [{"type": "output_text", "text": text}]
         yield {"type": "message", "role": "assistant", "content": content}
     for at, call in enumerate(calls, 1):
