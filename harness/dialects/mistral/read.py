@@ -22,10 +22,8 @@ class MistralCalls(ListedCalls):
     NO_ID: ClassVar = frozenset(("", "null"))
     FUNCTION_TYPES: ClassVar = ("function", None, "", "null")
 
-    def known(self, index: object, call_id: object, name: object) -> ListedCall | None:
-        """Return the call at the index of an entry without name and id."""
-        if type(index) is int and not name and not call_id:
-            return self.by_index.get(index)
+    def known(self, index: object, call_id: object, name: object) -> ListedCall | None:  # noqa: ARG002 - as below
+        """Return None: an entry that only continues a call is rare, and is found as any other."""
         return None
 
     def without_index(self, position: int) -> ListedCall | None:  # noqa: ARG002 - the last one counts
