@@ -174,7 +174,7 @@ class Blocks:
 
     def _seal(self, block: _Block | None) -> None:
         """Report the signature of a thinking block whose pieces have all come."""
-        if block is not None and block.signature:
+        if block is not None:
             self._turn.seal("signature", "".join(block.signature))
             block.signature.clear()
 
