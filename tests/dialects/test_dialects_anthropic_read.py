@@ -129,7 +129,7 @@ def test_calls_announced_and_missing_fail() -> None:
         ((called(), stop()), "{}"),
         ((called(), partial(""), stop()), "{}"),
         ((called(), partial(None), stop()), "{}"),
-        ((called(input=None), stop()), ""),
+        ((called(input=None), stop()), "{}"),
         ((called(input=""), partial(OSLO), stop()), OSLO),
         ((called(), partial('{"ci'), partial('ty": "Oslo"}'), stop()), OSLO),
         ((called(input={"city": "Oslo"}), stop()), OSLO),

@@ -1,8 +1,8 @@
 """The content blocks of one message -> text, reasoning and calls, each delta routed to its block.
 
 `index` names the block of a delta. A call's value is the sum of its fragments; the
-`input` of its start only counts if none came, the empty one once the block and the message
-are over. Tools that the provider runs itself are not calls; unknown kinds are passed over.
+`input` of its start only counts if none came. A block that stopped without either is a call
+without input. Tools that the provider runs itself are not calls; unknown kinds are passed over.
 Source: Anthropic API reference, "Streaming Messages" and "Messages".
 """
 
@@ -47,7 +47,6 @@ class _Block:
         key: of the call, a number that no other block of the message has.
         given_id: of the call.
         input: JSON text to use if no fragment comes; "" from then on.
-        may_be_empty: whether its start has an empty input.
         is_call: whether it is a call for the client.
         is_thinking: whether it is reasoning, which may have a signature.
         passed_over: whether its fragments are none of a client's call.
@@ -61,7 +60,6 @@ class _Block:
         "is_call",
         "is_thinking",
         "key",
-        "may_be_empty",
         "open",
         "passed_over",
         "signature",
@@ -71,7 +69,6 @@ class _Block:
         self.key = key
         self.given_id = as_text(given_id)
         self.input = ""
-        self.may_be_empty = False
         self.is_call = kind == "tool_use"
         self.is_thinking = kind == "thinking"
         self.passed_over = kind not in ("tool_use", "text", "thinking")
@@ -162,7 +159,7 @@ class Blocks:
         for block in self._calls:
             is_stopped = not block.open
             self._close(block)
-            if is_stopped and block.may_be_empty and not self._turn.arguments(block.key):
+            if is_stopped and not self._turn.arguments(block.key):
                 self._turn.append(block.key, "{}")
         last = self._last
         self._seal(last)
@@ -177,7 +174,7 @@ class Blocks:
 
     def _seal(self, block: _Block | None) -> None:
         """Report the signature of a thinking block whose pieces have all come."""
-        if block is not None and block.signature:
+        if block is not None:
             self._turn.seal("signature", "".join(block.signature))
             block.signature.clear()
 
@@ -204,7 +201,6 @@ class Blocks:
 
     def _input(self, block: _Block, value: object) -> str:
         """Return the JSON text of the `input` of a start; "" for a placeholder."""
-        block.may_be_empty = value == {}
         if not value:
             return ""
         if isinstance(value, dict | str):

@@ -120,7 +120,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # Typed pieces only follow an event of this API that was read in full.
-        if self.is_known and frame.event == _DELTA and not frame.failure:
+        if self.is_known and frame.event == _DELTA:
             piece = piece_of(frame.data)
             if piece is not None:
                 turn, delta = self.turn, piece.delta
@@ -164,7 +164,10 @@ class _Reader(EventReader):
         return found
 
     def _other(self, value: Json, frame: Frame) -> None:
-        """Take an object that is not an event: a complete response or an error."""
+        """Take an object that is not an event: a complete response or an error.
+
+        Any other object is ignored, but a stream of nothing else is not a stream of this API.
+        """
         output = value.get("output")
         if type(output) is dict and type(output.get("message")) is dict:
             self.is_known = True
@@ -175,8 +178,6 @@ class _Reader(EventReader):
         error = error_of(value)
         if error is not None:
             self.turn.fail(*error)
-        elif not self.is_known:
-            self.unknown(frame.data)
 
     # Events
 

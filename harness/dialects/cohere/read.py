@@ -11,7 +11,7 @@ from typing import Any
 from harness.dialects.cohere.ending import error_of
 from harness.dialects.cohere.read_v1 import V1
 from harness.dialects.cohere.read_v2 import V2, piece_of
-from harness.dialects.kit.reader import EventReader, reads_with
+from harness.dialects.kit.reader import EventReader, quote, reads_with
 from harness.wire.frames import Frame
 
 
@@ -25,7 +25,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # Typed pieces only follow an event of this API that was read in full.
-        if self.is_known and frame.event != "error" and not frame.failure:
+        if self.is_known:
             piece = piece_of(frame.data)
             if piece is not None and self._v2.piece(piece):
                 return
@@ -45,7 +45,7 @@ class _Reader(EventReader):
             self.is_known = True
             take_v1(self._v1, value, frame)
         elif kind == "error" or frame.event == "error":
-            self.turn.fail(*(error_of(value) or ("error", "")))
+            self.turn.fail(*(error_of(value) or ("error", quote(value))))
 
     def _document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take an object that is not an event: a complete response or an error."""
@@ -53,7 +53,7 @@ class _Reader(EventReader):
             self._v2.document(value, frame)
         elif isinstance(value.get("text"), str) and "generation_id" in value:
             self._v1.document(value, frame)
-        elif "choices" not in value and (error := error_of(value)) is not None:
+        elif (error := error_of(value)) is not None:
             self.turn.fail(*error)
         else:
             self.unknown(frame.data)

@@ -33,7 +33,7 @@ class V1:
     def document(self, value: dict[str, Any], frame: Frame) -> None:
         """Take a complete response."""
         self._turn.seed = as_text(value.get("generation_id"))
-        self._complete(value, exact_event({}, frame.data))
+        self._complete(exact_event(value, frame.data))
         end(self._turn, value.get("finish_reason"), value.get("error"))
 
     # Events
@@ -62,12 +62,11 @@ class V1:
         """Take the list of all calls, and the complete plan."""
         if not self._planned:
             self._plan(value.get("text"))
-        self._calls(value.get("tool_calls"), exact_event({}, frame.data).get("tool_calls"))
+        self._calls(exact_event(value, frame.data).get("tool_calls"))
 
     def _end(self, value: dict[str, Any], frame: Frame) -> None:
-        answer = as_dict(value.get("response"))
-        exact = exact_event({}, frame.data) if answer.get("tool_calls") else {}
-        self._complete(answer, as_dict(exact.get("response")))
+        answer = as_dict(exact_event(value, frame.data).get("response"))
+        self._complete(answer)
         word = value.get("finish_reason") or answer.get("finish_reason")
         end(self._turn, word, value.get("error"))
 
@@ -81,34 +80,28 @@ class V1:
             self._planned = True
             self._turn.reasoning(text)
 
-    def _complete(self, value: dict[str, Any], exact: dict[str, Any]) -> None:
+    def _complete(self, value: dict[str, Any]) -> None:
         """Take what a complete response contains and no event contained before."""
-        self._calls(value.get("tool_calls"), exact.get("tool_calls"))
+        self._calls(value.get("tool_calls"))
         if not (self._spoke or self._planned):
             emit = self._plan if len(self._turn) else self._turn.text
             emit(value.get("text"))
         usage(self._turn, value.get("meta"))
 
-    def _calls(self, calls: object, exact: object) -> None:
-        """Take the list of all calls; `exact` is the same list with every digit."""
-        found, exact_calls = tuple(dicts(calls)), tuple(dicts(exact))
-        is_exact = len(found) == len(exact_calls)
-        for position, call in enumerate(exact_calls if is_exact else found):
-            self._call(position, call, is_exact=is_exact)
-
-    def _call(self, position: int, call: dict[str, Any], *, is_exact: bool) -> None:
-        turn, parameters = self._turn, call.get("parameters")
-        so_far = turn.arguments(position)
-        turn.open(position, call.get("id"), call.get("name"))
-        if parameters is None:
-            return
-        text = parameters if isinstance(parameters, str) else write_exactly(parameters)
-        if not is_exact and not isinstance(parameters, str):
-            turn.reject(position, "its parameters cannot be read exactly")
-        elif not so_far:
-            turn.append(position, text)
-        elif not same_value(so_far, text):
-            turn.reject(position, "its parameters came twice and differ")
+    def _calls(self, calls: object) -> None:
+        """Take the list of all calls, with every digit of their parameters."""
+        turn = self._turn
+        for position, call in enumerate(dicts(calls)):
+            so_far = turn.arguments(position)
+            turn.open(position, call.get("id"), call.get("name"))
+            parameters = call.get("parameters")
+            if parameters is None:
+                continue
+            text = parameters if isinstance(parameters, str) else write_exactly(parameters)
+            if not so_far:
+                turn.append(position, text)
+            elif not same_value(so_far, text):
+                turn.reject(position, "its parameters came twice and differ")
 
     # Type of an event -> what takes it.
     TAKES: ClassVar[dict[str, Take]] = {

@@ -5,7 +5,7 @@ its key is the `index` of its events. The plan for the tools is reasoning, not t
 Source: https://docs.cohere.com/docs/streaming and /docs/tool-use-streaming
 """
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar, Final, TypeAlias
 
 import msgspec
@@ -104,9 +104,8 @@ class V2:
         turn.seed = as_text(value.get("id"))
         self._parts(message.get("content"))
         turn.reasoning(message.get("tool_plan"))
-        calls = message.get("tool_calls")
-        exact_calls = _exact_calls(calls, frame, lambda value: as_dict(value.get("message")))
-        for position, call in enumerate(exact_calls):
+        calls = _exact_calls(value, frame, lambda value: as_dict(value.get("message")))
+        for position, call in enumerate(calls):
             self._open(position, call)
         usage(turn, value.get("usage"))
         end(turn, value.get("finish_reason"), value.get("error"))
@@ -126,7 +125,7 @@ class V2:
 
     def _call_start(self, value: dict[str, Any], frame: Frame) -> None:
         index = _index(value.get("index"))
-        for call in _exact_calls(_message(value).get("tool_calls"), frame, _message):
+        for call in _exact_calls(value, frame, _message):
             self._open(index, call)
 
     def _call_piece(self, index: object, call: CallPiece) -> bool:
@@ -139,7 +138,7 @@ class V2:
 
     def _call_delta(self, value: dict[str, Any], frame: Frame) -> None:
         turn, index = self._turn, _index(value.get("index"))
-        for call in _exact_calls(_message(value).get("tool_calls"), frame, _message):
+        for call in _exact_calls(value, frame, _message):
             key = self._keys.setdefault(index, len(turn))
             function = _function(call)
             turn.open(key, call.get("id"), function.get("name"))
@@ -197,14 +196,13 @@ def _message(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _exact_calls(
-    calls: object, frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """Yield the calls of an event; one whose arguments are not text is read again, exactly."""
-    found = _listed(calls)
-    if any(not isinstance(_function(call).get("arguments", ""), str) for call in found):
-        exact = _listed(message(exact_event({}, frame.data)).get("tool_calls"))
-        found = exact or tuple({**call, "type": "unreadable"} for call in found)
-    yield from found
+    value: dict[str, Any], frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
+) -> tuple[dict[str, Any], ...]:
+    """Return the calls of an event; one whose arguments are not text is read again, exactly."""
+    found = _listed(message(value).get("tool_calls"))
+    if all(isinstance(_function(call).get("arguments"), str | None) for call in found):
+        return found
+    return _listed(message(exact_event(value, frame.data)).get("tool_calls"))
 
 
 def _listed(calls: object) -> tuple[dict[str, Any], ...]:

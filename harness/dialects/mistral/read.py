@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from harness.dialects.kit.listed_calls import ListedCall, ListedCalls
+from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
@@ -21,10 +22,8 @@ class MistralCalls(ListedCalls):
     NO_ID: ClassVar = frozenset(("", "null"))
     FUNCTION_TYPES: ClassVar = ("function", None, "", "null")
 
-    def known(self, index: object, call_id: object, name: object) -> ListedCall | None:
-        """Return the call at the index of an entry without name and id."""
-        if type(index) is int and not name and (not call_id or call_id == "null"):
-            return self.by_index.get(index)
+    def known(self, index: object, call_id: object, name: object) -> ListedCall | None:  # noqa: ARG002 - as below
+        """Return None: an entry that only continues a call is rare, and is found as any other."""
         return None
 
     def without_index(self, position: int) -> ListedCall | None:  # noqa: ARG002 - the last one counts
@@ -69,7 +68,7 @@ class _Reader(EventReader):
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one chunk, or a complete response."""
         if not self.turn.seed:
-            self.turn.seed = str(value.get("id") or "")
+            self.turn.seed = as_text(value.get("id"))
         choices = value.get("choices")
         usage = value.get("usage")
         if frame.event == "error" or (choices is None and usage is None) or value.get("error"):
@@ -94,7 +93,7 @@ class _Reader(EventReader):
         if isinstance(message, dict):
             self._content(message.get("content"))
             entries = message.get("tool_calls")
-            if entries and isinstance(entries, list):
+            if isinstance(entries, list):
                 path = ("choices", position, field, "tool_calls")
                 self._calls.take(entries, partial(exact_list, frame.data, *path))
         finish = choice.get("finish_reason")
