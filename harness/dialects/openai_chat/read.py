@@ -282,12 +282,11 @@ class _Reader(EventReader):
 
     def _not_json(self, frame: Frame, error: str) -> None:
         """Take a payload that is not JSON, which may have an error at its end."""
-        data = frame.data.strip()
         failure = None
-        if data and frame.complete and not data.startswith(b":"):
+        if frame.complete:
             failure = _glued_error(frame)
             if failure is None and frame.event == "error":
-                failure = StreamFailure("error", quote(data))
+                failure = StreamFailure("error", quote(frame.data.strip()))
         if failure is None:
             super()._not_json(frame, error)
         else:
@@ -335,9 +334,7 @@ def _is_error(finish: Finish) -> bool:
 
 def _glued_error(frame: Frame) -> StreamFailure | None:
     """Find the error that a gateway put behind an unfinished event."""
-    at = frame.data.find(b'{"error"')
-    if at <= 0:
-        return None
-    data = frame.data[at:]
+    _, mark, rest = frame.data.partition(b'{"error"')
+    data = mark + rest
     value = json_or_none(data)
     return _failure(chunk_of(exact_event(value, data)), frame) if type(value) is dict else None
