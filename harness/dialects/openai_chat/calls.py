@@ -78,7 +78,7 @@ class _Call(msgspec.Struct, eq=False):
     key: Hashable  # the provider's index
     position: int = -1  # ours, from its `ToolCallStart` on
     given_id: str = ""
-    rival_id: str = ""  # another id that came with the name before any arguments
+    rival_id: str = ""  # another id that came with the name
     name: str = ""
     kind: str = ""  # a type that is neither a function nor a custom tool
     custom: bool = False
@@ -224,7 +224,7 @@ class ChatCalls:
         if has_other_id:
             return True
         if not call.started:  # a piece of its name, or the name that its arguments waited for
-            return not call.name and _is_sibling(call, fragment)
+            return _is_sibling(call, fragment)
         return key is None or not call.given_id or call.fragments.complete()
 
     def _identify(self, call: _Call, call_id: str, name: str, out: list[Delta]) -> None:
@@ -233,7 +233,7 @@ class ChatCalls:
             call.given_id = call_id
             self._by_id[call_id] = call
             self._send_starts(out)
-        elif name and call_id and call_id != call.given_id and not call.fragments.size:
+        elif name and call_id and call_id != call.given_id:
             call.rival_id = call_id
         elif call.rival_id and call_id == call.given_id:  # an id that changed does not return
             call.conflict = f"its ids alternate: {call.given_id!r} and {call.rival_id!r}"

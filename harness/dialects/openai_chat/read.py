@@ -199,7 +199,8 @@ class _Reader(EventReader):
             if type(content) is str:
                 out.append(TextDelta(content))
             else:
-                _append_parts(content, out)
+                for part in content if isinstance(content, list) else ():
+                    self.turn.text(part.get("text") if isinstance(part, dict) else part)
         reasoning = answer.reasoning_content or answer.reasoning
         if reasoning and type(reasoning) is str:
             out.append(ReasoningDelta(reasoning))
@@ -295,15 +296,6 @@ class _Reader(EventReader):
 
 def _is_silent(answer: ChoiceDelta) -> bool:
     return not any(getattr(answer, name) for name in answer.__struct_fields__)
-
-
-def _append_parts(content: object, out: list[Delta]) -> None:
-    """Append the texts of a list of parts."""
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, str):
-            out.append(TextDelta(part))
-        elif isinstance(part, dict) and isinstance(text := part.get("text"), str) and text:
-            out.append(TextDelta(text))
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
