@@ -261,7 +261,7 @@ def texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
     """Return the texts of a complete item, by field."""
     found: dict[str, list[str]] = {}
     for parts in (value.get("summary"), value.get("content")):
-        if not parts or not isinstance(parts, list):
+        if not isinstance(parts, list):
             continue
         for part in parts:
             known = _PARTS.get(as_text(part.get("type"))) if isinstance(part, dict) else None
