@@ -74,7 +74,7 @@ class Items:
         """Return the item that a delta belongs to; a new one if none is known."""
         position = index if type(index) is int else -1
         item = self._by_index.get(position)
-        if item is not None and (item.id == item_id or not item_id):
+        if item is not None and item.id == item_id:
             return item
         item_id = as_text(item_id)
         found = self._by_id.get(item_id)
@@ -192,7 +192,7 @@ class Items:
     def _of_output(self, value: dict[str, Any]) -> Item:
         item = self._new()
         item.has_event = False
-        item.kind, item.name = as_text(value.get("type")), as_text(value.get("name"))
+        item.kind = as_text(value.get("type"))
         return self._register(item, as_text(value.get("id")), as_text(value.get("call_id")), -1)
 
     def _new(self) -> Item:
