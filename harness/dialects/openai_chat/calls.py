@@ -163,7 +163,7 @@ class ChatCalls:
                 did not begin cannot be distinguished from one without arguments.
         """
         for call in self._calls:
-            if not call.name and (self._policy.nameless == "drop" or _is_stub(call)):
+            if not call.name and self._policy.nameless == "drop":
                 continue
             self._start(call, out, is_over=True)
             if rest := call.fragments.close():
@@ -302,11 +302,6 @@ def _index_key(index: object) -> Hashable:
 
 def _kind(call: _Call) -> CallKind:
     return "custom" if call.custom else "function"
-
-
-def _is_stub(call: _Call) -> bool:
-    """Whether nothing at all came for a call (quirk LEGACY-FC-STUB)."""
-    return not call.given_id and not call.fragments.size
 
 
 def _is_sibling(call: _Call, fragment: str) -> bool:

@@ -24,6 +24,7 @@ class Item(msgspec.Struct, eq=False):
         kind: its `type`; "" until an event has it.
         id, call_id, name: "" if they did not come.
         index: its `output_index`; -1 if it has none.
+        announced: an `output_item` event of it came, not only pieces.
         done: its `output_item.done` came.
         texts: its texts so far, by field; each item has its own.
         compared: its texts were compared with a complete item.
@@ -42,6 +43,7 @@ class Item(msgspec.Struct, eq=False):
     call_id: str = ""
     name: str = ""
     index: int = -1
+    announced: bool = False
     done: bool = False
     texts: dict[str, list[str]] = {}
     compared: bool = False
@@ -99,6 +101,7 @@ class Items:
         item = self._known(item_id, call_id, kind, position, done=done) or self._new()
         item.kind = item.kind or kind
         item.name = item.name or as_text(value.get("name"))
+        item.announced = True
         item.done = item.done or done
         return self._register(item, item_id, call_id, position)
 
@@ -176,7 +179,7 @@ class Items:
         if at is None or at.done or at.kind not in ("", kind):
             return None
         # Ids that changed on the way, or an item that only had deltas so far.
-        return at if done or (not at.kind and _agree(at.id, item_id)) else None
+        return at if done or (not at.announced and _agree(at.id, item_id)) else None
 
     def _of_ids(self, value: dict[str, Any], _place: int) -> Item | None:
         by_id = self._by_id.get(as_text(value.get("id")))
