@@ -162,10 +162,9 @@ class Assembly:
             self.reject(key, "its arguments came twice and differ")
 
     def reject(self, key: Hashable, reason: str) -> None:
-        """Let the call at `key` end as rejected."""
-        call = self._calls.get(key)
-        if call is None:
-            call = self._calls[key] = _Call("", "")
+        """Let the call at `key` end as rejected, opening it if it is not."""
+        self.append(key, "")
+        call = self._calls[key]
         call.rejection = call.rejection or reason
 
     def arguments(self, key: Hashable) -> str:

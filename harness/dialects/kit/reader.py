@@ -107,7 +107,6 @@ class EventReader(ABC):
 
     def _take(self, frame: Frame) -> None:
         if frame.failure:
-            self.first = self.first or b"-"
             self.turn.fail(frame.failure, error_text(frame.data))
             return
         data = frame.data
@@ -141,7 +140,6 @@ class EventReader(ABC):
             return
         if not data or data.startswith(b":"):
             return
-        self.first = self.first or data
         if not frame.complete:
             # What follows a finish reason does not matter, be it complete or not.
             if not self.turn.finished:

@@ -78,7 +78,7 @@ class _Call(msgspec.Struct, eq=False):
     key: Hashable  # the provider's index
     position: int = -1  # ours, from its `ToolCallStart` on
     given_id: str = ""
-    rival_id: str = ""  # another id that came with the name before any arguments
+    rival_id: str = ""  # another id that came with the name
     name: str = ""
     kind: str = ""  # a type that is neither a function nor a custom tool
     custom: bool = False
@@ -163,7 +163,7 @@ class ChatCalls:
                 did not begin cannot be distinguished from one without arguments.
         """
         for call in self._calls:
-            if not call.name and (self._policy.nameless == "drop" or _is_stub(call)):
+            if not call.name and self._policy.nameless == "drop":
                 continue
             self._start(call, out, is_over=True)
             if rest := call.fragments.close():
@@ -224,7 +224,7 @@ class ChatCalls:
         if has_other_id:
             return True
         if not call.started:  # a piece of its name, or the name that its arguments waited for
-            return not call.name and _is_sibling(call, fragment)
+            return _is_sibling(call, fragment)
         return key is None or not call.given_id or call.fragments.complete()
 
     def _identify(self, call: _Call, call_id: str, name: str, out: list[Delta]) -> None:
@@ -233,7 +233,7 @@ class ChatCalls:
             call.given_id = call_id
             self._by_id[call_id] = call
             self._send_starts(out)
-        elif name and call_id and call_id != call.given_id and not call.fragments.size:
+        elif name and call_id and call_id != call.given_id:
             call.rival_id = call_id
         elif call.rival_id and call_id == call.given_id:  # an id that changed does not return
             call.conflict = f"its ids alternate: {call.given_id!r} and {call.rival_id!r}"
@@ -302,11 +302,6 @@ def _index_key(index: object) -> Hashable:
 
 def _kind(call: _Call) -> CallKind:
     return "custom" if call.custom else "function"
-
-
-def _is_stub(call: _Call) -> bool:
-    """Whether nothing at all came for a call (quirk LEGACY-FC-STUB)."""
-    return not call.given_id and not call.fragments.size
 
 
 def _is_sibling(call: _Call, fragment: str) -> bool:

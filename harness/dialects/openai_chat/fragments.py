@@ -42,7 +42,7 @@ class Completeness:
         self._pieces_seen = len(pieces)
         if self._start not in ("{", "[", '"'):
             size = sum(map(len, pieces[: _SCALAR_CHARACTERS + 1]))
-            return 0 < size <= _SCALAR_CHARACTERS and _is_complete(pieces)
+            return size <= _SCALAR_CHARACTERS and _is_complete(pieces)
         if self._complete_text is None and self._depth <= 0 and not self._in_string:
             self._complete_text = _is_complete(pieces)
         return bool(self._complete_text)
@@ -52,8 +52,8 @@ class Completeness:
             self._complete_text = self._complete_text and not piece.strip(_BLANKS)
             return
         self._start = self._start or piece.lstrip(_BLANKS)[:1]
-        position = 1 if self._cut_escape and piece else 0
-        self._cut_escape = self._cut_escape and not piece
+        position = 1 if self._cut_escape else 0
+        self._cut_escape = False
         while True:
             match = (_INSIDE if self._in_string else _OUTSIDE).search(piece, position)
             if match is None:
@@ -121,7 +121,6 @@ class Fragments:
     def close(self) -> str:
         """Return what was held back, now that the call is over."""
         if self._pending:
-            self._pending = False
             return self.text
         last = self._in_doubt[-1] if self._in_doubt else ""
         rest = self._append_doubtful()

@@ -199,7 +199,8 @@ class _Reader(EventReader):
             if type(content) is str:
                 out.append(TextDelta(content))
             else:
-                _append_parts(content, out)
+                for part in content if isinstance(content, list) else ():
+                    self.turn.text(part.get("text") if isinstance(part, dict) else part)
         reasoning = answer.reasoning_content or answer.reasoning
         if reasoning and type(reasoning) is str:
             out.append(ReasoningDelta(reasoning))
@@ -282,12 +283,11 @@ class _Reader(EventReader):
 
     def _not_json(self, frame: Frame, error: str) -> None:
         """Take a payload that is not JSON, which may have an error at its end."""
-        data = frame.data.strip()
         failure = None
-        if data and frame.complete and not data.startswith(b":"):
+        if frame.complete:
             failure = _glued_error(frame)
             if failure is None and frame.event == "error":
-                failure = StreamFailure("error", quote(data))
+                failure = StreamFailure("error", quote(frame.data.strip()))
         if failure is None:
             super()._not_json(frame, error)
         else:
@@ -296,15 +296,6 @@ class _Reader(EventReader):
 
 def _is_silent(answer: ChoiceDelta) -> bool:
     return not any(getattr(answer, name) for name in answer.__struct_fields__)
-
-
-def _append_parts(content: object, out: list[Delta]) -> None:
-    """Append the texts of a list of parts."""
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, str):
-            out.append(TextDelta(part))
-        elif isinstance(part, dict) and isinstance(text := part.get("text"), str) and text:
-            out.append(TextDelta(text))
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
@@ -335,9 +326,7 @@ def _is_error(finish: Finish) -> bool:
 
 def _glued_error(frame: Frame) -> StreamFailure | None:
     """Find the error that a gateway put behind an unfinished event."""
-    at = frame.data.find(b'{"error"')
-    if at <= 0:
-        return None
-    data = frame.data[at:]
+    _, mark, rest = frame.data.partition(b'{"error"')
+    data = mark + rest
     value = json_or_none(data)
     return _failure(chunk_of(exact_event(value, data)), frame) if type(value) is dict else None

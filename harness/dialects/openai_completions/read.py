@@ -29,9 +29,9 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one chunk, or the complete response."""
-        choices = value.get("choices")
-        if (not choices or "error" in value) and self._is_failure(value, frame):
+        if self._is_failure(value, frame):
             return
+        choices = value.get("choices")
         if type(choices) is list:
             for choice in choices:
                 self._choose(choice)

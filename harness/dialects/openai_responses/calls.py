@@ -47,7 +47,7 @@ class ResponsesCalls:
 
     def complete(self, item: Item, value: dict[str, Any], arguments: str) -> None:
         """Take a call's item that is over, or all that is known of it by now."""
-        self._name(item, value)
+        self.named(item, value)
         if value.get("status") == "incomplete":
             self._turn.reject(item.key, "the provider marks it as incomplete")
         self.complete_arguments(item, arguments)
@@ -81,12 +81,12 @@ class ResponsesCalls:
         if arguments.startswith(so_far) or not same:
             self._turn.complete_arguments(item.key, arguments)
 
-    def named(self, item: Item, event: dict[str, Any]) -> None:
-        """Take the name and id that the end of the arguments may bring too."""
+    def named(self, item: Item, value: dict[str, Any]) -> None:
+        """Take the name and id that the end of the arguments, or of the response, may bring too."""
         item.kind = item.kind or "function_call"
-        item.name = item.name or as_text(event.get("name"))
-        item.call_id = item.call_id or as_text(event.get("call_id"))
-        self._name(item, event)
+        item.name = item.name or as_text(value.get("name"))
+        item.call_id = item.call_id or as_text(value.get("call_id"))
+        self._name(item, value)
 
     def finish(self) -> None:
         """Settle what waited: an id that never came, fragments after early arguments."""

@@ -24,6 +24,7 @@ class Item(msgspec.Struct, eq=False):
         kind: its `type`; "" until an event has it.
         id, call_id, name: "" if they did not come.
         index: its `output_index`; -1 if it has none.
+        announced: an `output_item` event of it came, not only pieces.
         done: its `output_item.done` came.
         texts: its texts so far, by field; each item has its own.
         compared: its texts were compared with a complete item.
@@ -42,6 +43,7 @@ class Item(msgspec.Struct, eq=False):
     call_id: str = ""
     name: str = ""
     index: int = -1
+    announced: bool = False
     done: bool = False
     texts: dict[str, list[str]] = {}
     compared: bool = False
@@ -74,7 +76,7 @@ class Items:
         """Return the item that a delta belongs to; a new one if none is known."""
         position = index if type(index) is int else -1
         item = self._by_index.get(position)
-        if item is not None and (item.id == item_id or not item_id):
+        if item is not None and item.id == item_id:
             return item
         item_id = as_text(item_id)
         found = self._by_id.get(item_id)
@@ -99,6 +101,7 @@ class Items:
         item = self._known(item_id, call_id, kind, position, done=done) or self._new()
         item.kind = item.kind or kind
         item.name = item.name or as_text(value.get("name"))
+        item.announced = True
         item.done = item.done or done
         return self._register(item, item_id, call_id, position)
 
@@ -176,7 +179,7 @@ class Items:
         if at is None or at.done or at.kind not in ("", kind):
             return None
         # Ids that changed on the way, or an item that only had deltas so far.
-        return at if done or (not at.kind and _agree(at.id, item_id)) else None
+        return at if done or (not at.announced and _agree(at.id, item_id)) else None
 
     def _of_ids(self, value: dict[str, Any], _place: int) -> Item | None:
         by_id = self._by_id.get(as_text(value.get("id")))
@@ -192,7 +195,7 @@ class Items:
     def _of_output(self, value: dict[str, Any]) -> Item:
         item = self._new()
         item.has_event = False
-        item.kind, item.name = as_text(value.get("type")), as_text(value.get("name"))
+        item.kind = as_text(value.get("type"))
         return self._register(item, as_text(value.get("id")), as_text(value.get("call_id")), -1)
 
     def _new(self) -> Item:
@@ -261,7 +264,7 @@ def texts_of(value: dict[str, Any]) -> dict[str, list[str]]:
     """Return the texts of a complete item, by field."""
     found: dict[str, list[str]] = {}
     for parts in (value.get("summary"), value.get("content")):
-        if not parts or not isinstance(parts, list):
+        if not isinstance(parts, list):
             continue
         for part in parts:
             known = _PARTS.get(as_text(part.get("type"))) if isinstance(part, dict) else None

@@ -68,7 +68,7 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
         status: what its event is for; "" for a document without an event.
     """
     given = as_text(response.get("status"))
-    status = given if given in _OVER or not status else status
+    status = given if given in _OVER else status
     details = as_dict(response.get("incomplete_details") or response.get("status_details"))
     reason = as_text(details.get("reason"))
     error = response.get("error") or details.get("error")
@@ -356,7 +356,6 @@ class _Reader(EventReader):
     def _untyped(self, value: dict[str, Any], frame: Frame) -> None:
         is_response = value.get("object") == "response" or isinstance(value.get("output"), list)
         if is_response and isinstance(value.get("status"), str):
-            self.is_known = True
             self._over(value, "", frame, ())
         elif frame.event == "error" or is_error(value):
             self._failed(value, frame)
