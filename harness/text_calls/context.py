@@ -14,7 +14,6 @@ _LONGEST: Final = 40
 _TAG: Final = re.compile(rf"<(/?+)([^\s<>/=]{{0,{_LONGEST}}}+)")
 _CODE: Final = frozenset(("code", "pre", "samp", "kbd"))
 _MOST: Final = 64
-_CLOSING_TAG: Final = "</"
 
 
 class ShownTags:
@@ -54,8 +53,8 @@ class ShownTags:
 
     def balances(self, closer: str) -> bool:
         """Whether a tag shown on this line is the start of `closer`; it explains only one."""
-        name = closer[len(_CLOSING_TAG) : -1]
-        if not closer.startswith(_CLOSING_TAG) or name not in self._shown_names:
+        name = next((it for it in self._shown_names if closer == f"</{it}>"), None)
+        if name is None:
             return False
         self._shown_names.remove(name)
         return True
