@@ -202,15 +202,13 @@ class Context:
         return bool((_INDENTED_IN_LIST if self._list else _INDENTED).match(self._lead))
 
     def fence_marks(self, text: str, at: int, stop: int) -> int:
-        """Return where marks that close the code block end, if `text[at:stop]` is such a line.
+        """Return where marks that may close the code block end, if `text[at:stop]` has such.
 
         Else return `stop`.
         """
         line = (self._lead + text[at : min(stop, at + _LEAD_CHARACTERS)])[:_LEAD_CHARACTERS]
         match = _CLOSING.match(line)
-        if not match or not self._closes(match[1]):
-            return stop
-        if not len(self._lead) < match.end() < _LEAD_CHARACTERS:
+        if not match or not len(self._lead) < match.end() < _LEAD_CHARACTERS:
             return stop
         return at + match.end() - len(self._lead)
 

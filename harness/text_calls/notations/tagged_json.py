@@ -186,10 +186,10 @@ def _garbage(body: str, *, final: bool) -> bool | None:
 
 def _tags_and_json(body: str, *, final: bool) -> bool | None:
     """Whether JSON follows further opening tags."""
-    tags = _OPENERS.match(body)
-    rest = body[tags.end() :] if tags else body
+    end = end_of(_OPENERS, body, 0)
+    rest = body[end:]
     if rest and not OPENER.startswith(rest):
-        return rest[0] in "{[" and bool(tags and tags[0])
+        return rest[0] in "{[" and end > 0
     return False if final else None
 
 
