@@ -61,10 +61,7 @@ class TagEnd(Ending):
         """See `Ending.close`."""
         if self._json_end != MORE:
             return self._behind(final=True)
-        end = self._json.close()
-        if end == MORE and self._json.broken:
-            return self._before_blank("".join(self._pieces), MORE)
-        return end
+        return self._before_blank("".join(self._pieces), self._json.close())
 
     def _behind(self, *, final: bool) -> int:
         """Return where the block ends, by what follows its JSON."""
