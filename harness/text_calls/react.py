@@ -196,7 +196,7 @@ class ActionEnd(Ending):
         stop = STOPS.search(buffer, at)
         if end != MORE:
             end += self._json_base - self._base
-        if stop is not None and (end == MORE or stop.start() < end):
+        if end == MORE and stop is not None:
             return self._stopped(stop, stop.start())
         if end == MORE:
             return self._keep_tail(buffer, at)
