@@ -45,10 +45,9 @@ class ActionObject:
         self._size = 0
         self._base = 0  # where `_size` characters were taken in the text at hand
         self._rest = 0
-        self._step = self._first_key
+        self._step = self._next_key
         # The steps that white space may precede.
-        keys = (self._first_key, self._next_key)
-        self._between = (*keys, self._colon, self._begin_value, self._comma)
+        self._between = (self._next_key, self._colon, self._begin_value, self._comma)
         self._key = ""
         self._string = JsonString()
         self._value: list[str] = []
@@ -92,12 +91,6 @@ class ActionObject:
         return at
 
     # One step after the other; each takes at least one character, or gets stuck at it
-
-    def _first_key(self, text: str, at: int) -> int:
-        if text[at] == "}":
-            self.whole = True
-            return at + 1
-        return self._next_key(text, at)
 
     def _next_key(self, text: str, at: int) -> int:
         if text[at] != '"':

@@ -68,18 +68,13 @@ class ActionScanner:
         self._object = ActionObject()
         self._string = JsonString()
         self._raw: list[str] = []  # of a reply in a string, or of one that was truncated
-        self._begun = False  # what the string holds begins as a reply does
+        self._begun = False  # the string holds more than white space
         self._answered = False
 
     @property
     def blank(self) -> bool:
         """Whether neither visible text nor a call came so far."""
         return not (self._answered or self.found) and self._other.blank
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether calls wait for the end; those of this protocol never do."""
-        return self._other.has_pending
 
     def take(self) -> list[tuple[bool, str]]:
         """Return what was emitted since the last time: (whether it is reasoning, text)."""
@@ -189,9 +184,10 @@ class ActionScanner:
         """A reply that is a string: held until it is complete, or cannot be a reply."""
         piece, stop = self._string.feed(text, at if self._raw else at + len('"'))
         self._raw.append(text[at:stop])
-        lead = "" if self._begun else piece[end_of(_SPACE, piece, 0) :]
-        self._begun = self._begun or lead[:1] in tuple(_WRAPPED_BEGINS)
-        if self._string.broken or (lead and not self._begun):
+        lead = piece[end_of(_SPACE, piece, 0) :]
+        foreign = lead and not self._begun and lead[0] not in _WRAPPED_BEGINS
+        self._begun = self._begun or bool(lead)
+        if self._string.broken or foreign:
             self._pass_on(self._before + "".join(self._raw))
         elif self._string.ended:
             raw = "".join(self._raw)
@@ -277,7 +273,6 @@ class ActionScanner:
             self.found.clear()
             self._pass_on("".join(self._example) + rest)
         else:
-            self._held = ""
             self._phase = self._plain
             for found in self.found:
                 error = found.call.error or _FOLLOWED

@@ -323,7 +323,6 @@ class QuotedEnd(Ending):
             at = match.end()
             if self._is_end(match[0]):
                 return match.start() if match[0] in self._notation.before else at
-        self._rest = ""
         return MORE
 
     @property

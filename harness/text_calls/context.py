@@ -14,7 +14,6 @@ _LONGEST: Final = 40
 _TAG: Final = re.compile(rf"<(/?+)([^\s<>/=]{{0,{_LONGEST}}}+)")
 _CODE: Final = frozenset(("code", "pre", "samp", "kbd"))
 _MOST: Final = 64
-_CLOSING_TAG: Final = "</"
 
 
 class ShownTags:
@@ -54,8 +53,8 @@ class ShownTags:
 
     def balances(self, closer: str) -> bool:
         """Whether a tag shown on this line is the start of `closer`; it explains only one."""
-        name = closer[len(_CLOSING_TAG) : -1]
-        if not closer.startswith(_CLOSING_TAG) or name not in self._shown_names:
+        name = next((it for it in self._shown_names if closer == f"</{it}>"), None)
+        if name is None:
             return False
         self._shown_names.remove(name)
         return True
@@ -203,15 +202,13 @@ class Context:
         return bool((_INDENTED_IN_LIST if self._list else _INDENTED).match(self._lead))
 
     def fence_marks(self, text: str, at: int, stop: int) -> int:
-        """Return where marks that close the code block end, if `text[at:stop]` is such a line.
+        """Return where marks that may close the code block end, if `text[at:stop]` has such.
 
         Else return `stop`.
         """
         line = (self._lead + text[at : min(stop, at + _LEAD_CHARACTERS)])[:_LEAD_CHARACTERS]
         match = _CLOSING.match(line)
-        if not match or not self._closes(match[1]):
-            return stop
-        if not len(self._lead) < match.end() < _LEAD_CHARACTERS:
+        if not match or not len(self._lead) < match.end() < _LEAD_CHARACTERS:
             return stop
         return at + match.end() - len(self._lead)
 

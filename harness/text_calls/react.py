@@ -79,7 +79,6 @@ class ActionEnd(Ending):
         buffer = self._rest + text[start:]
         self._taken += len(text) - start
         self._base = self._taken - len(buffer)
-        self._rest = ""
         at = 0
         while at >= 0:
             at = self._step(buffer, at)
@@ -108,7 +107,7 @@ class ActionEnd(Ending):
         """The line of the action, which is short, up to its end or to an object in it."""
         match = _LINE_END.search(buffer, at, at + _LINE_CHARACTERS)
         if match is None:
-            if len(buffer) - at < _LINE_CHARACTERS:
+            if len(buffer) < _LINE_CHARACTERS:
                 return self._keep(buffer, at)
             self._step = self._label
             return at + _LINE_CHARACTERS
@@ -197,7 +196,7 @@ class ActionEnd(Ending):
         stop = STOPS.search(buffer, at)
         if end != MORE:
             end += self._json_base - self._base
-        if stop is not None and (end == MORE or stop.start() < end):
+        if end == MORE and stop is not None:
             return self._stopped(stop, stop.start())
         if end == MORE:
             return self._keep_tail(buffer, at)

@@ -280,7 +280,7 @@ class Scanner:
         if self._policy.reasoning == "drafts":
             drafts = self.found[max(emitted, 0) :]
             del self.found[max(emitted, 0) :]
-            if emitted == _NEVER and drafts and self._transcript.visible.blank:
+            if emitted == _NEVER and self._transcript.visible.blank:
                 # Nothing but calls: the answer, if nothing follows.
                 self._pending = Pending(drafts, [raw_text(drafts)], thought=True)
             else:

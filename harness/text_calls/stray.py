@@ -113,7 +113,7 @@ def _trie(words: Iterable[str]) -> str:
     branches = []
     for letter, rests in sorted(first.items()):
         inner = _trie(rests)
-        optional = "?" if "" in rests and inner else ""
+        optional = "?" if "" in rests else ""
         branches.append(re.escape(letter) + (f"(?:{inner}){optional}" if inner else ""))
     return "|".join(branches)
 

@@ -90,6 +90,9 @@ def test_data_is_text(text: str, size: int) -> None:
         (f'<tool_call>{{"name": "get_weather\n\n{_OSLO}', "", [], 1),
         ('<tool_call>{"name": "get_time"}</tool_call>', "", ["get_time"], 0),
         ('<tool_call>{"name": "get_weather"}</tool_call>', "", [], 1),
+        # All brackets are closed, but it is not JSON.
+        ('{"name": "get_weather", "arguments": {"city": "Oslo",}}', "", [], 1),
+        ('```json\n{"name": "get_weather", "arguments": {"city": .5}}\n```', "", [], 1),
     ],
 )
 @pytest.mark.parametrize("size", [1, 3, 1000])

@@ -113,9 +113,9 @@ def _own(found: Pairs) -> ActionReply | None:
         error = f"the action {action[:40]!r} is neither {TOOL_CALL!r} nor {FINISH!r}"
         entries = _entries(listed, error) or (Entry(WrittenCall("", error=error), ""),)
         return ActionReply(reasoning, "", answer, entries)
-    if not action and any(entry.call.name for entry in _entries(listed, "")):
-        return ActionReply(reasoning, "", answer, _entries(listed, "the reply has no action"))
-    return None
+    entries = _entries(listed, "the reply has no action")
+    named = any(entry.call.name for entry in entries)
+    return ActionReply(reasoning, "", answer, entries) if named else None
 
 
 def _without_action(found: Pairs) -> ActionReply | None:
@@ -138,7 +138,7 @@ def _without_action(found: Pairs) -> ActionReply | None:
 def _wrapped(found: Pairs, wraps: int) -> ActionReply | None:
     fields = dict(found)
     inner = (fields[key] for key in ENVELOPE_KEYS if key in fields)
-    replies = (read_reply(field, wraps + 1) for field in inner if field[0] in '{"')
+    replies = (read_reply(field, wraps + 1) for field in inner)
     return next((reply for reply in replies if reply), None)
 
 
@@ -156,9 +156,9 @@ def _text(raw: str) -> str:
 
 
 def _nothing_listed(fields: dict[str, str]) -> Entry:
-    raw = fields.get(CALLS_KEY)
-    what = f"{CALLS_KEY!r} is missing" if raw is None else f"{CALLS_KEY!r} lists no call"
-    return Entry(WrittenCall("", error=f"the action is {TOOL_CALL!r}, and {what}"), raw or "")
+    raw = fields.get(CALLS_KEY, "")
+    what = f"{CALLS_KEY!r} lists no call" if raw else f"{CALLS_KEY!r} is missing"
+    return Entry(WrittenCall("", error=f"the action is {TOOL_CALL!r}, and {what}"), raw)
 
 
 def _entries(listed: tuple[str, ...], error: str) -> tuple[Entry, ...]:

@@ -26,12 +26,14 @@ from harness.text_calls.json_calls import (
     FLAT_KEY,
     ID_KEYS,
     NAME_KEYS,
+    iter_values,
     read_json_calls,
     read_string,
     write_json_call,
 )
 from harness.text_calls.json_scan import JsonEnd, LooseEnd
 from harness.text_calls.parameters import declared_names
+from harness.turns.json_prefix import PrefixState, scan
 
 _KEYS = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, *ID_KEYS, "type"))
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
@@ -72,14 +74,11 @@ class BareJson(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """All objects name offered tools and have arguments, or it is data."""
         text = block.text
-        if not block.closed:
+        if any(scan(value).state is not PrefixState.COMPLETE for value in iter_values(text)):
             return self._broken(text, block.offered)
-        calls = read_json_calls(text, block.offered, marked=False)
-        if calls is None or any(call.error and not call.name for call in calls):
-            return self._broken(text, block.offered)
-        if all(call.name in block.offered and not call.error for call in calls):
-            return calls
-        return None
+        calls = read_json_calls(text, block.offered, marked=False) or ()
+        usable = all(call.name in block.offered and not call.error for call in calls)
+        return calls if calls and usable else None
 
     def _broken(self, text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
         """What begins as a call of an offered tool and is not JSON is a broken call."""

@@ -203,7 +203,7 @@ def _with_value(name: str, value: str, offered: Offered) -> WrittenCall:
 
 def _of_line(raw: str, offered: Offered) -> tuple[WrittenCall, ...]:
     """Return the call whose name is on the line of the action."""
-    if NO_ACTION.match(raw.partition("\n")[0]):
+    if NO_ACTION.match(raw):
         return ()
     named = _NAME.match(raw)
     if named is None:

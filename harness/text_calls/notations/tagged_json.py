@@ -61,10 +61,7 @@ class TagEnd(Ending):
         """See `Ending.close`."""
         if self._json_end != MORE:
             return self._behind(final=True)
-        end = self._json.close()
-        if end == MORE and self._json.broken:
-            return self._before_blank("".join(self._pieces), MORE)
-        return end
+        return self._before_blank("".join(self._pieces), self._json.close())
 
     def _behind(self, *, final: bool) -> int:
         """Return where the block ends, by what follows its JSON."""
@@ -186,10 +183,10 @@ def _garbage(body: str, *, final: bool) -> bool | None:
 
 def _tags_and_json(body: str, *, final: bool) -> bool | None:
     """Whether JSON follows further opening tags."""
-    tags = _OPENERS.match(body)
-    rest = body[tags.end() :] if tags else body
+    end = end_of(_OPENERS, body, 0)
+    rest = body[end:]
     if rest and not OPENER.startswith(rest):
-        return rest[0] in "{[" and bool(tags and tags[0])
+        return rest[0] in "{[" and end > 0
     return False if final else None
 
 
