@@ -85,7 +85,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # Typed pieces only follow an event of this API that was read in full.
-        if self.is_known and frame.event == _DELTA and not frame.failure:
+        if self.is_known and frame.event == _DELTA:
             piece = piece_of(frame.data)
             if piece and piece.type == _DELTA and type(piece.delta.partial_json) is not dict:
                 self._blocks.delta(piece.index, piece.delta)

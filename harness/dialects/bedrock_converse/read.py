@@ -120,7 +120,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # Typed pieces only follow an event of this API that was read in full.
-        if self.is_known and frame.event == _DELTA and not frame.failure:
+        if self.is_known and frame.event == _DELTA:
             piece = piece_of(frame.data)
             if piece is not None:
                 turn, delta = self.turn, piece.delta

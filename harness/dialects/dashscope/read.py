@@ -68,7 +68,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # The response has its seed from an event that was read in full.
-        if self.turn.seed and frame.event != "error" and not frame.failure:
+        if self.turn.seed and frame.event != "error":
             piece = piece_of(frame.data)
             if piece is not None and self._takes_piece(piece):
                 return

@@ -67,7 +67,7 @@ class _Reader(EventReader):
     def _take(self, frame: Frame) -> None:
         # The id of the response decides about generated ids, so events before it are read in full.
         turn = self.turn
-        piece = piece_of(frame.data, self._candidate) if turn.seed and not frame.failure else None
+        piece = piece_of(frame.data, self._candidate) if turn.seed else None
         if piece is None:
             super()._take(frame)
             return
