@@ -58,7 +58,6 @@ class _Reader(EventReader):
         super().__init__()
         self._calls = GeminiCalls(self.turn)
         self._candidate: object = _NO_CANDIDATE  # index of the one that is read
-        self._usage: object = None  # as it came last
         self._stopped = False  # a finish reason came, and nothing since
         self.is_known = False
         self._event: dict[str, Any] = {}  # the one at hand
@@ -124,8 +123,7 @@ class _Reader(EventReader):
         if not turn.seed:
             turn.seed = as_text(member(value, "responseId"))
         usage = value.get("usageMetadata") or value.get("usage_metadata")
-        if usage and isinstance(usage, dict) and usage != self._usage:
-            self._usage = usage
+        if usage and isinstance(usage, dict):
             turn.usage(
                 member(usage, "promptTokenCount"),
                 _total(

@@ -81,7 +81,7 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a complete interaction."""
-        if frame.event == "error" and "event_type" not in value:
+        if frame.event == "error":
             self._error(value if value.get("error") else {"error": value})
             return
         self._data = frame.data
