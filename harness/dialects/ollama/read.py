@@ -64,7 +64,7 @@ def pieces_of(data: bytes) -> tuple[str, str] | None:
         return None
     message = line.message
     if message is None:
-        return (line.thinking, line.response) if line.response or line.thinking else None
+        return line.thinking, line.response
     return None if message.tool_calls else (message.thinking, message.content)
 
 
