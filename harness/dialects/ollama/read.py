@@ -182,7 +182,7 @@ def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
     message = value.get("message")
     if isinstance(message, dict):
         return message
-    if isinstance(value.get("response"), str):
+    if isinstance(value.get("response", value.get("thinking")), str):
         return value
     return _NOTHING if isinstance(value.get("done"), bool) else None
 
