@@ -149,6 +149,8 @@ class CallTable(OpenCalls[int, _Call]):
             self._ids |= {call_id} if call_id else set()
         elif not call_id and "id" in entry:
             self._notes.keep("DELTA-ID-EMPTY-LATER", event.offset)
+        elif call_id and call.name and not call.id:  # the call may have started without it
+            self._notes.open("DELTA-ID-LATE", event.offset, calls=True)
         if call.id and call_id not in ("", call.id):
             self._notes.open("DELTA-ID-CHANGES", event.offset, calls=True)
         if call.name and name not in ("", call.name):

@@ -68,7 +68,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # The response has its seed from an event that was read in full.
-        if self.turn.seed and frame.event != "error" and not frame.failure:
+        if self.turn.seed and frame.event != "error":
             piece = piece_of(frame.data)
             if piece is not None and self._takes_piece(piece):
                 return
@@ -89,10 +89,9 @@ class _Reader(EventReader):
             self._fields.take(_TEXT, message.content)
         if message.tool_calls and not turn.over:
             self._calls.take_typed(message.tool_calls)
-        if choice.finish_reason != "null":
-            self._take_finish(choice.finish_reason)
+        self._take_finish(choice.finish_reason)
         usage = piece.usage
-        if usage is not None and not turn.over:
+        if usage is not None:
             turn.usage(usage.input_tokens, usage.output_tokens)
         return True
 
@@ -110,7 +109,7 @@ class _Reader(EventReader):
         elif not isinstance(usage, dict):
             self._error(value) if value.get("message") else self.unknown(value)
             return
-        if isinstance(usage, dict) and not self.turn.over:
+        if isinstance(usage, dict):
             self.turn.usage(usage.get("input_tokens"), usage.get("output_tokens"))
 
     def _take_output(self, output: dict[str, Any], frame: Frame) -> None:
@@ -132,7 +131,7 @@ class _Reader(EventReader):
             if content := message.get("content"):
                 self._take_content(_TEXT, content)
             entries = message.get("tool_calls")
-            if entries and isinstance(entries, list) and not self.turn.over:
+            if isinstance(entries, list) and not self.turn.over:
                 path = ("output", "choices", position, "message", "tool_calls")
                 self._calls.take(entries, partial(exact_list, frame.data, *path))
         self._take_finish(choice.get("finish_reason"))

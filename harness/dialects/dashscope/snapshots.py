@@ -120,7 +120,6 @@ class GrowingFields:
                     field.emit(value)
             elif field.pending:
                 field.emit(field.last[len(field.first) :])
-            field.pending = []
 
     def _only_appended_is_json(self) -> bool:
         doubtful = [field for field in self._fields.values() if field.is_json and field.pending]

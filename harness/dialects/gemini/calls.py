@@ -68,8 +68,6 @@ class GeminiCalls:
         self.close()
         key = len(turn)
         turn.open(key, call_id, name)
-        if not name:
-            turn.reject(key, "the call has no name")
         self._growing = _Growing(key, call_id)
         return self._growing
 

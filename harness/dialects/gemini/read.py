@@ -54,20 +54,20 @@ _NO_CANDIDATE = object()
 class _Reader(EventReader):
     """Reads one response."""
 
+    _stopped: bool  # the finish reason came, and nothing since; unset before it
+    _event: dict[str, Any]  # the one at hand
+    _data: bytes
+
     def __init__(self) -> None:
         super().__init__()
         self._calls = GeminiCalls(self.turn)
         self._candidate: object = _NO_CANDIDATE  # index of the one that is read
-        self._usage: object = None  # as it came last
-        self._stopped = False  # a finish reason came, and nothing since
         self.is_known = False
-        self._event: dict[str, Any] = {}  # the one at hand
-        self._data = b""
 
     def _take(self, frame: Frame) -> None:
         # The id of the response decides about generated ids, so events before it are read in full.
         turn = self.turn
-        piece = piece_of(frame.data, self._candidate) if turn.seed and not frame.failure else None
+        piece = piece_of(frame.data, self._candidate) if turn.seed else None
         if piece is None:
             super()._take(frame)
             return
@@ -111,7 +111,8 @@ class _Reader(EventReader):
 
     def _blocked(self, value: dict[str, Any]) -> None:
         """Take an event without candidates: of usage alone, or of a blocked prompt."""
-        self.is_known = self.is_known or not _OURS.isdisjoint(value)
+        if not _OURS.isdisjoint(value):
+            self.is_known = True
         feedback = member(value, "promptFeedback")
         if isinstance(feedback, dict) and self._candidate is _NO_CANDIDATE:
             reason = _word(member(feedback, "blockReason"))
@@ -124,8 +125,7 @@ class _Reader(EventReader):
         if not turn.seed:
             turn.seed = as_text(member(value, "responseId"))
         usage = value.get("usageMetadata") or value.get("usage_metadata")
-        if usage and isinstance(usage, dict) and usage != self._usage:
-            self._usage = usage
+        if isinstance(usage, dict):
             turn.usage(
                 member(usage, "promptTokenCount"),
                 _total(

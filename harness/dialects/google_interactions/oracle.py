@@ -47,6 +47,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         super().__init__()
         self._steps: dict[int, _Call | None] = {}  # None for a step that is not a call
         self._first_kinds: dict[int, object] = {}
+        self._thoughts: set[int] = set()
         self._takes: dict[str, TakeEvent] = {
             "interaction.created": self._interaction,
             "interaction.status_update": self._status,
@@ -170,6 +171,7 @@ class GoogleInteractionsOracle(GoogleOracle):
                 self.notes.open("EVENT-GLUED", offset, calls=True)
             self._steps[index] = _Call(step, at_start, offset)
         elif kind == "thought":
+            self._thoughts.add(index)
             self._contents(step.get("summary"), self.reasoning, offset)
         elif kind == "model_output":
             self._contents(step.get("content"), self.text, offset)
@@ -197,7 +199,8 @@ class GoogleInteractionsOracle(GoogleOracle):
         if kind == "arguments_delta":
             self._fragment(call, delta.get("arguments"), event.offset)
         elif kind == "text" and call is None:
-            self._contents([delta], self.text, event.offset)
+            into = self.reasoning if index in self._thoughts else self.text
+            self._contents([delta], into, event.offset)
         elif kind == "thought_summary" and call is None:
             self._contents([delta.get("content")], self.reasoning, event.offset)
         elif kind in ("text", "thought_summary", "function_call"):

@@ -57,17 +57,18 @@ class _Reader(EventReader):
 
     INTERRUPTED: ClassVar = "the stream ended before the interaction did"
 
+    _data: bytes  # the event at hand
+
     def __init__(self) -> None:
         super().__init__()
         self.is_known = False
-        self._data = b""  # the event at hand
         self._calls: dict[object, int] = {}  # index of a step -> its call
         self._ids: dict[int, str] = {}
         self._at_start: dict[int, str] = {}  # arguments that came with the start of a call
         self._thoughts: set[object] = set()  # steps that are not part of the answer
 
     def _take(self, frame: Frame) -> None:
-        event = _piece_of(frame.data) if self.is_known and not frame.failure else None
+        event = _piece_of(frame.data) if self.is_known else None
         if event is None:
             super()._take(frame)
             return
@@ -80,7 +81,7 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a complete interaction."""
-        if frame.event == "error" and "event_type" not in value:
+        if frame.event == "error":
             self._error(value if value.get("error") else {"error": value})
             return
         self._data = frame.data
@@ -106,14 +107,16 @@ class _Reader(EventReader):
         interaction = value.get("interaction")
         if not isinstance(interaction, dict):
             return
-        turn = self.turn
-        turn.seed = turn.seed or as_text(interaction.get("id"))
+        self._identify(interaction)
         usage = interaction.get("usage")
         if isinstance(usage, dict):
             spent = (usage.get("total_output_tokens"), usage.get("total_thought_tokens"))
             counts = [count for count in spent if type(count) is int]
-            turn.usage(usage.get("total_input_tokens"), sum(counts) if counts else None)
+            self.turn.usage(usage.get("total_input_tokens"), sum(counts) if counts else None)
         self._status(interaction)
+
+    def _identify(self, interaction: dict[str, Any]) -> None:
+        self.turn.seed = self.turn.seed or as_text(interaction.get("id"))
 
     def _status(self, value: dict[str, Any]) -> None:
         word = as_text(value.get("status"))
@@ -127,7 +130,7 @@ class _Reader(EventReader):
     def _start(self, value: dict[str, Any]) -> None:
         step = value.get("step") or value.get("content")
         if isinstance(step, dict):
-            if isinstance(step.get("arguments"), dict) and step["arguments"]:
+            if isinstance(step.get("arguments"), dict):
                 exact = exact_event(value, self._data)
                 step = exact.get("step") or exact["content"]
             self._step(_index(value), step)
@@ -153,6 +156,7 @@ class _Reader(EventReader):
     def _document(self, value: dict[str, Any]) -> None:
         """Take an interaction that was not streamed."""
         self.is_known = True
+        self._identify(value)  # before its calls, whose ids may depend on it
         for key in _DOCUMENT_KEYS:
             for index, step in enumerate(dicts(value.get(key))):
                 self._step(index, step)

@@ -48,7 +48,10 @@ class EventReader(ABC):
         """Yield the deltas of the response, each as soon as its frame is there."""
         turn, out, take = self.turn, self.turn.out, self._take
         for frame in frames:
-            take(frame)
+            if frame.failure:
+                turn.fail(frame.failure, error_text(frame.data))
+            else:
+                take(frame)
             if out:
                 yield from out
                 out.clear()
@@ -106,9 +109,6 @@ class EventReader(ABC):
             self.turn.fail("empty_stream", "the stream held no event")
 
     def _take(self, frame: Frame) -> None:
-        if frame.failure:
-            self.turn.fail(frame.failure, error_text(frame.data))
-            return
         data = frame.data
         # First, because a failed attempt to decode JSON is slow.
         if not data.startswith(b"{") and data in self.TERMINALS:

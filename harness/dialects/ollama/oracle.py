@@ -45,6 +45,7 @@ class OllamaOracle(OneEndOracle):
             self._message(value, "response", event)
         elif isinstance(done, bool) and message is None and "response" not in value:
             self.known += 1
+            self.add_text(self.reasoning, value.get("thinking"), event.offset)
         else:
             self.notes.lost("ENVELOPE-WRAPPED", event.offset)
         if done is True:

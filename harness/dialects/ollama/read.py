@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_text
+from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
@@ -64,8 +64,8 @@ def pieces_of(data: bytes) -> tuple[str, str] | None:
         return None
     message = line.message
     if message is None:
-        return (line.thinking, line.response) if line.response or line.thinking else None
-    return None if message.tool_calls or line.response else (message.thinking, message.content)
+        return line.thinking, line.response
+    return None if message.tool_calls else (message.thinking, message.content)
 
 
 def arguments_of(data: bytes) -> list[str] | None:
@@ -100,7 +100,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # The first line decides about the rest, so it is read in full.
-        pieces = pieces_of(frame.data) if self.first and not frame.failure else None
+        pieces = pieces_of(frame.data) if self.first else None
         if pieces is None:
             super()._take(frame)
             return
@@ -133,7 +133,7 @@ class _Reader(EventReader):
 
     def _calls(self, calls: object, frame: Frame) -> None:
         """Take the calls of a line; each entry of it is a separate call."""
-        argument_texts = arguments_of(frame.data) if isinstance(calls, list) else None
+        argument_texts = arguments_of(frame.data)
         if isinstance(calls, list) and argument_texts is not None:
             for entry, arguments in zip(calls, argument_texts, strict=True):
                 self._call(entry, arguments)
@@ -149,11 +149,12 @@ class _Reader(EventReader):
         """Take one call, whose arguments are written again if it is not known how they were."""
         turn = self.turn
         key = len(turn)
-        function = entry.get("function") if isinstance(entry, dict) else None
-        if not isinstance(entry, dict) or not isinstance(function, dict):
+        call = as_dict(entry)
+        function = call.get("function")
+        if not isinstance(function, dict):
             turn.reject(key, f"no call of a function: {quote(entry)}")
             return
-        call_id, name = entry.get("id"), function.get("name")
+        call_id, name = call.get("id"), function.get("name")
         arguments = _arguments(function, argument_texts)
         if isinstance(call_id, str) and call_id:
             identity = (call_id, str(name), arguments)
@@ -181,7 +182,7 @@ def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
     message = value.get("message")
     if isinstance(message, dict):
         return message
-    if isinstance(value.get("response"), str):
+    if isinstance(value.get("response", value.get("thinking")), str):
         return value
     return _NOTHING if isinstance(value.get("done"), bool) else None
 

@@ -116,7 +116,7 @@ class _Reader(EventReader):
             self._chunk(chunk, frame)
         elif frame.data.strip() == DONE:
             self._done()
-        elif frame.complete or frame.failure or not self._may_be_left_out(frame):
+        elif frame.complete or not self._may_be_left_out(frame):
             super()._take(frame)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:

@@ -136,7 +136,7 @@ class _Reader(EventReader):
 
     def _take(self, frame: Frame) -> None:
         # Typed pieces only follow an event of this API that was read in full.
-        if self.is_known and frame.event in _OF_PIECES and not frame.failure:
+        if self.is_known and frame.event in _OF_PIECES:
             piece = piece_of(frame.data)
             if piece is not None and self._takes_piece(piece):
                 return
