@@ -49,11 +49,11 @@ class TagBlockEnd(Ending):
         # Whether nothing but white space came since the last tag.
         self._blank = True
         self._candidate = MORE
-        # How many blocks are open inside a value, and how many of the closing tags that end one
-        # came right before. Where a broken block may be cut, so that no text is lost.
+        # How many blocks are open inside a value, and the tags right before, one directly after
+        # the other. Where a broken block may be cut, so that no text is lost.
         self._depth = 0
         self._last = MORE
-        self._run = 0
+        self._run: tuple[str, ...] = ()
 
     def feed(self, text: str, start: int) -> int:
         """See `Ending.feed`."""
@@ -88,7 +88,7 @@ class TagBlockEnd(Ending):
         """Take a tag; return the end of the block where it is known now."""
         if self._depth:
             return self._nested(kind, end)
-        self._run = 0
+        self._run = ()
         if kind in (BLOCK, CALL, PARAMETER):
             self._last = MORE
         if self._state in self._maybe and not self._blank:
@@ -102,11 +102,8 @@ class TagBlockEnd(Ending):
         closing = (
             (END_PARAMETER, END_CALL, END_BLOCK) if self._wrapped else (END_PARAMETER, END_CALL)
         )
-        follows = self._run < len(closing) and kind == closing[self._run]
-        self._run = self._run + 1 if follows and (self._blank or not self._run) else 0
-        if kind == END_PARAMETER:
-            self._run = 1
-        if self._run == len(closing):
+        self._run = (*self._run[1 - len(closing) :], kind) if self._blank else (kind,)
+        if self._run == closing:
             self._last = end
         elif kind in (BLOCK, CALL):
             self._last = MORE

@@ -221,14 +221,17 @@ def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
         printed = _PRINT.match(body, at)
         start = printed.end() if printed else at
         listed = body.startswith("[", start)
-        found = read_python_calls(body, start + listed, "," if listed or printed else ",;")
+        found = read_python_calls(body, start + listed)
         if not found.calls:
-            return (*calls, WrittenCall("", error=f"{body[at : at + 20]!r} is not a call"))
-        calls += found.calls
+            calls.append(WrittenCall("", error=f"{body[at : at + 20]!r} is not a call"))
+            break
         closers = "]" * listed + ")" * bool(printed)
         at = _closed(body, found.stop, closers)
         if at < 0:
-            return (*calls, WrittenCall("", error=f"no {closers!r} follows the call"))
+            error = f"no {closers!r} follows the call"
+            calls += (WrittenCall(call.name, error=call.error or error) for call in found.calls)
+            break
+        calls += found.calls
     return tuple(
         WrittenCall(_plain(call.name, offered), call.arguments, call.id, call.error)
         for call in calls

@@ -147,12 +147,10 @@ def _named(body: str) -> Iterator[WrittenCall]:
         arguments = body[match.end() : at]
         error = "" if arguments else "no arguments follow the name"
         yield WrittenCall(match["name"], arguments, match["id"] or "", error)
-    if at == 0:
-        yield WrittenCall("", error="no arguments follow the name")
 
 
 def _ending(first: str) -> Ending:
-    return JsonEnd(closers=_CLOSERS) if first in "[{" else ListedEnd()
+    return JsonEnd(closers=_CLOSERS) if first in ("[", "{") else ListedEnd()
 
 
 def _part_end() -> Ending:
