@@ -27,6 +27,8 @@ from harness.text_calls.tags import (
 
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
+# The text ended in a tag, which is not text after the block.
+_CUT_TAG: Final = re.compile(r"<[^\s<>]*")
 
 
 class TagBlockEnd(Ending):
@@ -75,7 +77,8 @@ class TagBlockEnd(Ending):
 
     def close(self) -> int:
         """See `Ending.close`."""
-        self._pass(self._kept, 0, len(self._kept))
+        if not _CUT_TAG.fullmatch(self._kept):
+            self._pass(self._kept, 0, len(self._kept))
         if self._state == self._after_all and self._blank:
             return self._candidate
         return MORE if self._state in self._maybe and self._blank else self._last

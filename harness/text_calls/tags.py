@@ -165,8 +165,8 @@ class _Reader:
             if calls[-1].error:
                 return tuple(calls)
         error = self._rest() if self._tags else EMPTY
-        if error or not calls:
-            calls.append(_ReadCall("", error=error or EMPTY))
+        if error:
+            calls.append(_ReadCall("", error=error))
         return tuple(calls)
 
     def _rest(self) -> str:
