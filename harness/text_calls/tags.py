@@ -83,7 +83,7 @@ class _ReadCall(msgspec.Struct, frozen=True):
         error: why the markup could not be read up to the end of the call.
     """
 
-    name: str
+    name: str = ""
     parameters: tuple[tuple[str, Value], ...] = ()
     unclosed: frozenset[str] = frozenset()
     mixed: bool = False
@@ -166,7 +166,7 @@ class _Reader:
                 return tuple(calls)
         error = self._rest() if self._tags else EMPTY
         if error:
-            calls.append(_ReadCall("", error=error))
+            calls.append(_ReadCall(error=error))
         return tuple(calls)
 
     def _rest(self) -> str:

@@ -197,7 +197,7 @@ class Gemma(TextDialect):
 def _in_tokens(body: str) -> WrittenCall:
     match = _CALL.match(body)
     if match is None:
-        return WrittenCall("", error="there is no call:NAME{...} between the tokens")
+        return WrittenCall(error="there is no call:NAME{...} between the tokens")
     if not body.startswith("{", match.end()):
         return WrittenCall(match[1], error="no { follows its name")
     value = read_object(body, match.end())
@@ -223,7 +223,7 @@ def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
         listed = body.startswith("[", start)
         found = read_python_calls(body, start + listed)
         if not found.calls:
-            calls.append(WrittenCall("", error=f"{body[at : at + 20]!r} is not a call"))
+            calls.append(WrittenCall(error=f"{body[at : at + 20]!r} is not a call"))
             break
         closers = "]" * listed + ")" * bool(printed)
         at = _closed(body, found.stop, closers)
