@@ -65,7 +65,7 @@ class Value(msgspec.Struct, frozen=True):
 
 
 def read_object(text: str, at: int) -> Value:
-    """Return the object that begins at `at`."""
+    """Return the object whose bracket is at `at`."""
     parts: list[str] = []
     depth, scalar = 0, False
     while depth or not parts:
@@ -74,7 +74,7 @@ def read_object(text: str, at: int) -> Value:
             over = not text[at:].strip()
             return Value(error=_ENDED if over else f"{shown(text, at)} is not a value")
         written = _written(match)
-        sign = match["sign"] or ""
+        sign = match["sign"]
         if not written or (scalar and not sign):
             return Value(error=f"{shown(text, at)} is neither a value in quotes nor a number")
         scalar = not sign
@@ -82,8 +82,7 @@ def read_object(text: str, at: int) -> Value:
         parts.append(written)
         at = match.end()
     value = "".join(parts)
-    found = scan(value)
-    if found.state is not PrefixState.COMPLETE or not value.startswith("{"):
+    if scan(value).state is not PrefixState.COMPLETE:
         return Value(error="its arguments are not an object in Gemma's notation")
     return Value(value, at)
 
