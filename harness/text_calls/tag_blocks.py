@@ -28,7 +28,7 @@ from harness.text_calls.tags import (
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
 # The text ended in a tag, which is not text after the block.
-_CUT_TAG: Final = re.compile(r"<[^\s<>]*")
+_CUT_TAG: Final = re.compile(r"(?:<[^\s<>]*)?")
 
 
 class TagBlockEnd(Ending):
@@ -77,11 +77,10 @@ class TagBlockEnd(Ending):
 
     def close(self) -> int:
         """See `Ending.close`."""
-        if not _CUT_TAG.fullmatch(self._kept):
-            self._pass(self._kept, 0, len(self._kept))
-        if self._state == self._after_all and self._blank:
+        blank = self._blank and _CUT_TAG.fullmatch(self._kept) is not None
+        if self._state == self._after_all and blank:
             return self._candidate
-        return MORE if self._state in self._maybe and self._blank else self._last
+        return MORE if self._state in self._maybe and blank else self._last
 
     def _pass(self, buffer: str, start: int, stop: int) -> None:
         if self._blank and start < stop:
@@ -91,7 +90,6 @@ class TagBlockEnd(Ending):
         """Take a tag; return the end of the block where it is known now."""
         if self._depth:
             return self._nested(kind, end)
-        self._run = ()
         if kind in (BLOCK, CALL, PARAMETER):
             self._last = MORE
         if self._state in self._maybe and not self._blank:
