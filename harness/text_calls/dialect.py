@@ -20,7 +20,7 @@ class WrittenCall(msgspec.Struct, frozen=True):
     """One call that a model wrote in a text.
 
     Fields:
-        name: as written.
+        name: as written; "" if nothing names a tool.
         arguments: the JSON text of the arguments object: the model's own characters if the
             dialect contains JSON, else JSON made of its typed values. "" for a call without any.
         id: as written; "" if the dialect has none, and then one is generated.
@@ -28,7 +28,7 @@ class WrittenCall(msgspec.Struct, frozen=True):
             used is reported with the start of its raw text, and never executed.
     """
 
-    name: str
+    name: str = ""
     arguments: str = ""
     id: str = ""
     error: str = ""

@@ -305,7 +305,7 @@ class _Fit:
     def _equals(self, listed: object) -> bool:
         own = self._reading.value
         if "number" in self._reading.kinds:
-            is_number = isinstance(listed, int | float) and not isinstance(listed, bool)
+            is_number = isinstance(listed, int | float)
             return is_number and _same_number(self._reading.text, str(listed))
         return type(own) is type(listed) and bool(own == listed)
 

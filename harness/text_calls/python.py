@@ -153,9 +153,6 @@ def _value(text: str, at: int) -> tuple[str, int]:
         if sign in _CLOSING and _is_spare_comma(parts):
             parts.pop()
         parts.append(_written(match))
-    else:
-        if text[at:].strip():
-            raise _WrongError(f"{shown(text, at)} is not a literal")
     value = "".join(parts)
     if scan(value).state is not PrefixState.COMPLETE:
         raise _WrongError(f"{shown(text, start)} is not a literal")

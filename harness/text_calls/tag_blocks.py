@@ -27,6 +27,8 @@ from harness.text_calls.tags import (
 
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
+# The text ended in a tag, which is not text after the block.
+_CUT_TAG: Final = re.compile(r"(?:<[^\s<>]*)?")
 
 
 class TagBlockEnd(Ending):
@@ -49,11 +51,11 @@ class TagBlockEnd(Ending):
         # Whether nothing but white space came since the last tag.
         self._blank = True
         self._candidate = MORE
-        # How many blocks are open inside a value, and how many of the closing tags that end one
-        # came right before. Where a broken block may be cut, so that no text is lost.
+        # How many blocks are open inside a value, and the tags right before, one directly after
+        # the other. Where a broken block may be cut, so that no text is lost.
         self._depth = 0
         self._last = MORE
-        self._run = 0
+        self._run: tuple[str, ...] = ()
 
     def feed(self, text: str, start: int) -> int:
         """See `Ending.feed`."""
@@ -75,10 +77,10 @@ class TagBlockEnd(Ending):
 
     def close(self) -> int:
         """See `Ending.close`."""
-        self._pass(self._kept, 0, len(self._kept))
-        if self._state == self._after_all and self._blank:
+        blank = self._blank and _CUT_TAG.fullmatch(self._kept) is not None
+        if self._state == self._after_all and blank:
             return self._candidate
-        return MORE if self._state in self._maybe and self._blank else self._last
+        return MORE if self._state in self._maybe and blank else self._last
 
     def _pass(self, buffer: str, start: int, stop: int) -> None:
         if self._blank and start < stop:
@@ -88,7 +90,6 @@ class TagBlockEnd(Ending):
         """Take a tag; return the end of the block where it is known now."""
         if self._depth:
             return self._nested(kind, end)
-        self._run = 0
         if kind in (BLOCK, CALL, PARAMETER):
             self._last = MORE
         if self._state in self._maybe and not self._blank:
@@ -102,11 +103,8 @@ class TagBlockEnd(Ending):
         closing = (
             (END_PARAMETER, END_CALL, END_BLOCK) if self._wrapped else (END_PARAMETER, END_CALL)
         )
-        follows = self._run < len(closing) and kind == closing[self._run]
-        self._run = self._run + 1 if follows and (self._blank or not self._run) else 0
-        if kind == END_PARAMETER:
-            self._run = 1
-        if self._run == len(closing):
+        self._run = (*self._run[1 - len(closing) :], kind) if self._blank else (kind,)
+        if self._run == closing:
             self._last = end
         elif kind in (BLOCK, CALL):
             self._last = MORE

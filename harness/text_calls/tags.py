@@ -4,7 +4,7 @@ Values are not escaped, so a tag in a value looks like a tag of the call. Where 
 what it holds is decided by what follows each closing tag, never by the first one that comes:
 a value ends with the last closing tag that another tag of the call follows. Closing tags may be
 missing too. So a block is read twice, with closing tags trusted and with missing ones allowed,
-and where both readings fit the tool's schema it is an error and no guess (quirks
+and unless exactly one reading fits the tool's schema it is an error and no guess (quirks
 TEXT-DELIMITER-IN-VALUE, TEXT-PARAM-CLOSE-DROPPED). All of it is linear and never raises.
 """
 
@@ -79,12 +79,14 @@ class _ReadCall(msgspec.Struct, frozen=True):
 
     Fields:
         unclosed: parameters whose opening tag ended the value before.
+        mixed: a value whose closing tag is missing holds one, so text may be between tags.
         error: why the markup could not be read up to the end of the call.
     """
 
-    name: str
+    name: str = ""
     parameters: tuple[tuple[str, Value], ...] = ()
     unclosed: frozenset[str] = frozenset()
+    mixed: bool = False
     error: str = ""
 
 
@@ -96,12 +98,9 @@ def read_tagged_calls(grammar: Grammar, text: str, offered: Offered) -> tuple[Wr
     if trusted == allowed:
         return tuple(_written_call(call, offered) for call in trusted)
     fitting = [reading for reading in (trusted, allowed) if _fits(reading, offered)]
-    if len(fitting) == 1:
+    if len(fitting) == 1 and not any(call.mixed for call in fitting[0]):
         return tuple(_written_call(call, offered) for call in fitting[0])
-    if fitting:
-        return tuple(WrittenCall(call.name, error=_TWO_WAYS) for call in trusted)
-    worse = any(call.error for call in trusted) and not any(call.error for call in allowed)
-    return tuple(_written_call(call, offered) for call in (allowed if worse else trusted))
+    return tuple(WrittenCall(call.name, error=call.error or _TWO_WAYS) for call in trusted)
 
 
 def _tags(grammar: Grammar, text: str) -> list[_Tag]:
@@ -166,8 +165,8 @@ class _Reader:
             if calls[-1].error:
                 return tuple(calls)
         error = self._rest() if self._tags else EMPTY
-        if error or not calls:
-            calls.append(_ReadCall("", error=error or EMPTY))
+        if error:
+            calls.append(_ReadCall(error=error))
         return tuple(calls)
 
     def _rest(self) -> str:
@@ -189,18 +188,22 @@ class _Reader:
     def _call(self, call: _Tag) -> _ReadCall:
         parameters: list[tuple[str, Value]] = []
         unclosed: list[str] = []
+        mixed = False
         while (tag := self._next(PARAMETER, END_CALL)) is not None:
             if tag.kind == END_CALL:
                 if not self._ends(self._at - 1):
                     return _ReadCall(call.name, error=STRAY)
-                return _ReadCall(call.name, tuple(parameters), frozenset(unclosed))
+                return _ReadCall(call.name, tuple(parameters), frozenset(unclosed), mixed)
+            first = self._at
             end = self._end_of_value()
             if end is None:
                 return _ReadCall(call.name, error=NEVER_CLOSED)
             parameters.append((tag.name, self._value(tag, end)))
             if end.kind == END_PARAMETER:
                 self._at += 1
-            elif end.kind == PARAMETER:
+                continue
+            mixed |= any(inside.kind == END_PARAMETER for inside in self._tags[first : self._at])
+            if end.kind == PARAMETER:
                 unclosed.append(end.name)
         return _ReadCall(call.name, error=NEVER_CLOSED if self._is_end(self._at) else STRAY)
 

@@ -65,7 +65,7 @@ class Value(msgspec.Struct, frozen=True):
 
 
 def read_object(text: str, at: int) -> Value:
-    """Return the object that begins at `at`."""
+    """Return the object whose bracket is at `at`."""
     parts: list[str] = []
     depth, scalar = 0, False
     while depth or not parts:
@@ -74,7 +74,7 @@ def read_object(text: str, at: int) -> Value:
             over = not text[at:].strip()
             return Value(error=_ENDED if over else f"{shown(text, at)} is not a value")
         written = _written(match)
-        sign = match["sign"] or ""
+        sign = match["sign"]
         if not written or (scalar and not sign):
             return Value(error=f"{shown(text, at)} is neither a value in quotes nor a number")
         scalar = not sign
@@ -82,8 +82,7 @@ def read_object(text: str, at: int) -> Value:
         parts.append(written)
         at = match.end()
     value = "".join(parts)
-    found = scan(value)
-    if found.state is not PrefixState.COMPLETE or not value.startswith("{"):
+    if scan(value).state is not PrefixState.COMPLETE:
         return Value(error="its arguments are not an object in Gemma's notation")
     return Value(value, at)
 
@@ -197,7 +196,7 @@ class Gemma(TextDialect):
 def _in_tokens(body: str) -> WrittenCall:
     match = _CALL.match(body)
     if match is None:
-        return WrittenCall("", error="there is no call:NAME{...} between the tokens")
+        return WrittenCall(error="there is no call:NAME{...} between the tokens")
     if not body.startswith("{", match.end()):
         return WrittenCall(match[1], error="no { follows its name")
     value = read_object(body, match.end())
@@ -221,14 +220,17 @@ def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
         printed = _PRINT.match(body, at)
         start = printed.end() if printed else at
         listed = body.startswith("[", start)
-        found = read_python_calls(body, start + listed, "," if listed or printed else ",;")
+        found = read_python_calls(body, start + listed)
         if not found.calls:
-            return (*calls, WrittenCall("", error=f"{body[at : at + 20]!r} is not a call"))
-        calls += found.calls
+            calls.append(WrittenCall(error=f"{body[at : at + 20]!r} is not a call"))
+            break
         closers = "]" * listed + ")" * bool(printed)
         at = _closed(body, found.stop, closers)
         if at < 0:
-            return (*calls, WrittenCall("", error=f"no {closers!r} follows the call"))
+            error = f"no {closers!r} follows the call"
+            calls += (WrittenCall(call.name, error=call.error or error) for call in found.calls)
+            break
+        calls += found.calls
     return tuple(
         WrittenCall(_plain(call.name, offered), call.arguments, call.id, call.error)
         for call in calls

@@ -52,8 +52,8 @@ class Glm(TagDialect):
         if not match:
             return True
         rest = start.head[match.end() :]
-        if not rest or _OPENER.startswith(rest):
-            return (not rest) if start.final else None
+        if _OPENER.startswith(rest):
+            return not rest if start.final else None
         return rest.startswith((_OPENER, "<|"))
 
     def write_call(self, call: WrittenCall) -> str:

@@ -137,7 +137,7 @@ class Harmony(TextDialect):
             return ()  # a header without its content
         body = _CONTENT_END.sub("", text[message.body :]).strip()
         if message.to in _NOBODY:
-            return (WrittenCall("", body, error="the call names no recipient"),)
+            return (WrittenCall(arguments=body, error="the call names no recipient"),)
         if not message.marked:
             return (WrittenCall(message.to, error=f"no {MESSAGE} precedes its arguments"),)
         return (WrittenCall(message.to, body),)

@@ -56,7 +56,7 @@ class Minimax(TagDialect):
         if block.opener == _BLOCK:
             return super().calls(block)
         return read_json_calls(block.raw, block.offered) or (
-            WrittenCall("", error="the JSON in the tag names no tool"),
+            WrittenCall(error="the JSON in the tag names no tool"),
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

@@ -80,7 +80,7 @@ class MinimaxM3(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Each `invoke` is a call."""
-        return tuple(_calls(block.text, block.offered)) or (WrittenCall("", error=EMPTY),)
+        return tuple(_calls(block.text, block.offered)) or (WrittenCall(error=EMPTY),)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag."""

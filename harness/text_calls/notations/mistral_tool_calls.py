@@ -28,10 +28,7 @@ from harness.turns.json_prefix import scan
 
 
 class ListedEnd(Ending):
-    """A block of parts that end alike, each but the first led by a head.
-
-    A part that is complete ends with a brace.
-    """
+    """A block of parts that end alike, each but the first led by a head."""
 
     def __init__(self) -> None:
         # The part that continues, and where it began; None between two.
@@ -60,7 +57,7 @@ class ListedEnd(Ending):
             if end == MORE:
                 return MORE
             at = self._base + end - offset
-            if at < 1 or buffer[at - 1] != "}":
+            if at < 0:
                 return self._base + end
             self._current, self._end = None, self._base + end
 
@@ -110,7 +107,7 @@ class MistralToolCalls(TextDialect):
             first = body[1:].lstrip()
             return first[0] in "{]" if first else start.final or None
         name = _NAME.match(body)
-        if body[0] == "{" or name is None:
+        if name is None:
             return body[0] == "{"
         rest = body[name.end() :]
         if rest.startswith(_AFTER_NAME):
@@ -147,12 +144,10 @@ def _named(body: str) -> Iterator[WrittenCall]:
         arguments = body[match.end() : at]
         error = "" if arguments else "no arguments follow the name"
         yield WrittenCall(match["name"], arguments, match["id"] or "", error)
-    if at == 0:
-        yield WrittenCall("", error="no arguments follow the name")
 
 
 def _ending(first: str) -> Ending:
-    return JsonEnd(closers=_CLOSERS) if first in "[{" else ListedEnd()
+    return JsonEnd(closers=_CLOSERS) if first in ("[", "{") else ListedEnd()
 
 
 def _part_end() -> Ending:

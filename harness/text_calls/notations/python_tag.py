@@ -61,7 +61,7 @@ class PythonTag(TextDialect):
             return read_marked_calls(body, block.offered, error)
         found = read_python_calls(body)
         return tuple(_plain(call, block.offered) for call in found.calls) or (
-            WrittenCall("", error="what follows the tag is not a call"),
+            WrittenCall(error="what follows the tag is not a call"),
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

@@ -34,7 +34,7 @@ _NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+)?+([ \t]*+)(.?)", re.DOTALL)
 
 
 def _broken(text: str) -> WrittenCall:
-    return WrittenCall("", error=f"{text[:20]!r} is where a call in Python's syntax could be")
+    return WrittenCall(error=f"{text[:20]!r} is where a call in Python's syntax could be")
 
 
 class Pythonic(TextDialect):
