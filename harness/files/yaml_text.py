@@ -298,6 +298,9 @@ def _damaged(error: yaml.YAMLError, where: str) -> UnreadableError:
     facts = [getattr(error, "context", None), getattr(error, "problem", None)]
     found = ", ".join(fact for fact in facts if fact) or str(error)
     line = f":{mark.line + 1}" if mark is not None else ""
+    if "nesting depth" in found:  # the limit of libyaml, which looks ahead
+        found = f"expected at most {MAX_DEPTH} levels, found deeper nesting"
+        return UnreadableError(found, where=where + line)
     return UnreadableError(f"expected YAML, {found[:300]}", where=where + line, hint=_FIX_HINT)
 
 

@@ -10,7 +10,10 @@ import msgspec
 
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.expectation import Expectation
+from harness.judging.policies import NORMALIZER_POLICIES
 from harness.turns.turn import Tool
+
+_DEFAULT_POLICIES: Final = {name: values[0] for name, values in NORMALIZER_POLICIES.items()}
 
 ScenarioBlame = Literal["", "model", "provider", "harness"]
 
@@ -58,5 +61,11 @@ class Scenario(msgspec.Struct, frozen=True):
     policies: dict[str, str] = msgspec.field(default_factory=dict)
 
     def allows(self, declared: Mapping[str, str]) -> bool:
-        """Return whether no declared policy contradicts one that the scenario rests on."""
-        return all(declared.get(name, value) == value for name, value in self.policies.items())
+        """Return whether no policy of a client contradicts one that the scenario rests on.
+
+        A normalizer that declares no value is judged by the default of that policy.
+        """
+        return all(
+            declared.get(name, _DEFAULT_POLICIES.get(name, value)) == value
+            for name, value in self.policies.items()
+        )
