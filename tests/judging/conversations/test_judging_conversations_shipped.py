@@ -11,14 +11,14 @@ from harness.runs.worker import is_job_supported, judge_job
 JOBS = plan(select_subjects(()), (), default_agent_names())
 
 
-@pytest.mark.parametrize("job", JOBS, ids=lambda job: f"{job.subject.path}-{job.normalizer}"[-80:])
-def test_a_conforming_agent_passes_each_bundled_conversation(job: Job) -> None:
-    result, case = judge_job(job, "quick")
-    assert result.findings == ()
-    assert (result.outcome is not Outcome.UNSUPPORTED) == is_job_supported(job)
-    if result.outcome is not Outcome.UNSUPPORTED:
-        assert result.conversation is not None
-        assert case is not None
+# The gate of this repository judges each cell at cuts; here no finding of any level may show.
+@pytest.mark.parametrize("name", default_agent_names())
+def test_a_conforming_agent_has_no_finding_in_any_bundled_conversation(name: str) -> None:
+    for job in (each for each in JOBS if each.normalizer == name):
+        result, case = judge_job(job, "whole")
+        assert result.findings == (), job
+        assert (result.outcome is not Outcome.UNSUPPORTED) == is_job_supported(job)
+        assert (case is not None) == (result.outcome is not Outcome.UNSUPPORTED)
 
 
 def test_every_conversation_is_supported_by_an_agent() -> None:
