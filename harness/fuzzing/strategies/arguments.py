@@ -27,7 +27,7 @@ ODD_WORDS: Final = (
     "data: ", '", "a": "', "```", "<tool_call>", "</tool_call>", "<think>", " ", "",
 )  # fmt: skip
 # Texts whose characters need escapes in JSON, or look like JSON once the escapes are gone.
-ESCAPED_WORDS: Final = ('", "a": "', '"', "\\", "a/b", '{"a": 1}', '["a"]')
+ESCAPED_WORDS: Final = ('", "a": "', '", "b": "', '", "city": "', '"', "\\", "a/b")
 # Around the limits of doubles, 32 and 64 bits.
 ODD_INTEGERS: Final = (
     0, -1, 2**31, -(2**31) - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63, 2**64, 10**30,

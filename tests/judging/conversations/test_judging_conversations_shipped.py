@@ -4,7 +4,7 @@ import pytest
 
 from harness.conversation.discovery import default_agent_names
 from harness.judging.results import Outcome
-from harness.runs.plan import Job, plan, subject_id
+from harness.runs.plan import plan, subject_id
 from harness.runs.selection import select_subjects
 from harness.runs.worker import is_job_supported, judge_job
 
