@@ -15,7 +15,8 @@ from coverage import Coverage
 from benchmarks.mutant_cells import client_caches
 from harness.conversation.discovery import default_agent_names, load_agent
 from harness.fuzzing.conversations.search import ConversationSource
-from harness.fuzzing.search import Budget, InputSource, Search
+from harness.fuzzing.found import FuzzFinding, SmallestInput
+from harness.fuzzing.search import Budget, InputSource, Search, Shrinking
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds, varied_seeds
 from harness.judging.replaying import Cuts
@@ -218,6 +219,12 @@ class _RecordingSource:
 
     def judge(self, tried: Any) -> tuple[Sequence[Finding], int]:  # noqa: ANN401 - of any source
         return self._tracing.judge(tried, self._client, self._source)
+
+    def shrink(self, shrinking: Shrinking[Any]) -> None:
+        self._source.shrink(shrinking)
+
+    def finding(self, smallest: SmallestInput[Any]) -> FuzzFinding:
+        return self._source.finding(smallest)
 
 
 def measure_suite(files: Collection[str], options: SearchOptions) -> MeasuredSuite:
