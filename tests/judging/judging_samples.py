@@ -32,7 +32,7 @@ WRITING = {
 
 # Judging every mutant with every scenario takes minutes; the deep profile does it.
 IS_DEEP: Final = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-_SAMPLED: Final = 8
+_SAMPLED: Final = 16
 
 
 @cache
@@ -48,7 +48,7 @@ def shipped_conversations() -> tuple[LoadedSubject, ...]:
 
 
 def subjects_for_mutant(name: str, subjects: Iterable[LoadedSubject]) -> list[LoadedSubject]:
-    """Return the subjects that kill a mutant first and every eighth of the others, by id.
+    """Return the subjects that kill a mutant first and every sixteenth of the others, by id.
 
     The mutants have different samples, which together cover all subjects. The deep profile has
     all subjects for each mutant, and so has a client without stored rows.
