@@ -128,7 +128,15 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _unreported(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names, and the ids, of the calls that had to be rejected and were not."""
+        """The names, and the ids, of the calls that had to be rejected and were not.
+
+        If it is not judged which calls are rejected, and none is usable, they are all calls that
+        the stream contains.
+        """
+        if "rejected" not in self.judged and not self.expectation.calls:
+            readings = (self.oracle, *self.oracle.alternatives)
+            sent = (call.name for reading in readings for call in reading.calls or ())
+            return frozenset(filter(None, sent)), frozenset()
         rejected = [self.expectation.rejected[index] for index in self.pairing.unreported]
         ids = frozenset(each.id for each in rejected if each.id)
         return frozenset(each.name for each in rejected), ids

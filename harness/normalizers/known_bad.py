@@ -25,7 +25,7 @@ from msgspec import UNSET
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.table import TEXT_CALL_DIALECTS
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
-from harness.normalizers.respond import offered_tools, respond, respond_chat
+from harness.normalizers.respond import DEFAULT_READER, offered_tools, respond, respond_chat
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -100,6 +100,8 @@ naive: Final = Normalizer(
             "ARGUMENTS-USABLE",
             "BROKEN-CALL-NOT-RUN",
             "TRUNCATED-CALL-NOT-RUN",
+            # A nameless call that is left out is still emitted, so the turn ends with a call.
+            "FINISH-REASON",
         )
     ),
     summary="the client of the DashScope story: empty strings overwrite id and name",
@@ -133,6 +135,7 @@ tool_calls_empty: Final = Normalizer(
         )
     ),
     summary="the client of the action protocol's story: it emits all as text and never a call",
+    policies=DEFAULT_READER,
     text_dialects=frozenset(("action-protocol",)),
 )
 
@@ -240,6 +243,7 @@ def _known_bad(name: str, extract: _Extract, summary: str) -> Normalizer:
         role="known-bad",
         breaks=_BREAKS,
         summary=summary,
+        policies=DEFAULT_READER,
         text_dialects=frozenset(("tagged-json", "bare-json")),
     )
 

@@ -21,7 +21,7 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallStart,
 )
-from tests.judging.judging_samples import DONE, HELLO, a_normalizer, an_interaction, chunk
+from tests.judging.judging_samples import DONE, HELLO, a_normalizer, an_interaction, call, chunk
 
 END = Finish(FinishReason.STOP, "stop")
 
@@ -34,9 +34,9 @@ def broken(
     **expected: Any,  # noqa: ANN401 - fields
 ) -> set[str]:
     """Return the ids of the rules that `by` breaks on `body`."""
-    fields: dict[str, Any] = {"finish": FinishReason.STOP, "finish_raw": "stop", **expected}
     judged: frozenset[Field] = frozenset({"text", "reasoning", "calls", "finish"})
-    expectation = Expectation(source="scenario", judged=judged, **fields)
+    fields: dict[str, Any] = {"finish": FinishReason.STOP, "finish_raw": "stop", "judged": judged}
+    expectation = Expectation(source="scenario", **fields | expected)
     interaction = an_interaction(body)
     strict = oracle_reading(interaction)
     seen = examine(0, interaction, expectation, strict, by, cuts=cuts, limits=DEFAULT_LIMITS)
@@ -183,3 +183,34 @@ def test_a_reader_of_text_calls_may_delay_json_anywhere(start: str) -> None:
     looks = held(10**6, text, text_dialects=frozenset(("bare-json",)))
     assert broken(looks, stream(text), text=text) == set()
     assert broken(held(10**6, text), stream(text), text=text) == {"TEXT-PROMPT"}
+
+
+# Calls of which not all is judged
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("f", set()),
+        ("f</tool_call>", {"CALL-NO-MARKUP"}),
+        ("g", {"CALLS-NOT-INVENTED"}),
+    ],
+)
+def test_a_marker_in_the_name_of_a_call_that_may_be_missing_is_reported_once(
+    name: str, rules: set[str]
+) -> None:
+    judged = frozenset({"reasoning"})
+    calls = (ExpectedCall("f", {}),)
+    found = broken(calling(name, "{}"), judged=judged, calls=calls, calls_at_most=True)
+    assert found == rules
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"), [("f", {"BROKEN-CALL-NOT-RUN"}), ("g", {"CALLS-NOT-INVENTED"})]
+)
+def test_a_sent_call_that_is_run_although_none_is_usable_is_a_broken_one(
+    name: str, rules: set[str]
+) -> None:
+    body = call('{"a": ', id="c1", name="f") + chunk(None, "tool_calls") + DONE
+    found = broken(calling(name, "{}"), body, judged=frozenset({"calls"}))
+    assert found == rules

@@ -147,9 +147,11 @@ def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:
     if not evidence.expectation.calls_at_most:
         return
     left = Counter((it.name, meaning(it.json_text)) for it in evidence.expectation.calls)
+    # `CALL-NO-MARKUP` reports an expected call whose name contains a marker.
+    marked = {i for i, expected, it in evidence.paired_calls() if markers_in_name(it, expected)}
     for index, call in enumerate(evidence.turn.tool_calls):
         key = call.name, meaning(call.arguments)
-        if call.name and not left[key]:
+        if call.name and not left[key] and index not in marked:
             yield Violation(f"calls[{index}]", "no such call", f"{call.name} {call.arguments}")
         left[key] -= 1
 

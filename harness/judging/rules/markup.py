@@ -110,9 +110,10 @@ def _text_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
     "No marker of a text dialect is part of a name or of arguments.",
     Outcome.SILENT_WRONG,
     ("HARMONY-NAME-POLLUTED", "TEXT-GLM-NAME-LEAK", "TEXT-MARKUP-IN-ARGS"),
-    field="calls",
 )
 def _call_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
+    if "calls" not in evidence.judged and not evidence.expectation.calls_at_most:
+        return
     calls = evidence.oracle.calls
     for index, expected, call in evidence.paired_calls():
         if marks := markers_in_name(call, expected):

@@ -100,8 +100,9 @@ def _repaired(call: HeldCall) -> HeldCall:
             value = json.loads(candidate, strict=False)
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict):
-            return replace(call, arguments=json.dumps(value), error=None)
+        repaired = json.dumps(value)
+        if parse(repaired).value is not None:
+            return replace(call, arguments=repaired, error=None)
     return call
 
 

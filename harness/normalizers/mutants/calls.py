@@ -64,7 +64,9 @@ def _last_repeated(calls: list[HeldCall]) -> list[HeldCall]:
 
 @edits_calls("calls-reversed", "CALL-ORDER", before=Finish)
 def _reversed(calls: list[HeldCall]) -> list[HeldCall]:
-    """Emits calls in the wrong order."""
+    """Emits calls in the wrong order, unless two of them are alike."""
+    if len({(call.name, call.arguments) for call in calls}) < len(calls):
+        return calls
     return [replace(call, index=index) for index, call in enumerate(reversed(calls))]
 
 
@@ -88,7 +90,14 @@ def _rounded(calls: list[HeldCall]) -> list[HeldCall]:
 def _through_doubles(text: str) -> str:
     if not text.strip():
         return text
-    return json.dumps(json.loads(text, parse_int=lambda digits: int(float(digits))))
+    return json.dumps(json.loads(text, parse_int=_through_double))
+
+
+def _through_double(digits: str) -> int:
+    try:
+        return int(float(digits))
+    except OverflowError:  # too large for a double
+        return int(digits)
 
 
 @edits_calls("arguments-unchecked", "ARGUMENTS-USABLE", before=Finish)
@@ -101,7 +110,7 @@ def _unchecked(calls: list[HeldCall]) -> list[HeldCall]:
 
 
 def _unusable(call: HeldCall) -> bool:
-    return parse(call.arguments).value is None
+    return call.kind == "function" and parse(call.arguments).value is None
 
 
 @edits_calls("broken-run-empty", "BROKEN-CALL-NOT-RUN", before=Finish)

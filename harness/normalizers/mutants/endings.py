@@ -138,12 +138,23 @@ def _endless(delta: Delta) -> Iterable[Delta]:
         yield from itertools.repeat(TextDelta(""))
 
 
+_GZIP_START = b"\x1f"  # text does not start with this control character
+
+
 @mutant("decoded-per-read", "CUT-INVARIANT")
 def _decoded_per_read(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
     """Decodes UTF-8 read by read."""
     binary = "eventstream" in interaction.header("content-type")
-    decoded = reads if binary else (r.decode("utf-8", "replace").encode() for r in reads)
-    return respond(interaction, decoded)
+    return respond(interaction, reads if binary else _decoded(reads))
+
+
+def _decoded(reads: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield reads of text decoded and encoded again, and those of a compressed body unchanged."""
+    is_first, is_compressed = True, False
+    for read in reads:
+        if is_first and read:
+            is_first, is_compressed = False, read.startswith(_GZIP_START)
+        yield read if is_compressed else read.decode("utf-8", "replace").encode()
 
 
 class _Memory:
