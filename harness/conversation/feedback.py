@@ -99,7 +99,8 @@ def result_messages(
 
 def is_question(message: Message) -> bool:
     """Return whether the user wrote `message`, and not this module in the user's name."""
-    return message["role"] == "user" and not message["content"].startswith(_LEADS)
+    text = message.get("content") or ""  # a known-bad agent stores messages without content
+    return message["role"] == "user" and not text.startswith(_LEADS)
 
 
 def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:
