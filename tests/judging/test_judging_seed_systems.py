@@ -98,7 +98,7 @@ SYSTEMS = (
         {
             "parse-error-fatal": rules_of("CONV-ENDING"),
             "one-bad-call-kills-all": rules_of("CONV-CALL-LOST"),
-            "retry-without-end": rules_of("CONV-NO-HANG CONV-REQUEST"),
+            "retry-without-end": rules_of("CONV-NO-HANG"),
             "system-midturn": rules_of("HIST-SYSTEM-MID"),
         },
     ),

@@ -95,9 +95,9 @@ class _Fatal(ToolLoop):
         return super().handle_turn(turn, left)
 
 
-@loop_mutant("retry-without-end", "CONV-NO-HANG CONV-REQUEST", role="known-bad")
+@loop_mutant("retry-without-end", "CONV-NO-HANG", role="known-bad")
 class _Endless(ToolLoop):
-    """Asks again without limit for a reply that it cannot use, also if results were expected."""
+    """Asks again without limit for a reply that it cannot use."""
 
     def answer_question(self) -> Ending:
         while True:
