@@ -100,8 +100,8 @@ def result_messages(
 def is_question(message: Message) -> bool:
     """Return whether the user wrote `message`, and not this module in the user's name."""
     content = message.get("content")  # a known-bad agent stores messages without content
-    is_text = message["role"] == "user" and isinstance(content, str)
-    return is_text and not content.startswith(_LEADS)
+    is_user_text = message["role"] == "user" and isinstance(content, str)
+    return is_user_text and not str(content).startswith(_LEADS)
 
 
 def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:
