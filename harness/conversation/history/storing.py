@@ -249,8 +249,8 @@ def _by_message(
             rest = rest[len(own) :]
     texts[at] = texts.get(at, "") + rest
     if not texts[None].strip():
-        texts[0] = texts.pop(None) + texts.get(0, "")
-        sealed[0] = [*sealed.pop(None, ()), *sealed.get(0, ())]
+        texts = {0: texts.pop(None) + texts.pop(0, ""), **texts}
+        sealed = {0: [*sealed.pop(None, ()), *sealed.pop(0, ())], **sealed}
     return texts, sealed
 
 
