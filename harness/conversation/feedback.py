@@ -99,7 +99,9 @@ def result_messages(
 
 def is_question(message: Message) -> bool:
     """Return whether the user wrote `message`, and not this module in the user's name."""
-    return message["role"] == "user" and not message["content"].startswith(_LEADS)
+    content = message.get("content")  # a known-bad agent stores messages without content
+    is_user_text = message["role"] == "user" and isinstance(content, str)
+    return is_user_text and not str(content).startswith(_LEADS)
 
 
 def tool_result_text(result: ToolResult, language: Language, limit: int) -> str:

@@ -14,6 +14,9 @@ after their calls, and no message is empty. `identifiers.fit_ids` makes ids uniq
               reads that it made its calls one after the other (quirk HIST-SPLIT-PARALLEL)
     grouped   text, calls and results in separate messages; the name of the assistant's messages
               contains the iteration
+
+With `direct` and `grouped`, text after a call goes with a call if the provider signed that text,
+because a signature is sent back in the part and in the order in which it came.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -197,8 +200,7 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
     """
     parts = _storable_parts(turn, results, storing)
     text, calls = parts.text, parts.calls
-    sealed = _sealed_by_message(parts)
-    later = [each for at, own in sealed.items() if at is not None for each in own]
+    texts, sealed = _by_message(parts)
 
     def assistant_of(
         text: str, calls: Sequence[AnsweredCall], own: Iterable[Sealed], first: int = 0
@@ -209,29 +211,47 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
 
     if policy == "merged":
         return (*assistant_of(text, calls, parts.sealed), *_result_messages(calls))
-    head = assistant_of(text, (), sealed.get(None, ()))
+    head = assistant_of(texts.pop(None, ""), (), sealed.pop(None, ()))
     if policy == "direct":
         pairs = (
-            (*assistant_of("", (call,), sealed.get(at, ()), at), *_result_messages((call,)))
+            (
+                *assistant_of(texts.get(at, ""), (call,), sealed.get(at, ()), at),
+                *_result_messages((call,)),
+            )
             for at, call in enumerate(calls)
         )
         return (*head, *chain.from_iterable(pairs))
-    apart = (*head, *assistant_of("", calls, later))
+    later = chain.from_iterable(sealed.values())
+    apart = (*head, *assistant_of("".join(texts.values()), calls, later))
     named = (message | {"name": f"iteration_{iteration}"} for message in apart)
     return (*named, *_result_messages(calls))
 
 
-def _sealed_by_message(parts: StorableParts) -> dict[int | None, list[Sealed]]:
-    """Return the sealed data by the number of the call whose message it goes with.
+def _by_message(
+    parts: StorableParts,
+) -> tuple[dict[int | None, str], dict[int | None, list[Sealed]]]:
+    """Return text and sealed data by the number of the call whose message they go with.
 
-    What belongs to the text, or to the reasoning before the first call, goes with the text: None.
+    None is the message before the calls. It has the text, without the signed text after calls, and
+    what belongs to the reasoning before the first call. Without text there is no such message.
     """
-    found: dict[int | None, list[Sealed]] = {}
+    texts: dict[int | None, str] = {None: ""}
+    sealed: dict[int | None, list[Sealed]] = {}
+    last = len(parts.calls) - 1
+    rest, at = parts.text, None
     for each in parts.sealed:
-        is_first = each.of == "text" or (each.of == "reasoning" and each.call == 0)
-        home = min(each.call, len(parts.calls) - 1)
-        found.setdefault(None if is_first and parts.text else home, []).append(each)
-    return found
+        home = None if each.of != "call" and each.call == 0 else min(each.call, last)
+        sealed.setdefault(home, []).append(each)
+        if each.of == "text":
+            at = home
+            own = each.text if rest.startswith(each.text) else ""  # the text was changed since
+            texts[at] = texts.get(at, "") + own
+            rest = rest[len(own) :]
+    texts[at] = texts.get(at, "") + rest
+    if not texts[None].strip():
+        texts = {0: texts.pop(None) + texts.pop(0, ""), **texts}
+        sealed = {0: [*sealed.pop(None, ()), *sealed.pop(0, ())], **sealed}
+    return texts, sealed
 
 
 def _sealed_entry(sealed: Sealed, first: int) -> dict[str, Any]:

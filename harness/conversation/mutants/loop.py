@@ -90,7 +90,7 @@ class _Fatal(ToolLoop):
 
     def handle_turn(self, turn: Turn, left: int) -> Ending | None:
         if turn.parse_errors:
-            self.store_turn(replace(turn, tool_calls=()), CallResults())
+            self.store_turn(replace(turn, tool_calls=(), sealed=()), CallResults())
             return "error"
         return super().handle_turn(turn, left)
 
@@ -105,8 +105,9 @@ class _Endless(ToolLoop):
             unusable = incomplete_reason(turn) or (turn.parse_errors and not turn.tool_calls)
             if unusable:
                 self.store_turn(turn, CallResults())
-                reports = parse_error_reports(turn.parse_errors)
-                self.add_user_text(retry_text(self.config.prompt, reports, 0))
+                if self.history[-1]["role"] != "tool":  # results state what is wrong
+                    reports = parse_error_reports(turn.parse_errors)
+                    self.add_user_text(retry_text(self.config.prompt, reports, 0))
                 continue
             ending = self.handle_turn(turn, 1)
             if ending is not None:

@@ -210,16 +210,16 @@ def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> I
     thought = None if sealed.has_reasoning else reasoning_of(message, spec)
     if thought is not None:
         yield form.thought(thought)
+    texts = sealed.texts(text)
     for at in range(len(calls) + 1):
         for each in sealed.reasoning(at):
             yield form.sealed[each["kind"]](each["value"], form.thought(each.get("text", "")))
-        if at == 0:
-            for piece, own in sealed.texts(text):
-                block = form.text(piece)
-                if own is not None:
-                    yield form.sealed[own["kind"]](own["value"], block)
-                elif piece.strip() or not (calls or sealed.has_text):
-                    yield block
+        for piece, own in texts.get(at, ()):
+            block = form.text(piece)
+            if own is not None:
+                yield form.sealed[own["kind"]](own["value"], block)
+            elif piece.strip() or not (calls or sealed.has_text):
+                yield block
         if at < len(calls):
             function = calls[at]["function"]
             arguments = arguments_object(function["arguments"])
@@ -261,17 +261,22 @@ class SealedParts:
         """Return that of the call at this position."""
         return self._of_calls.get(call, [])
 
-    def texts(self, text: str) -> Iterator[tuple[str, Json | None]]:
-        """Yield the pieces of `text`, each with its data; the rest has none."""
-        start = 0
+    def texts(self, text: str) -> dict[int, list[tuple[str, Json | None]]]:
+        """Return the pieces of `text` by the number of calls before them, each with its data.
+
+        The rest has no data, and follows the last piece.
+        """
+        pieces: dict[int, list[tuple[str, Json | None]]] = {}
+        start = at = 0
         for each in self._texts:
-            own = each.get("text", "")
+            own, at = each.get("text", ""), each.get("call", 0)
             if not text.startswith(own, start):
                 own = ""  # the text was changed since
-            yield own, each
+            pieces.setdefault(at, []).append((own, each))
             start += len(own)
         if start < len(text) or not self._texts:
-            yield text[start:], None
+            pieces.setdefault(at, []).append((text[start:], None))
+        return pieces
 
 
 def chat_messages(spec: RequestSpec) -> list[Message]:

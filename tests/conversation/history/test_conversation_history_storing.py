@@ -19,8 +19,8 @@ from harness.conversation.history.storing import (
 )
 from harness.providers import Capabilities, capabilities_of
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall
-from harness.turns.messages import Message
-from harness.turns.turn import Turn
+from harness.turns.messages import SEALED, Message
+from harness.turns.turn import Sealed, Turn
 from tests.conversation.conversation_histories import (
     CAPABILITIES,
     POLICY_NAMES,
@@ -171,3 +171,30 @@ def test_a_rejected_call_becomes_a_failed_one_where_that_is_declared() -> None:
 )
 def test_a_turn_that_says_nothing_leaves_no_message(policy: HistoryPolicy, turn: Turn) -> None:
     assert turn_messages(policy, turn, {}, 1, DEFAULT) == ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "before", "expected"),
+    [
+        ("merged", "Wait.", [("Wait. Done.", [0, 2])]),
+        ("direct", "Wait.", [("Wait.", [0]), ("", []), (" Done.", [1])]),
+        ("grouped", "Wait.", [("Wait.", [0]), (" Done.", [2])]),
+        ("merged", "", [(" Done.", [0, 2])]),
+        ("direct", "", [("", [0]), (" Done.", [1])]),
+        ("grouped", "", [(" Done.", [0, 2])]),
+    ],
+)
+def test_signed_text_after_the_calls_goes_with_the_last_of_them(
+    policy: HistoryPolicy, before: str, expected: list[tuple[str, list[int]]]
+) -> None:
+    sealed = (
+        Sealed("thoughtSignature", "a=", "text", 0, before),
+        Sealed("thoughtSignature", "b=", "text", 2, " Done."),
+    )
+    turn = Turn(f"{before} Done.", "", CALLS, finish=DONE, sealed=sealed)
+    stored = turn_messages(policy, turn, RESULTS, 1, DEFAULT)
+    assert [
+        (it["content"] or "", [each.get("call", 0) for each in it.get(SEALED, ())])
+        for it in stored
+        if it["role"] == "assistant"
+    ] == expected

@@ -495,8 +495,13 @@ def test_strategy_of_each_turn_is_recorded_if_that_of_one_is() -> None:
     [
         (ParseError("tool_use", "not JSON", "{bad", "call_0", "get_weather"), []),
         (ParseError("tool_use", " ", "{bad"), ["CONV-REPORT-ERROR"]),
-        (ParseError("tool_use", "not JSON", ""), ["CONV-REPORT-SNIPPET"]),
-        (ParseError("tool_use", "", "\n"), ["CONV-REPORT-ERROR", "CONV-REPORT-SNIPPET"]),
+        (ParseError("tool_use", "not JSON", "", "call_0", "get_weather"), ["CONV-REPORT-SNIPPET"]),
+        (
+            ParseError("tool_use", "", "\n", "call_0", "get_weather"),
+            ["CONV-REPORT-ERROR", "CONV-REPORT-SNIPPET"],
+        ),
+        # A call that has neither name nor arguments has nothing to quote.
+        (ParseError("tool_use", "the call has no name", "", "call_0"), []),
     ],
 )
 def test_reports_say_what_is_wrong_and_quote_the_call(error: ParseError, rules: list[str]) -> None:

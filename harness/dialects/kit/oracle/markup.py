@@ -64,10 +64,13 @@ _DECLARATIONS: Final = re.compile("</?tools>")
 # One tag, of which nothing is left if it is removed.
 _MARK: Final = re.compile(rf"<[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}>", re.IGNORECASE)
 _ARGUMENTS: Final = re.compile(r"[{}()\[\]=:|]|</")
+# JSON in a string has escaped quotes, with more escapes for each string around that.
+_QUOTE = r'\\{0,15}"'
 # Keys that make JSON a call, or the reply of a protocol whose replies are JSON.
-_CALL_KEY_PATTERN = r'\\?"(?:name|tool|tool_name|function|action|tool_calls|function_call)\\?"\s*:'
+_CALL_KEYS = "name|tool|tool_name|function|action|tool_calls|function_call"
+_CALL_KEY_PATTERN = rf'"(?:{_CALL_KEYS}){_QUOTE}\s*:'
 _CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
-_REPLY_KEY: Final = re.compile(r'\\?"(?:reasoning|content|text|response|result)\\?"\s*:')
+_REPLY_KEY: Final = re.compile(rf'"(?:reasoning|content|text|response|result){_QUOTE}\s*:')
 _DECODE: Final = json.JSONDecoder().raw_decode
 # At the start of the reply, or right after its reasoning; perhaps in a code fence.
 _JSON_REPLY: Final = re.compile(
@@ -262,7 +265,8 @@ def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Match JSON or Python that calls one of `names`, anywhere."""
     any_name = "|".join(map(re.escape, sorted(names)))
     python = r"(?:\A|[\[,;(.]|\n)\s{0,20}"
-    return re.compile(rf'{_CALL_KEY_PATTERN}\s*\\?"(?:{any_name})\\?"|{python}(?:{any_name})\s*\(')
+    quoted = rf"{_QUOTE}(?:{any_name}){_QUOTE}"
+    return re.compile(rf"{_CALL_KEY_PATTERN}\s*{quoted}|{python}(?:{any_name})\s*\(")
 
 
 def _is_polluted(call: CallReading, names: Iterable[str]) -> bool:
