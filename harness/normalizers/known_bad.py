@@ -100,8 +100,6 @@ naive: Final = Normalizer(
             "ARGUMENTS-USABLE",
             "BROKEN-CALL-NOT-RUN",
             "TRUNCATED-CALL-NOT-RUN",
-            # A nameless call that is left out is still emitted, so the turn ends with a call.
-            "FINISH-REASON",
         )
     ),
     summary="the client of the DashScope story: empty strings overwrite id and name",

@@ -79,10 +79,10 @@ def test_a_text_dialect_must_be_declared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("policies", "outcome"),
     [
-        ({}, Outcome.PASS),
+        ({}, Outcome.UNSUPPORTED),  # the default is `text`
         ({"code": "calls"}, Outcome.PASS),
         ({"code": "text"}, Outcome.UNSUPPORTED),
-        ({"quoted": "text"}, Outcome.PASS),
+        ({"code": "calls", "quoted": "calls"}, Outcome.PASS),
     ],
 )
 def test_another_declared_policy_makes_the_cell_unsupported(
@@ -90,3 +90,8 @@ def test_another_declared_policy_makes_the_cell_unsupported(
 ) -> None:
     scenario = load(tmp_path, "policies: {code: calls}\n")
     assert judged(scenario, policies=policies).outcome is outcome
+
+
+def test_an_undeclared_policy_has_its_default(tmp_path: Path) -> None:
+    scenario = load(tmp_path, "policies: {code: text}\n")
+    assert judged(scenario, policies={}).outcome is Outcome.PASS

@@ -63,7 +63,7 @@ SYSTEMS = (
             "naive": rules_of(
                 "ARGUMENTS-USABLE BROKEN-CALL-NOT-RUN CALL-ID-EXACT CALL-ID-PRESENT "
                 "CALL-IDS-UNIQUE CALL-NAME-EXACT CALL-NAMED CALLS-KEPT CALLS-NOT-INVENTED "
-                "FINISH-REASON TRUNCATED-CALL-NOT-RUN"
+                "TRUNCATED-CALL-NOT-RUN"
             )
         },
     ),
