@@ -16,21 +16,19 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import repeat
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import msgspec
-import yaml
 
 from benchmarks import mutant_cells
 from benchmarks.code_mutations import Mutation, mutations, text_mutations
+from benchmarks.explained_mutants import Explained, read_equivalent, stale
 from benchmarks.mutant_cells import SECONDS, Answer, Task, answer, outermost_function, prepare
 from benchmarks.suite_cells import ROOT, MeasuredSuite, SearchOptions, cells_of, measure_suite
 
-EQUIVALENT: Final = Path(__file__).parent / "equivalent_mutants"
 KEPT: Final = Path(__file__).parent / "code_mutants.json"
 # Cells that are judged at quick cuts. The others are judged in whole bodies only: few faults
 # show at cuts alone, and what this misses counts as a survivor.
@@ -107,24 +105,6 @@ class Judged(msgspec.Struct, frozen=True):
     verdict: Verdict
     cells: int
     by: str = ""
-
-
-class Explained(msgspec.Struct, frozen=True):
-    """The faults that mean the same as the code, or that no input shows, and why.
-
-    Fields:
-        by_name: name of the fault -> reason.
-        by_start: start of names -> reason, for faults of one expression or function. The suite is
-            asked about these too, and the reason counts if it notices nothing.
-    """
-
-    by_name: dict[str, str]
-    by_start: dict[str, str]
-
-    def reason(self, name: str) -> str:
-        """Return the reason for a survivor; "" if there is none."""
-        starts = (why for start, why in self.by_start.items() if name.startswith(start))
-        return self.by_name.get(name) or next(starts, "")
 
 
 def faults() -> Iterator[Fault]:
@@ -296,27 +276,6 @@ def _running(files: Iterable[str], suite: MeasuredSuite) -> list[int]:
     return sorted({each for file in files for line in suite.runs[file].values() for each in line})
 
 
-def read_equivalent() -> Explained:
-    """Return the reasons in the files of `equivalent_mutants/`; an entry may end with `*`."""
-    found: dict[str, str] = {}
-    for path in sorted(EQUIVALENT.glob("*.yaml")):
-        by_file: dict[str, dict[str, str]] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-        found |= {
-            f"{file}: {name}": why for file, each in by_file.items() for name, why in each.items()
-        }
-    starts = {name.removesuffix("*"): why for name, why in found.items() if name.endswith("*")}
-    return Explained({name: why for name, why in found.items() if not name.endswith("*")}, starts)
-
-
-def stale(every: Iterable[Fault]) -> list[str]:
-    """Return the entries of `equivalent_mutants/` that name no fault."""
-    explained, names = read_equivalent(), [each.name for each in every]
-    unused = (
-        start for start in explained.by_start if not any(map(str.startswith, names, repeat(start)))
-    )
-    return sorted((explained.by_name.keys() - set(names)) | set(unused))
-
-
 class Options(msgspec.Struct, frozen=True):
     """What is measured.
 
@@ -345,7 +304,7 @@ def measure(options: Options) -> dict[str, Any]:
         SystemExit: an entry of `equivalent_mutants.yaml` names no fault.
     """
     every = list(faults())
-    if wrong := stale(every):
+    if wrong := stale([each.name for each in every]):
         sys.exit("equivalent_mutants/ names faults that do not exist:\n" + "\n".join(wrong))
     wanted = [
         each for each in every if not options.only or any(it in each.name for it in options.only)

@@ -1,4 +1,4 @@
-"""Judges checks in a process of its own, in which one module has a deliberate fault.
+"""Judges checks in a separate process, in which one module has a deliberate fault.
 
 A fault in the body of a function replaces its code in a fork of a process that has loaded the
 suite. A fault that shows while the module is imported, such as in a constant or a class, needs a
@@ -52,7 +52,8 @@ class Task(msgspec.Struct, frozen=True):
 
     Fields:
         fault: None for the code as it is.
-        checks: in order, the first of which are judged at quick cuts too.
+        checks: in order.
+        cut: how many of the first checks are judged at quick cuts too.
     """
 
     fault: Fault | None

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from benchmarks import code_teeth
+from benchmarks import code_teeth, explained_mutants
 from benchmarks.code_mutations import mutated, mutated_text, mutations, text_mutations
 from benchmarks.suite_cells import ROOT, lines_at_import
 
@@ -87,14 +87,14 @@ def test_a_sample_has_as_many_of_each_group() -> None:
 
 
 def test_an_explanation_holds_for_its_name_or_all_names_that_start_so() -> None:
-    explained = code_teeth.Explained({"a.py: f: x => y": "one"}, {"a.py: g: ": "all"})
+    explained = explained_mutants.Explained({"a.py: f: x => y": "one"}, {"a.py: g: ": "all"})
     names = ("a.py: f: x => y", "a.py: f: x => y #2", "a.py: g: x", "b.py: g: x")
     assert [explained.reason(each) for each in names] == ["one", "", "all", ""]
 
 
 def test_each_equivalent_fault_exists() -> None:
-    assert code_teeth.stale(every_fault()) == []
-    explained = code_teeth.read_equivalent()
+    assert explained_mutants.stale([each.name for each in every_fault()]) == []
+    explained = explained_mutants.read_equivalent()
     assert all((*explained.by_name.values(), *explained.by_start.values()))
 
 

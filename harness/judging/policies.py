@@ -23,7 +23,7 @@ TEXT_POLICIES: Final = _choices(TextPolicy)
 READER_POLICIES: Final = _choices(ReaderPolicy)
 NORMALIZER_POLICIES: Final = READER_POLICIES | TEXT_POLICIES
 # Policies of agents. An agent that declares another value than the scenario's is `unsupported` in
-# that cell; one that declares none is judged.
+# that cell; one that declares none is judged, by the default of a policy of text calls.
 AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     # How turns become messages.
     "history": HISTORY_POLICIES,
