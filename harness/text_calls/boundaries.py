@@ -44,7 +44,8 @@ class PatternEnd(Ending):
         pattern: must match the same wherever the text continues after the match: it may end
             with nothing optional and look no further ahead than `span`.
         span: the most characters that a match, with what it looks at, can have.
-        inclusive: the match belongs to the block; else the block ends before it.
+        inclusive: the match belongs to the block; else the block ends before it, or before the
+            last group in it that matched.
     """
 
     def __init__(self, pattern: "re.Pattern[str]", span: int, *, inclusive: bool = True) -> None:
@@ -62,12 +63,10 @@ class PatternEnd(Ending):
             seam = tail + text[start : start + self._span]
             match = self._pattern.search(seam)
             if match and match.start() < len(tail):
-                end = match.end() if self._inclusive else match.start()
-                return self._taken - len(tail) + end
+                return self._taken - len(tail) + self._end(match)
         match = self._pattern.search(text, start)
         if match:
-            end = match.end() if self._inclusive else match.start()
-            return self._taken + end - start
+            return self._taken + self._end(match) - start
         self._taken += len(text) - start
         keep = self._span - 1
         if keep:
@@ -75,15 +74,23 @@ class PatternEnd(Ending):
             self._tail = (tail + text[first:])[-keep:]
         return MORE
 
+    def _end(self, match: "re.Match[str]") -> int:
+        return match.end() if self._inclusive else match.start(match.lastindex or 0)
+
+
+def any_literal(*literals: str) -> str:
+    """Return the pattern of one of `literals`, the longest that there is."""
+    return "|".join(map(re.escape, sorted(literals, key=len, reverse=True)))
+
 
 @lru_cache(maxsize=64)
-def _any_literal(*literals: str) -> "re.Pattern[str]":
-    return re.compile("|".join(map(re.escape, sorted(literals, key=len, reverse=True))))
+def _literal_pattern(*literals: str) -> "re.Pattern[str]":
+    return re.compile(any_literal(*literals))
 
 
 def literal_end(*closers: str, inclusive: bool = True) -> PatternEnd:
     """Return the ending at the first of these literal markers."""
-    return PatternEnd(_any_literal(*closers), max(map(len, closers)), inclusive=inclusive)
+    return PatternEnd(_literal_pattern(*closers), max(map(len, closers)), inclusive=inclusive)
 
 
 class SequenceEnd(Ending):

@@ -70,8 +70,10 @@ class TokenCalls(TextDialect):
     def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or any token of a section where it is broken or missing."""
         begins = (*self.section_begins, *self.call_begins)
-        closers = (*self.call_ends, *self.section_ends, *begins, *self.ends)
-        return SequenceEnd(literal_end(*self.separators), lambda _text, _at: headed_end(closers))
+        closers = (*self.call_ends, *self.section_ends, *self.ends)
+        return SequenceEnd(
+            literal_end(*self.separators), lambda _text, _at: headed_end(closers, begins)
+        )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of the block."""

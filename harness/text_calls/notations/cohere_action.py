@@ -48,7 +48,7 @@ class CohereAction(TextDialect):
 
     def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or the closing token where it is broken."""
-        return JsonEnd(closers=(_CLOSER, _OPENER, "<|END_OF_TURN_TOKEN|>"))
+        return JsonEnd(closers=(_CLOSER, "<|END_OF_TURN_TOKEN|>"), openers=(_OPENER,))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object of the array is a call; an empty one has none."""

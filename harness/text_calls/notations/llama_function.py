@@ -40,9 +40,10 @@ class LlamaFunction(TextDialect):
 
     def ending(self, _opener: str) -> Ending:
         """The end of the object."""
-        closers = (_CLOSER, "</tool_call>", _CALL, _BLOCK)
+        closers, openers = (_CLOSER, "</tool_call>"), (_CALL, _BLOCK)
         return SequenceEnd(
-            literal_end("{", inclusive=False), lambda _text, _at: JsonEnd(closers=closers)
+            literal_end("{", inclusive=False),
+            lambda _text, _at: JsonEnd(closers=closers, openers=openers),
         )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:

@@ -26,7 +26,7 @@ class MarkedJson(TextDialect):
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or a marker where it is broken."""
-        return JsonEnd(_opened(opener), closers=(*self.trailers, *self.openers))
+        return JsonEnd(_opened(opener), closers=self.trailers, openers=self.openers)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""

@@ -49,7 +49,7 @@ class Minimax(TagDialect):
         """The closing tag that can be one, or the end of the last line of JSON."""
         if opener == _BLOCK:
             return super().ending(opener)
-        return JsonEnd(several=True, closers=(_LINES_CLOSER, _LINES))
+        return JsonEnd(several=True, closers=(_LINES_CLOSER,), openers=(_LINES,))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Each `invoke`, or each JSON object, is a call."""

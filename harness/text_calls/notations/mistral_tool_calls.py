@@ -76,7 +76,6 @@ _OPENER: Final = "[TOOL_CALLS]"
 _CALL_ID: Final = "[CALL_ID]"
 _ARGS: Final = "[ARGS]"
 _END: Final = "</s>"
-_CLOSERS: Final = (_OPENER, _END)
 _AFTER_NAME: Final = (_ARGS, _CALL_ID, "{")
 _NAME = re.compile(r"([\w./:-]+)\s*")
 _CALL = re.compile(
@@ -147,8 +146,8 @@ def _named(body: str) -> Iterator[WrittenCall]:
 
 
 def _ending(first: str) -> Ending:
-    return JsonEnd(closers=_CLOSERS) if first in ("[", "{") else ListedEnd()
+    return JsonEnd(closers=(_END,), openers=(_OPENER,)) if first in ("[", "{") else ListedEnd()
 
 
 def _part_end() -> Ending:
-    return headed_end(_CLOSERS, brackets="{")
+    return headed_end((_END,), (_OPENER,), brackets="{")

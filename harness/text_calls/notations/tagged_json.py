@@ -36,7 +36,7 @@ class TagEnd(Ending):
 
     def __init__(self, *, fenced: bool) -> None:
         self._fenced = fenced
-        self._json = JsonEnd(lead=fenced, several=True, closers=(CLOSER, OPENER))
+        self._json = JsonEnd(lead=fenced, several=True, closers=(CLOSER,), openers=(OPENER,))
         self._json_end = MORE
         self._pieces: list[str] = []  # the block, until its JSON is over
         self._tail = ""  # what follows the JSON, as much as matters
@@ -95,7 +95,7 @@ class TagEnd(Ending):
         if at == MORE:  # in a string, which may have blank lines
             return end
         line = whole.rfind("\n", 0, at)
-        before = len(whole[: max(line, 0)].rstrip())
+        before = max(len(whole[: max(line, 0)].rstrip()), self._json.string_end)
         blank = _BLANK_LINE.search(whole, before or at)
         return blank.start() if blank and (end == MORE or blank.start() < end) else end
 
