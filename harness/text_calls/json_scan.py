@@ -35,7 +35,8 @@ _AFTER_STRING: Final = ":,}]"
 # A closing bracket, and perhaps special tokens after it.
 _CLOSED: Final = r"[}\]]\s{0,24}+(?:<\|\w{1,32}+\|>\s{0,24}+){0,2}+"
 _BLANK_LINE: Final = r"\n[ \t\r]{0,24}+(\n)"
-_MARKER_CHARACTERS: Final = 256
+# The most characters that a marker can have, with what is before it.
+_SPAN: Final = 256
 _KEY_CHARACTERS: Final = 16
 
 _PLAIN: Final = re.compile(r'[^"\\]*+')
@@ -84,7 +85,7 @@ def _marker_end(closers: tuple[str, ...], openers: tuple[str, ...]) -> SequenceE
     """Return the end of broken JSON: a closer, or an opener after a bracket or in a paragraph."""
     markers = (*closers, *openers)
     return SequenceEnd(
-        PatternEnd(_broken_pattern(closers, openers), _MARKER_CHARACTERS, inclusive=False),
+        PatternEnd(_broken_pattern(closers, openers, lines=True), _SPAN, inclusive=False),
         lambda text, at: (
             None if text.startswith(markers, at) else literal_end(*markers, inclusive=False)
         ),
@@ -92,9 +93,13 @@ def _marker_end(closers: tuple[str, ...], openers: tuple[str, ...]) -> SequenceE
 
 
 @cache
-def _broken_pattern(closers: tuple[str, ...], openers: tuple[str, ...]) -> "re.Pattern[str]":
+def _broken_pattern(
+    closers: tuple[str, ...], openers: tuple[str, ...], *, lines: bool
+) -> "re.Pattern[str]":
+    """Return the pattern of a closer, of an opener after a bracket, and of blank `lines`."""
     after_bracket = [f"{_CLOSED}({any_literal(*openers)})"] if openers else []
-    return re.compile("|".join([*map(any_literal, closers), *after_bracket, _BLANK_LINE]))
+    blank = [_BLANK_LINE] if lines else []
+    return re.compile("|".join([any_literal(*closers), *after_bracket, *blank]))
 
 
 class JsonEnd(_Walk):
@@ -103,8 +108,8 @@ class JsonEnd(_Walk):
     Markup in a string is data, also if the string contains lines, which JSON forbids, or if the
     end of the text cuts it. It counts only if what follows the string shows that its quotation
     mark is missing, as in `{"q": "x}</tool_call> <tool_call>{"name"`. A marker of another block
-    must follow a closing bracket or a blank line, because text that quotes it may be quoted
-    wrongly.
+    must follow a closing bracket or, outside strings, a blank line, because text that quotes it
+    may be quoted wrongly.
 
     Args:
         opened: the bracket that the opening marker itself was; "" if JSON still follows.
@@ -219,8 +224,10 @@ class JsonEnd(_Walk):
         if not (self._after_string and self._closers):
             return MORE
         string = "".join(self._string_pieces)
-        end = _marker_end(self._closers, self._openers).feed(string, 0)
-        return end if end == MORE else self.string_end - len(string) + end
+        match = _broken_pattern(self._closers, self._openers, lines=False).search(string)
+        if match is None:
+            return MORE
+        return self.string_end - len(string) + match.start(match.lastindex or 0)
 
     def _gap(self, text: str, at: int) -> int:
         """Return where the next value may begin."""

@@ -191,13 +191,15 @@ class ActionEnd(Ending):
         return at
 
     def _object(self, buffer: str, at: int) -> int:
-        """Up to the end of the object, or to a label that shows that it is broken."""
+        """Up to the end of the object, or to a label after what broke it."""
         end = self._json.feed(buffer, self._fresh)
-        stop = STOPS.search(buffer, at)
+        offset = self._json_base - self._base
         if end != MORE:
-            end += self._json_base - self._base
-        if end == MORE and stop is not None:
-            return self._stopped(stop, stop.start())
+            end += offset
+        elif self._json.broken:
+            stop = STOPS.search(buffer, max(at, offset + self._json.string_end))
+            if stop is not None:
+                return self._stopped(stop, stop.start())
         if end == MORE:
             return self._keep_tail(buffer, at)
         self._end = self._base + end

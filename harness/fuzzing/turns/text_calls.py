@@ -2,7 +2,9 @@
 
 The oracle does not judge text with markup, so that the expected result comes from the parts:
 text, calls, a call that cannot be parsed, and markup in code and in reasoning that is not a call.
-One text dialect has such parts; all of them have complete answers.
+One text dialect has such parts. All of them have complete answers, and answers in which a string
+quotes a call: if such an answer is truncated, or its JSON is broken, nothing but the calls that
+were written may be called.
 """
 
 import json
@@ -30,18 +32,34 @@ PARENT: Final = "spoken"
 _DIALECT: Final = "openai-chat"
 _TEXT_DIALECT: Final = "tagged-json"
 _POLICIES: Final = {"code": "text", "reasoning": "drafts"}
+_PARAMETERS: Final[dict[str, dict[str, Any]]] = {
+    "get_weather": {"city": {"type": "string"}},
+    "search": {"query": {"type": "string"}},
+    "plan_trip": {
+        "days": {"type": "integer"},
+        "budget": {"type": "number"},
+        "direct": {"type": "boolean"},
+        "cities": {"type": "array", "items": {"type": "string"}},
+        "options": {
+            "type": "object",
+            "properties": {"count": {"type": "integer"}, "label": {"type": "string"}},
+            "additionalProperties": False,
+        },
+        "mode": {"enum": ["train", "bus"]},
+    },
+}
 _TOOLS: Final = tuple(
-    {
-        "name": name,
-        "description": "",
-        "parameters": {"type": "object", "properties": {key: {"type": "string"}}},
-    }
-    for name, key in (("get_weather", "city"), ("search", "query"))
+    {"name": name, "description": "", "parameters": {"type": "object", "properties": properties}}
+    for name, properties in _PARAMETERS.items()
 )
 # Parts reveal more kinds of bugs than calls with text around them.
 _PARTS_FOR_A_REPLY: Final = 3
 # How often text is repeated: the last is longer than the text that a client may hold back.
 _TIMES: Final = (1, 3, 20)
+_QUERIES: Final = ('{"query": "Oslo"}', "{}")
+_AROUND_QUOTED: Final = (("", ""), ("Use ", " as shown"), ('say "', '" now'), ("\n\n", "\n"))
+# What a model forgets to escape in a string; each is (escape, character).
+_UNESCAPED: Final = ((), (("\\n", "\n"),), (('\\"', '"'),), (("\\n", "\n"), ('\\"', '"')))
 _OFFERED: Final = tuple(msgspec.convert(tool, Tool) for tool in _TOOLS)
 _JUDGED: Final = ALL_FIELDS - {"finish_raw", "usage"}
 
@@ -67,9 +85,10 @@ def readable_text_dialects(normalizer: Normalizer) -> tuple[str, ...]:
 
 def text_call_trials(text_dialects: Sequence[str]) -> SearchStrategy[Trial]:
     """Return answers in `text_dialects`, in pieces of any length and cut anywhere."""
-    replies = st.sampled_from(text_dialects).flatmap(_reply)
+    any_dialect = st.sampled_from(text_dialects)
+    quotations = st.tuples(any_dialect, any_dialect).flatmap(lambda each: _quotation(*each))
     parts = (_parts(),) * _PARTS_FOR_A_REPLY if _TEXT_DIALECT in text_dialects else ()
-    return st.one_of(*parts, replies)
+    return st.one_of(*parts, any_dialect.flatmap(_reply), quotations)
 
 
 @st.composite
@@ -87,26 +106,56 @@ def _reply(draw: DrawFn, text_dialect: str) -> Trial:
     )
 
 
+@st.composite
+def _quotation(draw: DrawFn, text_dialect: str, quoted: str) -> Trial:
+    """A string that quotes a call of the dialect `quoted`: complete, truncated, or not JSON."""
+    before, after = draw(st.sampled_from(_AROUND_QUOTED))
+    inner = TEXT_DIALECTS[quoted].write([WrittenCall("search", draw(st.sampled_from(_QUERIES)))])
+    outer = WrittenCall("get_weather", json.dumps({"city": f"{before}{inner}{after}"}))
+    text = TEXT_DIALECTS[text_dialect].write([outer])
+    for escape, unescaped in draw(st.sampled_from(_UNESCAPED)):
+        text = text.replace(escape, unescaped)
+    part = TextPart(text[: draw(st.integers(1, len(text)))], calls=(_expected_call(outer),))
+    return _draw_trial(draw, [part], text_dialect, at_most=True)
+
+
 def _expected_call(call: WrittenCall) -> ExpectedCall:
     text = call.arguments or "{}"
     return ExpectedCall(call.name, json.loads(text), arguments_text=text)
 
 
-def _draw_trial(draw: DrawFn, parts: Sequence[TextPart], text_dialect: str) -> Trial:
-    seed = text_call_seed(parts, draw(st.integers(1, 12)), text_dialect)
+def _draw_trial(
+    draw: DrawFn, parts: Sequence[TextPart], text_dialect: str, *, at_most: bool = False
+) -> Trial:
+    seed = text_call_seed(parts, draw(st.integers(1, 12)), text_dialect, at_most=at_most)
     cuts = (seed.interaction.recorded_cuts(), draw(chunkings(seed.interaction.body)))
     return Trial(seed, unchanged(seed), cuts)
 
 
-def text_call_seed(parts: Sequence[TextPart], size: int, text_dialect: str = _TEXT_DIALECT) -> Seed:
-    """Return `parts` as one answer in `text_dialect`, in pieces of `size` characters."""
+def text_call_seed(
+    parts: Sequence[TextPart],
+    size: int,
+    text_dialect: str = _TEXT_DIALECT,
+    *,
+    at_most: bool = False,
+) -> Seed:
+    """Return `parts` as one answer in `text_dialect`, in pieces of `size` characters.
+
+    With `at_most`, the answer is truncated, and any of its calls may be missing.
+    """
     text = "".join(part.text for part in parts)
     pieces = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
-    deltas: list[Delta] = [*pieces, Finish(FinishReason.STOP)]
+    finish = Finish(FinishReason.LENGTH if at_most else FinishReason.STOP)
+    deltas: list[Delta] = [*pieces, finish]
     request = _request_for(text_dialect)
     interaction = DIALECTS[_DIALECT].interaction(deltas, request=request, tools=_TOOLS)
     parent = Parent(PARENT, text_dialect=text_dialect, policies=_POLICIES)
-    return Seed(parent, interaction, _expected(parts))
+    expected = _expected(parts)
+    if at_most:
+        expected = Expectation(
+            "scenario", calls=expected.calls, calls_at_most=True, judged=frozenset()
+        )
+    return Seed(parent, interaction, expected)
 
 
 def _request_for(text_dialect: str) -> Request:
