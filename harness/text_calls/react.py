@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from harness.text_calls.boundaries import MORE, Ending, end_of
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 
 THOUGHT: Final = "Thought:"
 ACTION: Final = "Action:"

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from harness.text_calls.boundaries import Ending, SequenceEnd, literal_end
 from harness.text_calls.dialect import BlockStart, Offered, RawBlock, TextDialect, WrittenCall
-from harness.text_calls.json_scan import headed_end
+from harness.text_calls.json_end import headed_end
 from harness.text_calls.native import NAMESPACE
 
 _HEADER = re.compile(r"\s*([\w./:-]*)\s*")

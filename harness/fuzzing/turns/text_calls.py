@@ -1,14 +1,15 @@
 """Generated answers with text calls, made of parts with a known meaning.
 
 The oracle does not judge text with markup, so that the expected result comes from the parts:
-text, calls, a call that cannot be parsed, and markup in code and in reasoning that is not a call.
-One text dialect has such parts. All of them have complete answers, and answers in which a string
-quotes a call: if such an answer is truncated, or its JSON is broken, nothing but the calls that
-were written may be called.
+text, calls, a call that cannot be parsed, and markup in code, in quotation marks and in reasoning
+that is not a call. Text dialects whose markers count anywhere have such parts. All have complete
+answers, and answers in which a string quotes a call: if such an answer is truncated, or its JSON
+is broken, no other call than the one that was written may be emitted.
 """
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -30,7 +31,6 @@ from harness.wire.interaction import Request
 PARENT: Final = "spoken"
 
 _DIALECT: Final = "openai-chat"
-_TEXT_DIALECT: Final = "tagged-json"
 _POLICIES: Final = {"code": "text", "reasoning": "drafts"}
 _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "get_weather": {"city": {"type": "string"}},
@@ -87,14 +87,23 @@ def text_call_trials(text_dialects: Sequence[str]) -> SearchStrategy[Trial]:
     """Return answers in `text_dialects`, in pieces of any length and cut anywhere."""
     any_dialect = st.sampled_from(text_dialects)
     quotations = st.tuples(any_dialect, any_dialect).flatmap(lambda each: _quotation(*each))
-    parts = (_parts(),) * _PARTS_FOR_A_REPLY if _TEXT_DIALECT in text_dialects else ()
+    anywhere = [name for name in text_dialects if _counts_anywhere(name)]
+    parts = (st.sampled_from(anywhere).flatmap(_parts),) * _PARTS_FOR_A_REPLY if anywhere else ()
     return st.one_of(*parts, any_dialect.flatmap(_reply), quotations)
 
 
+def _counts_anywhere(text_dialect: str) -> bool:
+    dialect = TEXT_DIALECTS[text_dialect]
+    return dialect.explicit and dialect.where == "anywhere"
+
+
 @st.composite
-def _parts(draw: DrawFn) -> Trial:
-    parts = [*draw(_STARTS), *draw(st.lists(_PARTS, min_size=1, max_size=3)), *draw(_TAILS)]
-    return _draw_trial(draw, parts, _TEXT_DIALECT)
+def _parts(draw: DrawFn, text_dialect: str) -> Trial:
+    starts, some = (
+        _starts_of(text_dialect),
+        st.lists(_parts_of(text_dialect), min_size=1, max_size=3),
+    )
+    return _draw_trial(draw, [*draw(starts), *draw(some), *draw(_TAILS)], text_dialect)
 
 
 @st.composite
@@ -135,7 +144,7 @@ def _draw_trial(
 def text_call_seed(
     parts: Sequence[TextPart],
     size: int,
-    text_dialect: str = _TEXT_DIALECT,
+    text_dialect: str,
     *,
     at_most: bool = False,
 ) -> Seed:
@@ -186,23 +195,26 @@ def _words(text: str) -> TextPart:
     return TextPart(text, text)
 
 
-def _markup(name: str, arguments: dict[str, Any]) -> str:
-    call = {"name": name, "arguments": arguments}
-    return f"<tool_call>\n{json.dumps(call, ensure_ascii=False)}\n</tool_call>"
+def _markup(text_dialect: str, city: str) -> str:
+    call = WrittenCall("get_weather", json.dumps({"city": city}, ensure_ascii=False))
+    return TEXT_DIALECTS[text_dialect].write([call])
 
 
-def _call(city: str) -> TextPart:
-    arguments = {"city": city}
-    text = _markup("get_weather", arguments)
-    return TextPart(f"\n{text}\n", "\n", calls=(ExpectedCall("get_weather", arguments),))
+def _call(text_dialect: str, city: str) -> TextPart:
+    text = _markup(text_dialect, city)
+    return TextPart(f"\n{text}\n", "\n", calls=(ExpectedCall("get_weather", {"city": city}),))
 
 
 def _twice(part: TextPart) -> TextPart:
     return TextPart(part.text * 2, part.shown, calls=part.calls * 2)
 
 
-def _example(city: str) -> TextPart:
-    return _words(f"\nFor example:\n```\n{_markup('get_weather', {'city': city})}\n```\n")
+def _example(text_dialect: str, city: str) -> TextPart:
+    return _words(f"\nFor example:\n```\n{_markup(text_dialect, city)}\n```\n")
+
+
+def _in_code(text_dialect: str, city: str) -> TextPart:
+    return _words(f"\nIt is written `{_markup(text_dialect, city)}` in code.\n")
 
 
 def _broken(city: str) -> TextPart:
@@ -211,26 +223,34 @@ def _broken(city: str) -> TextPart:
     return TextPart(f"\n{text}\n", "\n", rejected=(ExpectedRejection(),))
 
 
-def _thought(city: str) -> TextPart:
-    draft = f"Maybe {_markup('get_weather', {'city': city})}? No."
+def _thought(text_dialect: str, city: str) -> TextPart:
+    draft = f"Maybe {_markup(text_dialect, city)}? No."
     return TextPart(f"<think>{draft}</think>\n", "\n", draft)
 
 
+def _quoted(text_dialect: str, city: str) -> TextPart:
+    return _words(f'\nThe model wrote "{_markup(text_dialect, city)}" here.\n')
+
+
 _CITIES = st.sampled_from(["Oslo", "北京", "007", "true"])
-_CALLS = _CITIES.map(_call)
 _WORDS: SearchStrategy[TextPart] = (
     st.sampled_from(["Below <0 degrees it snows. ", "Schöner Schnee, 春天来了。 "])
     .flatmap(lambda text: st.sampled_from(_TIMES).map(lambda times: text * times))
     .map(_words)
 )
-_PARTS: SearchStrategy[TextPart] = st.one_of(
-    _WORDS,
-    _CALLS,
-    _CALLS.map(_twice),
-    _CITIES.map(_example),
-    _CITIES.map(_broken),
-)
 _NONE: SearchStrategy[list[TextPart]] = st.just([])
-# Text comes first: after reasoning, a client may hold back an unknown amount of it.
-_STARTS = _NONE | (_CITIES.map(_thought) | _WORDS).map(lambda part: [part])
 _TAILS = _NONE | st.sampled_from([" <", " <tool", " ["]).map(lambda it: [_words(it)])
+
+
+def _parts_of(text_dialect: str) -> SearchStrategy[TextPart]:
+    """Return what may stand between the start and the end of an answer."""
+    calls = _CITIES.map(partial(_call, text_dialect))
+    broken = (_CITIES.map(_broken),) if text_dialect == "tagged-json" else ()
+    examples = (_CITIES.map(partial(it, text_dialect)) for it in (_example, _in_code, _quoted))
+    return st.one_of(_WORDS, calls, calls.map(_twice), *examples, *broken)
+
+
+def _starts_of(text_dialect: str) -> SearchStrategy[list[TextPart]]:
+    """Return what comes first: after reasoning, a client may hold back much of a text."""
+    thoughts = _CITIES.map(partial(_thought, text_dialect))
+    return _NONE | (thoughts | _WORDS).map(lambda part: [part])

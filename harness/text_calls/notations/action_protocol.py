@@ -26,7 +26,7 @@ from harness.text_calls.json_calls import (
     repeated_key,
     write_json_call,
 )
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 from harness.turns.exact_json import decode_exactly, join_surrogates, write_exactly
 
 TOOL_CALL: Final = "tool_call"

@@ -31,7 +31,8 @@ from harness.text_calls.json_calls import (
     read_string,
     write_json_call,
 )
-from harness.text_calls.json_scan import JsonEnd, LooseEnd
+from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.json_scan import LooseEnd
 from harness.text_calls.parameters import declared_names
 from harness.turns.json_prefix import PrefixState, scan
 

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import SPACE, Ending, Head
 from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_marked_calls
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 
 _OPENER: Final = "<|START_ACTION|>"
 _CLOSER: Final = "<|END_ACTION|>"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from harness.text_calls.boundaries import Ending
 from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import write_json_call
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 from harness.text_calls.notations.bare_json import BARE_JSON
 from harness.text_calls.notations.tagged_json import CLOSER, OPENER
 

@@ -18,7 +18,7 @@ from harness.text_calls.boundaries import (
     literal_end,
 )
 from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 from harness.turns.json_prefix import PrefixState, scan
 
 _CALL: Final = "<function="

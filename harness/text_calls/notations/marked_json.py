@@ -15,7 +15,7 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import SPACE, Ending, Head
 from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_marked_calls, write_json_call
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 
 _ARRAY: Final = (Head(SPACE, r"\[", SPACE, r"[{\]]", commits=2),)
 _ARRAY_OR_OBJECT: Final = (*_ARRAY, Head(SPACE, r"\{"))

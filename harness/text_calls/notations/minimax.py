@@ -21,7 +21,7 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import SPACE, Ending, Head, literal
 from harness.text_calls.dialect import RawBlock, WrittenCall
 from harness.text_calls.json_calls import read_json_calls
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 from harness.text_calls.tag_blocks import TagDialect, invoke_grammar, write_invoke_calls
 
 _BLOCK: Final = "<minimax:tool_call>"

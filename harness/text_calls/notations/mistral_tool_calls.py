@@ -23,7 +23,7 @@ from harness.text_calls.dialect import (
     WrittenCall,
 )
 from harness.text_calls.json_calls import read_marked_calls
-from harness.text_calls.json_scan import JsonEnd, headed_end
+from harness.text_calls.json_end import JsonEnd, headed_end
 from harness.turns.json_prefix import scan
 
 

@@ -24,7 +24,7 @@ from harness.text_calls.boundaries import (
 )
 from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_marked_calls, write_json_call
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 from harness.text_calls.python import read_python_calls
 
 _TAG: Final = "<|python_tag|>"

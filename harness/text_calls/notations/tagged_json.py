@@ -14,7 +14,7 @@ from typing import Final
 from harness.text_calls.boundaries import MORE, Ending, chosen_end, end_of, literal_end
 from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import iter_values, read_json_calls, write_json_call
-from harness.text_calls.json_scan import JsonEnd
+from harness.text_calls.json_end import JsonEnd
 
 OPENER: Final = "<tool_call>"
 CLOSER: Final = "</tool_call>"

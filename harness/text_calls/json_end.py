@@ -1,0 +1,232 @@
+"""The end of a block of JSON in a text that is still arriving, whatever its strings contain.
+
+Only as much of RFC 8259 is checked as decides where the text stops being JSON: then the next
+closing marker is its end, so that one broken call does not swallow the next. Whether it was strict
+JSON is decided by the reader of the complete block.
+"""
+
+import re
+from functools import cache
+from typing import Final
+
+from harness.text_calls.boundaries import (
+    MORE,
+    Ending,
+    PatternEnd,
+    SequenceEnd,
+    any_literal,
+    end_of,
+    literal_end,
+)
+from harness.text_calls.json_scan import MATTERS, PAIRS, PLAIN, SPACE, Walk
+
+_BRACKET: Final = re.compile(r"[{\[]")
+_BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
+_AFTER_STRING: Final = ":,}]"
+# A closing bracket, and perhaps special tokens after it.
+_CLOSED: Final = r"[}\]]\s{0,24}+(?:<\|\w{1,32}+\|>\s{0,24}+){0,2}+"
+_BLANK_LINE: Final = r"\n[ \t\r]{0,24}+(\n)"
+# The most characters that a marker can have, with what is before it.
+_SPAN: Final = 256
+
+
+def _marker_end(closers: tuple[str, ...], openers: tuple[str, ...]) -> SequenceEnd:
+    """Return the end of broken JSON: a closer, or an opener after a bracket or in a paragraph."""
+    markers = (*closers, *openers)
+    return SequenceEnd(
+        PatternEnd(_broken_pattern(closers, openers, lines=True), _SPAN, inclusive=False),
+        lambda text, at: (
+            None if text.startswith(markers, at) else literal_end(*markers, inclusive=False)
+        ),
+    )
+
+
+@cache
+def _broken_pattern(
+    closers: tuple[str, ...], openers: tuple[str, ...], *, lines: bool
+) -> "re.Pattern[str]":
+    """Return the pattern of a closer, of an opener after a bracket, and of blank `lines`."""
+    after_bracket = [f"{_CLOSED}({any_literal(*openers)})"] if openers else []
+    blank = [_BLANK_LINE] if lines else []
+    return re.compile("|".join([any_literal(*closers), *after_bracket, *blank]))
+
+
+class JsonEnd(Walk):
+    """A block that ends after one JSON object or array, or after several in a row.
+
+    Markup in a string is data, also if the string contains lines, which JSON forbids, or if the
+    end of the text cuts it. It counts only if what follows the string shows that its quotation
+    mark is missing, as in `{"q": "x}</tool_call> <tool_call>{"name"`. A marker of another block
+    must follow a closing bracket or, outside strings, a blank line, because text that quotes it
+    may be quoted wrongly.
+
+    Args:
+        opened: the bracket that the opening marker itself was; "" if JSON still follows.
+        lead: other text may precede the first value; it belongs to the block.
+        several: further values follow, with white space, commas or semicolons between them.
+        closers: markers that end a block whose JSON is broken; the block ends before them.
+        openers: markers of another block, which do so too. Without closers, broken JSON
+            continues to the end of the text.
+
+    Fields:
+        broken_at: where it stopped being JSON outside strings; `MORE` if it did not.
+        string_end: up to where its last string was taken.
+    """
+
+    inside = PLAIN
+
+    def __init__(
+        self,
+        opened: str = "",
+        *,
+        lead: bool = False,
+        several: bool = False,
+        closers: tuple[str, ...] = (),
+        openers: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__()
+        self._stack = list(opened)
+        self._lead = lead
+        self._several = several
+        self._closers, self._openers = closers, openers
+        self._brackets = ""  # the last two since the last string
+        self._bracket_at = MORE  # after the last one
+        self._closer: Ending | None = None  # once it is broken
+        self._closer_base = self._break_at = 0
+        self._end = MORE  # of the last complete value, if another may follow
+        self._string_pieces: list[str] = []
+        self._after_string = False
+        self.broken_at = MORE
+        self.string_end = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        offset = self._taken - start
+        self._taken += len(text) - start
+        if not self.broken:
+            end = self._json(text, start, offset)
+            if end != MORE or not self.broken:
+                return end
+            end = self._closer_in_string()
+            if end != MORE:
+                return end
+            start = self._break_at - offset
+        if self._closer is None:
+            return MORE
+        end = self._closer.feed(text, start)
+        return end if end == MORE else self._closer_base + end
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        return self._end
+
+    def _json(self, text: str, start: int, offset: int) -> int:
+        at, stop = start, len(text)
+        while at < stop:
+            if self._in_string:
+                begun, at = at, self._string(text, at)
+                self._string_pieces.append(text[begun:at])
+                self.string_end = offset + at
+            elif self._stack:
+                depth = len(self._stack)
+                at = self._token(text, at)
+                if self.broken:
+                    self.broken_at = offset + at
+                    return self._break(offset + at)
+                if len(self._stack) != depth:
+                    self._brackets = (self._brackets + text[at - 1])[-2:]
+                    self._bracket_at = offset + at
+                if not self._stack:
+                    self._end = offset + at
+                    if not self._several:
+                        return self._end
+            else:
+                at = self._gap(text, at)
+                if at == stop:
+                    break
+                if text[at] not in "{[":
+                    # The end, or not JSON at all.
+                    self.broken = self._end == MORE
+                    return self._break(offset + at) if self.broken else self._end
+                self._stack.append(text[at])
+                self._end, self._lead = MORE, False
+                at += 1
+                self._bracket_at = offset + at
+        return MORE
+
+    def _break(self, at: int) -> int:
+        """Look for markers from `at` on, or from brackets before it that may belong to one."""
+        self._break_at = self._closer_base = at
+        if not self._closers:
+            return MORE
+        if self._bracket_at == MORE:
+            self._closer = literal_end(*self._closers, *self._openers, inclusive=False)
+            return MORE
+        self._closer = _marker_end(self._closers, self._openers)
+        if self._brackets[-1:] in PAIRS or at == self._bracket_at:
+            self._closer_base -= len(self._brackets)
+            self._closer.feed(self._brackets, 0)
+        return MORE
+
+    def _closer_in_string(self) -> int:
+        """Return where a marker is in a string that was never closed, if it counts there."""
+        if not (self._after_string and self._closers):
+            return MORE
+        string = "".join(self._string_pieces)
+        match = _broken_pattern(self._closers, self._openers, lines=False).search(string)
+        if match is None:
+            return MORE
+        return self.string_end - len(string) + match.start(match.lastindex or 0)
+
+    def _gap(self, text: str, at: int) -> int:
+        """Return where the next value may begin."""
+        if self._lead:
+            match = _BRACKET.search(text, at)
+            return match.start() if match else len(text)
+        return end_of(_BETWEEN if self._end != MORE else SPACE, text, at)
+
+    def _after(self, _sign: str) -> None:
+        self._after_string = True
+
+    def _token(self, text: str, at: int) -> int:
+        if self._after_string:
+            at = SPACE.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
+            if at == len(text):
+                return at
+            if text[at] not in _AFTER_STRING:
+                self.broken = True
+                return at
+            self._after_string = False
+        match = MATTERS.search(text, at)
+        if match is None:
+            return len(text)
+        sign = match[0]
+        if sign == '"':
+            self._in_string = True
+            self._string_pieces = []
+            self._brackets = ""
+        elif sign in "{[":
+            self._stack.append(sign)
+        elif not (sign in PAIRS and self._stack.pop() == PAIRS[sign]):
+            self.broken = True
+            return match.start()
+        return match.end()
+
+
+def headed_end(
+    closers: tuple[str, ...], openers: tuple[str, ...], *, brackets: str = "{["
+) -> SequenceEnd:
+    """Return the ending of a block that ends after the first JSON object in it.
+
+    Args:
+        closers: markers that end a block without JSON, or with broken JSON, before them.
+        openers: markers of another block, which do so too.
+        brackets: those that begin the JSON; no other part of a header has them.
+    """
+    markers = (*closers, *openers)
+    return SequenceEnd(
+        literal_end(*markers, *brackets, inclusive=False),
+        lambda text, at: (
+            None if text.startswith(markers, at) else JsonEnd(closers=closers, openers=openers)
+        ),
+    )
