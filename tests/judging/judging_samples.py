@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from harness.judging.judge import LoadedSubject
 from harness.normalizers.protocol import Normalizer
 from harness.runs.kill_table import KillRow, stored_rows
+from harness.runs.plan import Subject
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
@@ -36,15 +37,21 @@ _SAMPLED: Final = 16
 
 
 @cache
+def bundled_subjects() -> tuple[Subject, ...]:
+    """Return the subjects of a run without paths, found once in a process."""
+    return select_subjects(())
+
+
+@cache
 def shipped_subjects() -> tuple[LoadedSubject, ...]:
     """Load every shipped scenario of turns with its cassette, once in a process."""
-    return tuple(load_subject(each) for each in select_subjects(()) if not each.conversation)
+    return tuple(load_subject(each) for each in bundled_subjects() if not each.conversation)
 
 
 @cache
 def shipped_conversations() -> tuple[LoadedSubject, ...]:
     """Load every shipped scenario of a conversation with its cassette, once in a process."""
-    return tuple(load_subject(each) for each in select_subjects(()) if each.conversation)
+    return tuple(load_subject(each) for each in bundled_subjects() if each.conversation)
 
 
 def subjects_for_mutant(name: str, subjects: Iterable[LoadedSubject]) -> list[LoadedSubject]:

@@ -5,10 +5,10 @@ import pytest
 from harness.conversation.discovery import default_agent_names
 from harness.judging.results import Outcome
 from harness.runs.plan import plan, subject_id
-from harness.runs.selection import select_subjects
 from harness.runs.worker import is_job_supported, judge_job
+from tests.judging.judging_samples import bundled_subjects
 
-JOBS = plan(select_subjects(()), (), default_agent_names())
+JOBS = plan(bundled_subjects(), (), default_agent_names())
 
 
 # The gate of this repository judges each cell at cuts; here no finding of any level may show.
