@@ -20,6 +20,7 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.files.names import nearest
+from harness.files.paths import Resolver
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import area_of
 from harness.judging.scenario_file import SHARED_FOLDERS
@@ -57,21 +58,24 @@ def select_subjects(
     _check_dialect(dialect)
     kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
     wanted = tuple(paths) or tuple(map(shipped.bundled_folder, kinds))
-    found = {file.resolve(): (file, base) for path in wanted for file, base in _files(path)}
+    resolve = Resolver().resolve
+    found = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
     subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
-    labelled = _labelled_cassettes(subjects.values())
+    labelled = _labelled_cassettes(subjects.values(), resolve)
     kept = (subject for at, subject in subjects.items() if at not in labelled)
     each = (one for it in kept for one in (each_log(it) if it.kind == "log" else (it,)))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
     return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
 
 
-def _labelled_cassettes(subjects: Collection[Subject]) -> frozenset[Path]:
+def _labelled_cassettes(
+    subjects: Collection[Subject], resolve: Callable[[Path], Path]
+) -> frozenset[Path]:
     """Return the paths of cassettes that scenarios name; none if no cassette was selected."""
     if all(subject.kind != "cassette" for subject in subjects):
         return frozenset()
     scenarios = (subject for subject in subjects if subject.kind == "scenario")
-    return frozenset(path for each in scenarios for path in _cassette_paths(each))
+    return frozenset(resolve(path) for each in scenarios for path in _cassette_paths(each))
 
 
 def _check_dialect(dialect: str) -> None:
@@ -179,7 +183,7 @@ def _cassette_paths(subject: Subject) -> Iterator[Path]:
     match = _NAMED.search(_head(Path(subject.path)))
     if match:
         name = match[1].decode("utf-8", "replace") + ".yaml"
-        yield from ((Path(root) / name).resolve() for root in subject.roots[1:])
+        yield from (Path(root, name) for root in subject.roots[1:])
 
 
 _BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}
