@@ -58,11 +58,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_sessionfinish() -> None:
-    """Return to normal, since extension modules report what is not collected at the exit."""
-    gc.unfreeze()
-
-
 # Most areas read the bundled cassettes, which do not change while the tests run.
 _BUNDLED = shipped.bundled_folder("cassettes")
 _load_cassette = cassette_file.load_cassette
