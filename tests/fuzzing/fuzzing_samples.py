@@ -31,10 +31,7 @@ _OF_A_KIND = 4
 @cache
 def clean() -> dict[str, tuple[Interaction, ...]]:
     """Return dialect -> interactions, a few of each kind: with calls, text, usage and so on."""
-    return {
-        dialect: tuple(_varied(interactions))
-        for dialect, interactions in shipped().items()
-    }
+    return {dialect: tuple(_varied(interactions)) for dialect, interactions in shipped().items()}
 
 
 def _varied(interactions: Iterable[Interaction]) -> Iterator[Interaction]:
