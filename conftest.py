@@ -7,7 +7,7 @@ HYPOTHESIS_PROFILE=deep.
 import gc
 import os
 from collections.abc import Generator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from harness import shipped
+from harness.judging import scenario_file
 from harness.judging.judge import LoadedSubject
 from harness.runs import worker
 from harness.runs.plan import Subject
@@ -57,11 +58,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-def pytest_sessionfinish() -> None:
-    """Return to normal, since extension modules report what is not collected at the exit."""
-    gc.unfreeze()
-
-
 # Most areas read the bundled cassettes, which do not change while the tests run.
 _BUNDLED = shipped.bundled_folder("cassettes")
 _load_cassette = cassette_file.load_cassette
@@ -82,6 +78,7 @@ cassette_file.load_cassette = _load_once
 
 
 # Each scenario is loaded to collect its cells, for each of them, and by tests of all scenarios.
+_FILES = 4096
 _SCENARIOS = shipped.bundled_folder("scenarios")
 _load_subject = worker.load_subject
 
@@ -99,3 +96,6 @@ def _load_subject_once(subject: Subject) -> LoadedSubject:
 
 _load_subject_once.cache_clear = _load_subject.cache_clear  # a test may rewrite its file
 worker.load_subject = _load_subject_once
+
+# Commands of the bundled scenarios load all of them anew. What the same bytes contain is the same.
+scenario_file._document = lru_cache(_FILES)(scenario_file._document)  # noqa: SLF001 - see above

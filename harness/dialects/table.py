@@ -1,7 +1,8 @@
 """The registry of dialects, and what holds for all of them."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
+from weakref import ref
 
 import msgspec
 
@@ -75,6 +76,10 @@ def message_form(dialect: str) -> MessageForm:
     return row.messages if row else kit.CHAT_MESSAGES
 
 
+# Several clients are judged by the same interactions; id -> the interaction and its reading.
+_READINGS: Final[dict[int, tuple[ref[Interaction], OracleReading]]] = {}
+
+
 def oracle_reading(interaction: Interaction) -> OracleReading:
     """Return the meaning of the body of `interaction`, by the contract of its API.
 
@@ -84,6 +89,17 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
     Raises:
         UsageError: the dialect is not known.
     """
+    key = id(interaction)
+    known = _READINGS.get(key)
+    if known is not None and known[0]() is interaction:
+        return known[1]
+    reading = _oracle_reading(interaction)
+    forget = partial(_READINGS.pop, key)
+    _READINGS[key] = ref(interaction, lambda _: forget(None)), reading
+    return reading
+
+
+def _oracle_reading(interaction: Interaction) -> OracleReading:
     row = DIALECTS.get(interaction.dialect)
     if row is None:
         raise UsageError(

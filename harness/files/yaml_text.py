@@ -109,7 +109,8 @@ def load_yaml_documents(
         )
     builder = _Builder(where, tags or {}, most)
     try:
-        for event in yaml.parse(text, Loader=CSafeLoader):
+        # `yaml.parse` would ask twice for each event.
+        for event in iter(CSafeLoader(text).get_event, None):
             handle = _HANDLERS.get(type(event))
             if handle is not None:
                 handle(builder, event)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from itertools import islice
+from itertools import chain, islice
 from types import FrameType
 from typing import Literal, TypeVar, get_args
 
@@ -34,7 +34,7 @@ from harness.turns.deltas import (
     ToolCallStart,
 )
 from harness.turns.fold import Folder
-from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
+from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams
 from harness.wire.interaction import Interaction
 
 T = TypeVar("T")
@@ -244,6 +244,11 @@ class _CountedReads:
         is_read_ahead: as in `Replay`.
     """
 
+    __slots__ = (
+        *("_chunking", "_interaction", "_thread"),
+        *("broke_off", "bytes_read", "is_read_ahead"),
+    )
+
     def __init__(self, interaction: Interaction, chunking: Chunking) -> None:
         self._interaction = interaction
         self._chunking = chunking
@@ -253,11 +258,15 @@ class _CountedReads:
         self.is_read_ahead = False
 
     def __iter__(self) -> Iterator[bytes]:
-        for chunk in split(self._interaction.body, self._chunking):
-            self.bytes_read += len(chunk)
-            if threading.get_ident() != self._thread:
+        """Yield what `split` does; a body may have as many reads as bytes, so this is brief."""
+        body, thread, current_thread = self._interaction.body, self._thread, threading.get_ident
+        start = 0
+        for end in chain(self._chunking, (len(body),) if body else ()):
+            self.bytes_read = end
+            if current_thread() != thread:
                 self.is_read_ahead = True
-            yield chunk
+            yield body[start:end]
+            start = end
         self.broke_off = self._interaction.broken
 
 

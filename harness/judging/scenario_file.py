@@ -17,6 +17,7 @@ from harness.conversation.tool_file import load_tool
 from harness.errors import UnreadableError, UsageError
 from harness.files import yaml_text
 from harness.files.load import read_file
+from harness.files.paths import path_below
 from harness.files.typed import File, Text, convert, require_json
 from harness.judging.conversations.script import (
     ConversationFile,
@@ -257,9 +258,8 @@ def _empty_lines(found: re.Match[bytes]) -> bytes:
 
 
 def _scenario_id(path: Path, root: Path) -> str:
-    inside = path.resolve().is_relative_to(root.resolve())
-    name = path.resolve().relative_to(root.resolve()) if inside else Path(path.name)
-    return name.with_suffix("").as_posix()
+    inside = path_below(path, root) or Path(path.name)
+    return inside.with_suffix("").as_posix()
 
 
 def _expectation(turn: TurnFile, path: str, where: str, *, loose_space: bool) -> Expectation:

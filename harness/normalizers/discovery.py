@@ -7,13 +7,19 @@ from typing import Final, get_args
 
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
-from harness.normalizers.client import client_normalizer
 from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
 from harness.normalizers.needs import import_needs
 from harness.normalizers.protocol import CAPABILITIES, Hidden, Normalizer
 from harness.normalizers.registry import Registry
 from harness.project import project
 from harness.text_calls import TEXT_DIALECTS
+
+
+def _client_normalizer(command: str) -> Normalizer:
+    from harness.normalizers.client import client_normalizer  # noqa: PLC0415 - imports servers, and few runs have a client
+
+    return client_normalizer(command)
+
 
 _NORMALIZERS: Final = Registry(
     word="normalizer",
@@ -28,7 +34,7 @@ _NORMALIZERS: Final = Registry(
     },
     example="mypackage.llm:normalize",
     error=NormalizerLoadError,
-    schemes={"client": client_normalizer},
+    schemes={"client": _client_normalizer},
 )
 GROUP: Final = _NORMALIZERS.group
 installed_normalizer_names: Final = _NORMALIZERS.installed

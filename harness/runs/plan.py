@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from harness.files.paths import path_below
 from harness.judging.conversations.judge import LOG_PREFIX
 from harness.judging.scenario import CASSETTE_PREFIX
 
@@ -43,8 +44,8 @@ class Subject(msgspec.Struct, frozen=True):
 
 def subject_id(subject: Subject) -> str:
     """Return the id that `subject` gives to its cells, without loading it."""
-    root, path = Path(subject.roots[0]).resolve(), Path(subject.path).resolve()
-    relative = path.relative_to(root) if path.is_relative_to(root) else Path(path.name)
+    inside = path_below(subject.path, subject.roots[0])
+    relative = inside or Path(Path(subject.path).resolve().name)
     name = relative.with_suffix("").as_posix()
     if subject.kind == "log":
         return f"{LOG_PREFIX}{name}" + (f"#{subject.index + 1}" if subject.index else "")

@@ -5,7 +5,7 @@ a selected scenario names is judged through that scenario only.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.files.names import nearest
+from harness.files.paths import Resolver
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import area_of
 from harness.judging.scenario_file import SHARED_FOLDERS
@@ -57,15 +58,24 @@ def select_subjects(
     _check_dialect(dialect)
     kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
     wanted = tuple(paths) or tuple(map(shipped.bundled_folder, kinds))
-    found = {file.resolve(): (file, base) for path in wanted for file, base in _files(path)}
+    resolve = Resolver().resolve
+    found = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
     subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
-    labelled = {
-        path for s in subjects.values() if s.kind == "scenario" for path in _cassette_paths(s)
-    }
+    labelled = _labelled_cassettes(subjects.values(), resolve)
     kept = (subject for at, subject in subjects.items() if at not in labelled)
     each = (one for it in kept for one in (each_log(it) if it.kind == "log" else (it,)))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
     return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
+
+
+def _labelled_cassettes(
+    subjects: Collection[Subject], resolve: Callable[[Path], Path]
+) -> frozenset[Path]:
+    """Return the paths of cassettes that scenarios name; none if no cassette was selected."""
+    if all(subject.kind != "cassette" for subject in subjects):
+        return frozenset()
+    scenarios = (subject for subject in subjects if subject.kind == "scenario")
+    return frozenset(resolve(path) for each in scenarios for path in _cassette_paths(each))
 
 
 def _check_dialect(dialect: str) -> None:
@@ -81,13 +91,15 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     Files of the shared folders `tools` and `prompts` are part of scenarios.
     """
     files = (file for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (file for file in files if file.suffix != LOG_SUFFIX and _kind(file) is None)
+    odd = (file for file in files if file.suffix != LOG_SUFFIX and _kind(_head(file)) is None)
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
-def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
+def _reject_duplicate_ids(subjects: Sequence[Subject]) -> tuple[Subject, ...]:
     """Return `subjects`, unless two have the same id and therefore the same cells."""
     known: dict[str, Subject] = {}
+    if len(subjects) == 1:
+        return tuple(subjects)
     for subject in subjects:
         other = known.setdefault(subject_id(subject), subject)
         if other is not subject:
@@ -105,7 +117,7 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         below = (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
         yield from ((found, path) for found in below if _is_candidate(found, path))
     elif path.is_file():
-        if _kind(path) is None and path.suffix != LOG_SUFFIX:
+        if path.suffix != LOG_SUFFIX and _kind(_head(path)) is None:
             raise UnreadableError(
                 "expected a scenario (key `expect` or `conversation`) or a cassette "
                 "(key `interactions`)",
@@ -131,19 +143,19 @@ def _is_candidate(found: Path, folder: Path) -> bool:
 def _subject(path: Path, base: Path) -> Subject | None:
     if path.suffix == LOG_SUFFIX:
         return Subject("log", str(path), (str(base),))
-    kind = _kind(path)
+    head = _head(path)
+    kind = _kind(head)
     if kind == b"scenario":
         root = named_folder(path, "scenarios") or path.parent
         roots = (str(root), *map(str, _cassette_roots(root)))
-        conversation = _CONVERSATION.search(_head(path)) is not None
+        conversation = _CONVERSATION.search(head) is not None
         return Subject("scenario", str(path), roots, conversation=conversation)
     if kind == b"cassette":
         return Subject("cassette", str(path), (str(named_folder(path, "cassettes") or base),))
     return None
 
 
-def _kind(path: Path) -> bytes | None:
-    head = _head(path)
+def _kind(head: bytes) -> bytes | None:
     if _CASSETTE.search(head):
         return b"cassette"
     return b"scenario" if _SCENARIO.search(head) else None
@@ -171,7 +183,7 @@ def _cassette_paths(subject: Subject) -> Iterator[Path]:
     match = _NAMED.search(_head(Path(subject.path)))
     if match:
         name = match[1].decode("utf-8", "replace") + ".yaml"
-        yield from ((Path(root) / name).resolve() for root in subject.roots[1:])
+        yield from (Path(root, name) for root in subject.roots[1:])
 
 
 _BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}

@@ -15,6 +15,7 @@ from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
 from harness.files.load import read_file
 from harness.files.names import did_you_mean, nearest
+from harness.files.paths import path_below
 from harness.judging.blame import request_digest
 from harness.judging.conversations.judge import (
     agent_of,
@@ -268,7 +269,7 @@ def _check_names(scenario: Scenario, where: str) -> None:
 def _cassette(name: str, subject: Subject) -> Cassette:
     for root in map(Path, subject.roots[1:]):
         path = root / f"{name}.yaml"
-        if path.is_file() and path.resolve().is_relative_to(root.resolve()):
+        if path.is_file() and path_below(path, root) is not None:
             cassette = cassette_file.load_cassette(path, root)
             read = cassette.with_each(dialect=subject.dialect) if subject.dialect else cassette
             return identify(read)

@@ -53,6 +53,8 @@ def expectation_marks(
     job: Job, entries: Sequence[AcceptedFailure]
 ) -> tuple[pytest.MarkDecorator, ...]:
     """Return the accepted failure of a cell as a mark, if the project has one."""
+    if not entries:
+        return ()
     entry = entry_for_cell(entries, subject_id(job.subject), job.normalizer, today())
     return () if entry is None else (_expectation_mark(entry),)
 

@@ -7,7 +7,7 @@ Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -63,19 +63,33 @@ def same_value(a: str, b: str) -> bool:
         return False
 
 
+# A judged conversation compares the same few arguments many times.
+_MEANINGS: Final[dict[str, Hashable]] = {}
+_KEPT_MEANINGS: Final = 512
+_KEPT_CHARACTERS: Final = 1000
+
+
 def meaning(text: str) -> Hashable:
     """Return what `same_value` compares: equal and of equal hash where two texts mean the same.
 
     It is the value in a tuple, or the bare text if there is none to compare.
     """
+    known = _MEANINGS.get(text)
+    if known is not None:
+        return known
     if not text.strip():
         return (frozenset(),)
     if not is_json_value(text):
         return text
     try:
-        return (_hashable(exact_value(text)),)
+        found = (_hashable(exact_value(text)),)
     except RecursionError:  # no stack left to read it: known to mean only itself
         return text
+    if len(text) <= _KEPT_CHARACTERS:
+        if len(_MEANINGS) >= _KEPT_MEANINGS:
+            _MEANINGS.clear()
+        _MEANINGS[text] = found
+    return found
 
 
 def _hashable(value: Any) -> Hashable:  # noqa: ANN401 -- any exact JSON value

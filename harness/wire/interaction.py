@@ -37,7 +37,7 @@ class Request(msgspec.Struct, frozen=True):
     body: bytes = b""
 
 
-class Interaction(msgspec.Struct, frozen=True):
+class Interaction(msgspec.Struct, frozen=True, weakref=True):
     """One request with its response (vcrpy's word).
 
     Fields:

@@ -10,11 +10,11 @@ from harness.wire import frames
 from harness.wire.frames import BoundedDecoder, Frame, PlainDecoder, check_size
 from harness.wire.payload import NotJson, decode_json
 
-_OUTSIDE = re.compile(rb'[\[\]{}",]')
-_INSIDE = re.compile(rb'["\\]')
+_find_outside = re.compile(rb'[\[\]{}",]').search
+_find_inside = re.compile(rb'["\\]').search
 _SPACE = b" \t\r\n"
 _INSIDE_ONE = 2  # the depth inside an element that has brackets
-_STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
+_STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1, b",": 0}
 
 
 class ElementDecoder(BoundedDecoder):
@@ -35,8 +35,21 @@ class ElementDecoder(BoundedDecoder):
 
     def _take(self, data: bytes, found: list[Frame]) -> None:
         self._buffer += data
-        while (mark := self._next_mark()) is not None:
-            self._pass(mark, found)
+        buffer, at, in_string = self._buffer, self._at, self._in_string
+        while (match := (_find_inside if in_string else _find_outside)(buffer, at)) is not None:
+            mark, at = match[0], match.end()
+            if mark == b'"':
+                in_string = not in_string
+            elif mark != b"\\":
+                self._pass(mark, at, found)
+            elif at == len(buffer):  # what it escapes is yet to come
+                at -= 1
+                break
+            else:
+                at += 1
+        else:
+            at = len(buffer)
+        self._at, self._in_string = at, in_string
         self._forget()
         check_size(len(self._buffer), "an element", self._offset)
 
@@ -44,35 +57,20 @@ class ElementDecoder(BoundedDecoder):
         rest = bytes(self._buffer[self._start :]) if self._depth else b""
         return self._frame(rest, complete=False)
 
-    def _next_mark(self) -> bytes | None:
-        """Return the next byte that matters, and stop after it."""
-        match = (_INSIDE if self._in_string else _OUTSIDE).search(self._buffer, self._at)
-        if match is None:
-            self._at = len(self._buffer)
-            return None
-        mark = match[0]
-        if mark == b"\\":
-            if match.end() == len(self._buffer):  # what it escapes is yet to come
-                self._at = match.start()
-                return None
-            self._at = match.end() + 1
-            return mark
-        self._at = match.end()
-        return mark
-
-    def _pass(self, mark: bytes, found: list[Frame]) -> None:
-        if mark == b'"':
-            self._in_string = not self._in_string
+    def _pass(self, mark: bytes, at: int, found: list[Frame]) -> None:
+        """Take a bracket or a comma that ends at `at`."""
+        step = _STEPS[mark]
+        before, self._depth = self._depth, self._depth + step
+        if before > _INSIDE_ONE:
             return
-        step = _STEPS.get(mark, 0)
-        before, self._depth = self._depth, max(0, self._depth + step)
         if before == _INSIDE_ONE and step < 0:  # over with its bracket, not with the comma
-            found += self._frame(bytes(self._buffer[self._start : self._at]), complete=True)
-        elif before == 1 and (mark == b"," or step < 0):
-            found += self._frame(bytes(self._buffer[self._start : self._at - 1]), complete=True)
+            found += self._frame(bytes(self._buffer[self._start : at]), complete=True)
+        elif before == 1 and step <= 0:
+            found += self._frame(bytes(self._buffer[self._start : at - 1]), complete=True)
         elif before or not step:
             return
-        self._start = self._at
+        self._depth = max(0, self._depth)
+        self._start = at
 
     def _frame(self, element: bytes, *, complete: bool) -> list[Frame]:
         check_size(len(element), "an element", self._offset + self._start)

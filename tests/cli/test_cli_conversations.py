@@ -41,7 +41,7 @@ def test_run_header_has_the_command_that_repeats_the_run(harness: Harness, tmp_p
 
 
 def test_run_header_has_no_agents_without_conversations(harness: Harness, tmp_path: Path) -> None:
-    harness("run", "scenarios/dashscope", "-o", str(tmp_path), "--cuts", "quick")
+    harness("run", "scenarios/dashscope", "-o", str(tmp_path), "--cuts", "quick", "-j", "1")
     run = read_run(tmp_path / "run.jsonl")
     assert run.header.agents == ()
     assert "-a" not in run.header.command

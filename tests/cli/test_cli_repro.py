@@ -1,5 +1,6 @@
 """`harness repro`: the scripts of a run, or of all runs of peers."""
 
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -19,14 +20,18 @@ from tests.cli.conftest import Harness
 CELLS = ("calls/name-repeated", "arguments/chinese-prose")
 
 
-def results_of(name: str) -> list[Result]:
-    """Return the results of a client that reads each cell as `naive` does."""
+@cache
+def results_of_naive() -> list[Result]:
     subjects = [find_cell(f"{cell}/naive", ())[0] for cell in CELLS]
     naive = load_normalizer("naive")
-    results = [judge_subject(load_subject(it), naive)[0] for it in subjects]
+    return [judge_subject(load_subject(it), naive)[0] for it in subjects]
+
+
+def results_of(name: str) -> list[Result]:
+    """Return the results of a client that reads each cell as `naive` does."""
     return [
         msgspec.structs.replace(it, normalizer=name, cell=it.cell.replace("/naive", f"/{name}"))
-        for it in results
+        for it in results_of_naive()
     ]
 
 

@@ -179,7 +179,7 @@ def test_jsonl_is_a_result_a_line(harness: Harness) -> None:
 
 @pytest.mark.parametrize("style", ["pretty", "markdown"])
 def test_run_prints_the_ranking(harness: Harness, style: str) -> None:
-    left = harness("run", DASHSCOPE, *QUICK, "--no-report", "--format", style)
+    left = harness("run", DASHSCOPE, *QUICK, "-j", "1", "--no-report", "--format", style)
     assert "dashscope-restore" in left.out
     assert f"{COUNT}/{COUNT}" in left.out
     assert "do not measure models" in left.out
@@ -220,7 +220,7 @@ def test_equal_inputs_give_equal_bytes_serial_and_parallel(harness: Harness) -> 
 
 
 def test_no_report_writes_the_run_only(harness: Harness) -> None:
-    left = harness("run", DASHSCOPE, *QUICK, "--no-report", "-o", "out/here")
+    left = harness("run", DASHSCOPE, *QUICK, "-j", "1", "--no-report", "-o", "out/here")
     assert [path.name for path in Path("out/here").iterdir()] == ["run.jsonl"]
     assert "report:" not in left.err
 
@@ -247,29 +247,33 @@ def test_one_normalizer_under_two_names_is_two(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_normalizer_of_the_working_folder(folder: Path, jobs: str) -> None:
-    Path("own.py").write_text("from harness.normalizers.respond import respond as normalize\n")
-    options = ("-n", "own:normalize", *QUICK, "-j", jobs)
-    assert harness_process("run", DASHSCOPE, *options, folder=folder).code == 0
+def test_a_normalizer_of_the_working_folder(harness: Harness, jobs: str) -> None:
+    module = f"of_the_folder_{jobs}"  # a name of its own: modules stay imported
+    Path(f"{module}.py").write_text(
+        "from harness.normalizers.respond import respond as normalize\n"
+    )
+    options = ("-n", f"{module}:normalize", *QUICK, "-j", jobs)
+    assert harness("run", DASHSCOPE, *options).code == 0
 
 
 @pytest.mark.parametrize(
-    ("body", "outcome"),
+    ("module", "body", "outcome"),
     [
-        ("raise SystemExit(0)", "crash"),
-        ("yield None", "crash"),
-        ("import os; os._exit(0); yield", "crash"),
+        ("exits", "raise SystemExit(0)", "crash"),
+        ("yields_none", "yield None", "crash"),
+        ("ends_the_process", "import os; os._exit(0); yield", "crash"),
     ],
 )
 def test_run_has_a_row_for_each_misbehaving_normalizer(
-    folder: Path, body: str, outcome: str
+    harness: Harness, module: str, body: str, outcome: str
 ) -> None:
-    Path("own.py").write_text(f"def normalize(interaction, reads):\n    {body}\n")
+    Path(f"{module}.py").write_text(f"def normalize(interaction, reads):\n    {body}\n")
     path = f"{DASHSCOPE}/split-chunks.yaml"
-    options = ("-n", "own:normalize", *REFERENCE, *QUICK, "-j", "2", "--format", "json")
-    left = harness_process("run", path, *options, folder=folder)
+    own = f"{module}:normalize"
+    # It is called in the two worker processes only.
+    left = harness("run", path, "-n", own, *REFERENCE, *QUICK, "-j", "2", "--format", "json")
     assert left.code == 1
-    assert left.json["outcomes"]["own:normalize"] == {outcome: 1}
+    assert left.json["outcomes"][own] == {outcome: 1}
     assert left.json["outcomes"]["reference"] == {"pass": 1}
 
 
@@ -366,12 +370,14 @@ def test_what_a_normalizer_prints_stays_out_of_the_results(harness: Harness) -> 
     assert left.json["gate"]["verdict"] == "pass"
 
 
-def test_a_normalizer_that_ends_its_process_costs_its_cells_only(folder: Path) -> None:
-    (folder / "own.py").write_text(
+def test_a_normalizer_that_ends_its_process_costs_its_cells_only(
+    harness: Harness, folder: Path
+) -> None:
+    (folder / "gone_once.py").write_text(
         "import os\ndef gone(interaction, reads):\n    os._exit(7)\n    yield\n"
     )
     path = f"{DASHSCOPE}/split-chunks.yaml"
-    left = harness_process("run", path, "-n", "own:gone", *QUICK, folder=folder)
+    left = harness("run", path, "-n", "gone_once:gone", *QUICK)
     assert left.code == 1
     result = read_run(folder / "reports/run.jsonl").results[0]
     assert result.outcome == "crash"

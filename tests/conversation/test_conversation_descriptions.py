@@ -5,7 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.prompts.descriptions import describe
+from harness.conversation.prompts import descriptions
+from harness.conversation.prompts.descriptions import describe, json_text
 from harness.turns.turn import Tool, referenced_schema
 
 COLUMNS = Tool(
@@ -176,3 +177,20 @@ def test_a_schema_that_grows_without_end_is_bounded() -> None:
 def test_no_schema_raises(schema: object) -> None:
     parameters = schema if isinstance(schema, dict) else {"properties": {"a": schema}}
     assert describe([Tool("f", "", parameters)]).startswith("### f\n")
+
+
+def test_schemas_that_are_equal_in_python_or_json_are_described_apart() -> None:
+    defaults = (1, 1.0, True, "1", float("nan"), float("inf"), 10**30, {"a": 1}, {1: 1}, object)
+    tools = [Tool("f", "", {"properties": {"a": {"default": it}}}) for it in defaults]
+    for _ in range(2):
+        found = [describe([tool]) for tool in tools]
+        assert [json_text(it) in text for it, text in zip(defaults, found, strict=True)] == [
+            True for _ in defaults
+        ]
+    assert describe([tools[0]], "zh") != describe([tools[0]], "en")
+
+
+def test_no_more_tools_are_kept_than_a_few_hundred() -> None:
+    for number in range(1000):
+        assert describe([Tool(f"f{number}")]).startswith(f"### f{number}\n")
+    assert len(descriptions._KNOWN) <= descriptions._MOST_KNOWN

@@ -25,7 +25,9 @@ _LINE_END = re.compile(rb"(?<=\n)")
 @lru_cache
 def cassettes() -> tuple[Cassette, ...]:
     """Return the bundled cassettes, always in the same order."""
-    return tuple(map(cassette_file.load_cassette, sorted(_ROOT.rglob("*.yaml"))))
+    # With their folder, as scenarios load them: each is parsed once in a process.
+    paths = sorted(_ROOT.rglob("*.yaml"))
+    return tuple(cassette_file.load_cassette(path, _ROOT) for path in paths)
 
 
 @lru_cache

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from harness.dialects import table
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import UsageError
 from harness.turns.arguments import same_value
@@ -51,6 +52,17 @@ def test_the_oracle_does_not_abstain_from_the_contract(dialect: str, data: st.Da
     known = row.finishes[0].raw == script.finish.raw
     if known and not any("\ud800" <= mark <= "\udfff" for mark in reading.text):
         assert reading.knows("end")
+
+
+def test_an_interaction_is_read_once_as_long_as_it_lives() -> None:
+    one, other = (interaction("openai-chat", b"data: [DONE]\n\n") for _ in range(2))
+    first = oracle_reading(one)
+    assert oracle_reading(one) is first
+    assert oracle_reading(other) == first
+    assert oracle_reading(other) is not first
+    kept = len(table._READINGS)
+    del one, other
+    assert len(table._READINGS) == kept - 2
 
 
 SIGNS = st.text('[]{},"a:\n', max_size=40).map(str.encode)

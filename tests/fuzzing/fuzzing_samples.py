@@ -31,27 +31,26 @@ _OF_A_KIND = 4
 @cache
 def clean() -> dict[str, tuple[Interaction, ...]]:
     """Return dialect -> interactions, a few of each kind: with calls, text, usage and so on."""
-    return {
-        dialect: tuple(_varied(filter(_is_clean, interactions)))
-        for dialect, interactions in shipped().items()
-    }
+    return {dialect: tuple(_varied(interactions)) for dialect, interactions in shipped().items()}
 
 
 def _varied(interactions: Iterable[Interaction]) -> Iterator[Interaction]:
+    """Yield clean interactions; the oracle, which is slow, reads no more than it takes."""
     seen: Counter[object] = Counter()
     for each in interactions:
+        if each.status != 200:
+            continue
         turn = turn_of(each)
         kind = (len(turn.tool_calls), bool(turn.text), bool(turn.reasoning), turn.usage is None)
-        seen[kind] += 1
-        if seen[kind] <= _OF_A_KIND:
+        if seen[kind] < _OF_A_KIND and _is_clean(each):
+            seen[kind] += 1
             yield each
 
 
 def _is_clean(interaction: Interaction) -> bool:
     reading = oracle_reading(interaction)
     return (
-        interaction.status == 200
-        and reading.calls is not None
+        reading.calls is not None
         and all(call.id for call in reading.calls)
         and reading.ended
         and reading.knows("end")

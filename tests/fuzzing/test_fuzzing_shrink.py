@@ -36,6 +36,7 @@ from harness.turns.deltas import (
 from harness.wire.interaction import Interaction
 from harness.wire.sse import encode
 from tests.fuzzing.fuzzing_samples import clean
+from tests.judging.judging_samples import bundled_subjects
 
 TYPE_WORDS = re.compile(rb'"(?:type|object|role)": ?"[^"]*"')
 SPLIT_EVENTS = re.compile(rb"\r\n|\r|\n")
@@ -168,7 +169,7 @@ def _sse_seeds(area: str) -> list[Seed]:
 
 
 def test_documents_are_not_mutated() -> None:
-    found = seeds(select_subjects(()), reference)
+    found = seeds(bundled_subjects(), reference)
     documents = {each.parent.id for each in found if "document" in each.parent.id}
     assert documents >= {"anthropic/document", "gemini/document"}
     assert not documents & {each.parent.id for each in varied_seeds(found)}

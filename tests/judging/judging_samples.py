@@ -10,10 +10,13 @@ from zlib import crc32
 from msgspec.structs import replace
 
 from harness.judging.judge import LoadedSubject
+from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer
 from harness.runs.kill_table import KillRow, stored_rows
+from harness.runs.plan import Job, Subject
+from harness.runs.run import AnyCase
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
+from harness.runs.worker import judge_job, load_subject
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
@@ -36,15 +39,27 @@ _SAMPLED: Final = 16
 
 
 @cache
+def bundled_subjects() -> tuple[Subject, ...]:
+    """Return the subjects of a run without paths, found once in a process."""
+    return select_subjects(())
+
+
+@cache
 def shipped_subjects() -> tuple[LoadedSubject, ...]:
     """Load every shipped scenario of turns with its cassette, once in a process."""
-    return tuple(load_subject(each) for each in select_subjects(()) if not each.conversation)
+    return tuple(load_subject(each) for each in bundled_subjects() if not each.conversation)
 
 
 @cache
 def shipped_conversations() -> tuple[LoadedSubject, ...]:
     """Load every shipped scenario of a conversation with its cassette, once in a process."""
-    return tuple(load_subject(each) for each in select_subjects(()) if each.conversation)
+    return tuple(load_subject(each) for each in bundled_subjects() if each.conversation)
+
+
+@cache
+def judged_whole(subject: Subject, agent: str) -> tuple[Result, AnyCase | None]:
+    """Judge a cell of a conforming agent without cuts, once in a process."""
+    return judge_job(Job(subject, agent), "whole")
 
 
 def subjects_for_mutant(name: str, subjects: Iterable[LoadedSubject]) -> list[LoadedSubject]:

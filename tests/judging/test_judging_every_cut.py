@@ -21,20 +21,22 @@ from tests.judging.judging_samples import IS_DEEP, shipped_subjects
 _SPREAD = 12
 
 
-def _reads_more_than_reference(name: str, subject: LoadedSubject) -> bool:
+def _reads_more_than_reference(normalizer: Normalizer, subject: LoadedSubject) -> bool:
     """What reads only some text dialects is `reference` everywhere else."""
-    spelled = load_normalizer(name).text_dialects
     in_text = subject.scenario.text_dialect if subject.scenario else ""
-    return name in ("reference", "dashscope-restore") or in_text in spelled
+    is_general = normalizer.name in ("reference", "dashscope-restore")
+    return is_general or in_text in normalizer.text_dialects
 
 
 CELLS = sorted(
     {
-        (subject.id.partition("/")[0], name)
-        for name in ("reference", "dashscope-restore", "tag-extract", "action-protocol")
+        (subject.id.partition("/")[0], normalizer.name)
+        for normalizer in map(
+            load_normalizer, ("reference", "dashscope-restore", "tag-extract", "action-protocol")
+        )
         for subject in shipped_subjects()
-        if subject.cassette.dialect in load_normalizer(name).dialects
-        and _reads_more_than_reference(name, subject)
+        if subject.cassette.dialect in normalizer.dialects
+        and _reads_more_than_reference(normalizer, subject)
     }
 )
 

@@ -20,7 +20,7 @@ from harness.runs.run import Run, facts_of, facts_of_agent
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 from harness.shipped import bundled_folder
-from tests.judging.judging_samples import shipped_conversations
+from tests.judging.judging_samples import bundled_subjects, judged_whole, shipped_conversations
 from tests.judging.test_judging_kill_table import BROKEN
 from tests.runs.runs_samples import a_run
 
@@ -127,6 +127,11 @@ OF_AGENTS = [
 ]
 
 
+def _judged_by_conforming_agent(name: str) -> list[Result]:
+    subjects = (each for each in bundled_subjects() if each.conversation)
+    return [judged_whole(each, name)[0] for each in subjects]
+
+
 def _judged_by_agent(name: str) -> list[Result]:
     agent = load_agent(name)
     return [judge_conversation(each, agent, cuts="whole")[0] for each in shipped_conversations()]
@@ -139,7 +144,7 @@ def _judged_by_normalizer(name: str, areas: Iterable[str]) -> list[Result]:
 
 
 def _run_of(system: System) -> Run:
-    results = [result for name in system.agents for result in _judged_by_agent(name)]
+    results = [result for name in system.agents for result in _judged_by_conforming_agent(name)]
     for name in system.normalizers:
         results += _judged_by_normalizer(name, system.areas)
     run = a_run(results)

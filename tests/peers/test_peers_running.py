@@ -5,6 +5,7 @@ import sys
 import time
 from pathlib import Path
 from threading import Event, Timer
+from typing import NamedTuple
 
 import pytest
 from msgspec.structs import replace
@@ -90,22 +91,56 @@ def judged(  # noqa: PLR0913 - what a test may change
     return record
 
 
-def test_a_peer_that_passes_its_smoke_cases_is_judged(tmp_path: Path) -> None:
-    record = judged(tmp_path, REAL)
-    assert record.not_judged == ""
-    assert record.selection == "split-chunks.yaml"
-    (found,) = read_results(tmp_path / "results")
+# Keeps what the real one wrote for the smoke cases and then for all, in RUNS.
+KEEPS = (
+    REAL.replace("exec ", "", 1)
+    + """left=$?
+for output; do :; done
+test -e RUNS/smoke && kept=RUNS/all || kept=RUNS/smoke
+cp "$output/run.jsonl" $kept
+exit $left
+"""
+)
+# Answers `harness cost -n NAME -o FILE` itself, and writes the runs that were kept.
+MEASURES = """#!/bin/sh
+test $1 != cost || { ANSWER; }
+for output; do :; done
+test -e smoked && kept=RUNS/all || kept=RUNS/smoke
+touch smoked
+mkdir -p "$output" && cp $kept "$output/run.jsonl"
+"""
+
+
+class Real(NamedTuple):
+    """A peer that a real harness judged; `measures` is the script above with its runs."""
+
+    record: PeerRecord
+    folder: Path
+    measures: str
+
+
+@pytest.fixture(scope="module", name="real")
+def _real(tmp_path_factory: pytest.TempPathFactory) -> Real:
+    folder, runs = tmp_path_factory.mktemp("real"), tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "link_harness", lambda _environment: None)
+        record = judged(folder, KEEPS.replace("RUNS", str(runs)))
+    return Real(record, folder, MEASURES.replace("RUNS", str(runs)))
+
+
+def test_a_peer_that_passes_its_smoke_cases_is_judged(real: Real) -> None:
+    assert real.record.not_judged == ""
+    assert real.record.selection == "split-chunks.yaml"
+    (found,) = read_results(real.folder / "results")
     assert found.run is not None
     assert [result.cell for result in found.run.results] == [f"dashscope/split-chunks/{GOOD}"]
 
 
-# Answers `harness cost -n NAME -o FILE` itself, and judges as the real one.
-MEASURES = REAL.replace("exec", "test $1 != cost || { ANSWER; }\nexec", 1)
 WRITES = """echo '[{"normalizer": "x", "cost": {"dialect": "tgi", "time": 2.5}}]' > "$5" """
 
 
-def test_the_cost_of_a_judged_peer_is_in_its_record(tmp_path: Path) -> None:
-    script = MEASURES.replace("ANSWER", f"{WRITES}; exit 0")
+def test_the_cost_of_a_judged_peer_is_in_its_record(tmp_path: Path, real: Real) -> None:
+    script = real.measures.replace("ANSWER", f"{WRITES}; exit 0")
     record = judged(tmp_path, script, cost_seconds=60.0)
     assert record.not_judged == ""
     assert record.cost == Cost("tgi", time=2.5)
@@ -121,9 +156,9 @@ def test_the_cost_of_a_judged_peer_is_in_its_record(tmp_path: Path) -> None:
     ],
 )
 def test_a_peer_whose_cost_cannot_be_measured_is_judged(
-    tmp_path: Path, answer: str, reason: str
+    tmp_path: Path, real: Real, answer: str, reason: str
 ) -> None:
-    script = MEASURES.replace("ANSWER", answer)
+    script = real.measures.replace("ANSWER", answer)
     record = judged(tmp_path, script, cost_seconds=3.0)
     assert record.not_judged == ""
     assert record.cost is not None

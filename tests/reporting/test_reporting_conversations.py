@@ -16,11 +16,11 @@ from harness.reporting.text.terminal import tables
 from harness.runs.gate import summarize
 from harness.runs.plan import Job
 from harness.runs.run import SCHEMA, AgentFacts, Footer, Header, Run, Selection
-from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job
+from tests.judging.judging_samples import bundled_subjects
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e"
-SUBJECTS = {Path(each.path).stem: each for each in select_subjects(()) if each.conversation}
+SUBJECTS = {Path(each.path).stem: each for each in bundled_subjects() if each.conversation}
 
 
 def had(scenario: str, agent: str) -> tuple[Result, ConversationCase]:

@@ -14,9 +14,10 @@ from harness.runs.run import Run
 from harness.runs.selection import select_subjects
 from harness.runs.store import RunWriter, read_run
 from harness.runs.worker import crash_result, judge_job, load_subject
+from tests.judging.judging_samples import bundled_subjects
 from tests.runs.runs_samples import a_result, a_run
 
-SHIPPED = {Path(each.path).stem: each for each in select_subjects(()) if each.conversation}
+SHIPPED = {Path(each.path).stem: each for each in bundled_subjects() if each.conversation}
 RETRIED = SHIPPED["truncated-json-retried"]
 
 

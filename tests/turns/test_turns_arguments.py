@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from harness.turns import arguments
 from harness.turns.argument_errors import (
     MAX_PYTHON_CHARACTERS,
     ArgumentClass,
@@ -344,3 +345,13 @@ def test_same_value_is_symmetric_and_agrees_with_the_values(
 )
 def test_same_value_examples(a: str, b: str, same: bool) -> None:  # noqa: FBT001 -- a table's column
     assert same_value(a, b) is same
+
+
+def test_no_more_meanings_are_kept_than_a_few_hundred_short_ones() -> None:
+    for number in range(2000):
+        assert same_value(f'{{"a": {number}}}', f'{{"a":{number}}}')
+        assert not same_value(f'{{"a": {number}}}', f'{{"a":{number}.0}}')
+    long = '{"a": "' + "x" * 2000 + '"}'
+    assert same_value(long, long + " ")
+    assert len(arguments._MEANINGS) <= 512
+    assert max(map(len, arguments._MEANINGS)) <= 1000

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+import msgspec
+
 from harness.conversation.wording import TEXTS, DescriptionTexts, Language
 from harness.turns.turn import Tool, referenced_schema
 
@@ -154,10 +156,29 @@ _MOST_LEVELS: Final = 5
 
 def describe(tools: Iterable[Tool], language: Language = "en") -> str:
     """Return the description of all tools, with an empty line between them."""
-    return "\n\n".join(_tool(tool, TEXTS[language].description) for tool in tools)
+    return "\n\n".join(_tool(tool, language) for tool in tools)
 
 
-def _tool(tool: Tool, words: DescriptionTexts) -> str:
+# An agent sends the same tools with each request.
+_KNOWN: Final[dict[tuple[Language, bytes], str]] = {}
+_MOST_KNOWN: Final = 256
+
+
+def _tool(tool: Tool, language: Language) -> str:
+    words = TEXTS[language].description
+    try:
+        # Unlike JSON, this format keeps NaN apart from null and 1 apart from 1.0.
+        key = language, msgspec.msgpack.encode(tool)
+    except (TypeError, ValueError, OverflowError, RecursionError):  # it is not JSON
+        return _described(tool, words)
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[key] = _described(tool, words)
+    return _KNOWN[key]
+
+
+def _described(tool: Tool, words: DescriptionTexts) -> str:
     parameters = list(_Parameters(tool.parameters, words).lines())
     head = [words.parameters, *parameters] if parameters else [words.no_parameters]
     description = tool.description.strip()

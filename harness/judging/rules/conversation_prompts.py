@@ -57,10 +57,9 @@ def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
     yields_to=("CONV-TOOLS-OFFERED",),
 )
 def _prompt_text(evidence: ConversationEvidence) -> Iterator[Violation]:
-    descriptions = _descriptions(evidence.task.tools)
-    for index, request in _of_user(evidence):
-        if request.tools is not None or not descriptions:
-            continue
+    in_text = [(index, it) for index, it in _of_user(evidence) if it.tools is None]
+    descriptions = _descriptions(evidence.task.tools) if in_text else ()
+    for index, request in in_text if descriptions else ():
         text = request.system
         # The application's own text may have any examples, also those of a prompt.
         added = text.replace(evidence.task.system, "", 1)

@@ -18,8 +18,6 @@ from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import MockAnswer
 from harness.judging.conversations.session import Session, SessionRecord, run_agent
 from harness.judging.results import Outcome
-from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     a_cassette,
@@ -29,6 +27,7 @@ from tests.judging.conversations.conversation_samples import (
     loaded,
     says,
 )
+from tests.judging.judging_samples import shipped_conversations
 
 MODULES: Final = ("langgraph", "openai_agents", "pydantic_ai")
 # A warning of a library about its dependencies is not an error of its user.
@@ -136,8 +135,7 @@ def test_true_findings_remain(module: str, scenario: str, rule: str) -> None:
     agent: Agent = import_module(f"harness.conversation.sdk.{module}").agent
     if agent.missing:
         pytest.skip(f"the extra {agent.extra} is not installed")
-    subjects = (load_subject(each) for each in select_subjects(()) if each.conversation)
-    subject = next(it for it in subjects if it.id == scenario)
+    subject = next(it for it in shipped_conversations() if it.id == scenario)
     result, _ = judge_conversation(subject, agent, cuts="whole")
     assert rule in {finding.rule for finding in result.findings}
 
@@ -145,8 +143,7 @@ def test_true_findings_remain(module: str, scenario: str, rule: str) -> None:
 @pytest.mark.parametrize("policy", ["absent-finish", "empty-turn"])
 def test_documented_choices_of_a_library_are_not_judged(policy: str) -> None:
     agent: Agent = import_module("harness.conversation.sdk.pydantic_ai").agent
-    subjects = (load_subject(each) for each in select_subjects(()) if each.conversation)
-    about = [it for it in subjects if it.scenario and policy in it.scenario.policies]
+    about = [it for it in shipped_conversations() if it.scenario and policy in it.scenario.policies]
     assert about
     for subject in about:
         assert judge_conversation(subject, agent)[0].outcome is Outcome.UNSUPPORTED
@@ -179,8 +176,11 @@ def test_pydantic_ai_asks_again_without_a_system_message_if_the_provider_refuses
 def test_limits_that_a_library_lacks_are_not_judged(module: str) -> None:
     agent: Agent = import_module(f"harness.conversation.sdk.{module}").agent
     lacking = {"identical-calls", "truncation", "last-round"}
-    subjects = [load_subject(each) for each in select_subjects(()) if each.conversation]
-    about = [it for it in subjects if it.scenario and lacking & it.scenario.policies.keys()]
+    about = [
+        it
+        for it in shipped_conversations()
+        if it.scenario and lacking & it.scenario.policies.keys()
+    ]
     assert about
     for subject in about:
         assert judge_conversation(subject, agent)[0].outcome is Outcome.UNSUPPORTED

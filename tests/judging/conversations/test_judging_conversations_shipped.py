@@ -5,17 +5,17 @@ import pytest
 from harness.conversation.discovery import default_agent_names
 from harness.judging.results import Outcome
 from harness.runs.plan import plan, subject_id
-from harness.runs.selection import select_subjects
-from harness.runs.worker import is_job_supported, judge_job
+from harness.runs.worker import is_job_supported
+from tests.judging.judging_samples import bundled_subjects, judged_whole
 
-JOBS = plan(select_subjects(()), (), default_agent_names())
+JOBS = plan(bundled_subjects(), (), default_agent_names())
 
 
 # The gate of this repository judges each cell at cuts; here no finding of any level may show.
 @pytest.mark.parametrize("name", default_agent_names())
 def test_a_conforming_agent_has_no_finding_in_any_bundled_conversation(name: str) -> None:
     for job in (each for each in JOBS if each.normalizer == name):
-        result, case = judge_job(job, "whole")
+        result, case = judged_whole(job.subject, name)
         assert result.findings == (), job
         assert (result.outcome is not Outcome.UNSUPPORTED) == is_job_supported(job)
         assert (case is not None) == (result.outcome is not Outcome.UNSUPPORTED)
