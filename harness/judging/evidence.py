@@ -139,7 +139,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
             return frozenset(filter(None, sent)), frozenset()
         rejected = [self.expectation.rejected[index] for index in self.pairing.unreported]
         ids = frozenset(each.id for each in rejected if each.id)
-        return frozenset(each.name for each in rejected), ids
+        return frozenset(each.name or "" for each in rejected), ids
 
     def is_unreported(self, call: ToolCall) -> bool:
         """Whether an emitted call may be one that had to be rejected, by its name or its id."""
@@ -238,7 +238,8 @@ def _pair_rejections(
     unreported: list[int] = []
     # Rejections with a name first, because one without a name matches any error.
     for index, it in sorted(enumerate(expectation.rejected), key=lambda each: not each[1].name):
-        keys = _keys_of_rejection(it.name, it.id or "", it.snippet, is_nameless=not it.name)
+        name = it.name or ""
+        keys = _keys_of_rejection(name, it.id or "", it.snippet, is_nameless=not name)
         match = _first_free(keys, indexes, taken)
         if match is None:
             unreported.append(index)

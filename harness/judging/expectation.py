@@ -51,11 +51,11 @@ class ExpectedRejection(File, frozen=True):
     """A call that must be reported as a parse_error; `snippet` is a part of its raw text.
 
     Fields:
-        name: exact; "" for any.
+        name: exact; "" if the call has none, None for any.
         id: exact; None if the provider sent none, or it is not judged.
     """
 
-    name: str = ""
+    name: str | None = None
     snippet: str = ""
     id: Text | None = None
 

@@ -59,9 +59,14 @@ class ExpectedExecution(File, frozen=True):
 
 
 class ExpectedReport(File, frozen=True):
-    """A parse_error that must be reported; `snippet` is a part of the raw text, "" is any."""
+    """A parse_error that must be reported.
 
-    name: str = ""
+    Fields:
+        name: exact; "" if the call has none, None for any.
+        snippet: a part of the raw text.
+    """
+
+    name: str | None = None
     snippet: str = ""
     mode: Mode | None = None
 

@@ -47,7 +47,7 @@ def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 def _fits(expected: ExpectedReport, error: ParseError) -> bool:
     return (
-        expected.name in ("", error.name)
+        expected.name in (None, error.name)
         and expected.snippet in error.snippet
         and expected.mode in (None, error.mode)
     )

@@ -162,6 +162,15 @@ def _without_reason(calls: list[HeldCall]) -> list[HeldCall]:
     return [replace(call, error=empty) if call.error else call for call in calls]
 
 
+@edits_calls("nameless-named", "PARSE-ERROR-NAME", text_calls=True)
+def _nameless_named(calls: list[HeldCall]) -> list[HeldCall]:
+    """Reports rejected calls without a name under an invented one."""
+    return [
+        call if call.name or call.error is None else replace(call, name="unknown_tool")
+        for call in calls
+    ]
+
+
 @edits_calls("error-unidentified", "PARSE-ERROR-IDENTIFIED")
 def _unidentified(calls: list[HeldCall]) -> list[HeldCall]:
     """Reports a rejected call under another id."""
