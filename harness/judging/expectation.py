@@ -98,8 +98,17 @@ class Expectation(msgspec.Struct, frozen=True):
         return (self, *self.alternatives)
 
     def failed(self) -> "Expectation":
-        """Return what is expected if the turn fails: no call is executed, the rest is open."""
-        return Expectation(self.source, failure="*", judged=frozenset(("calls", "failure")))
+        """Return what is expected if the turn fails.
+
+        No call is executed, and any of its calls may be reported as rejected, but no other.
+        """
+        sent = {"calls", "rejected"}
+        return Expectation(
+            self.source,
+            rejected=tuple(ExpectedRejection(each.name) for each in (*self.rejected, *self.calls)),
+            failure="*",
+            judged=frozenset({"calls", "failure"} | (sent if sent <= self.judged else set())),
+        )
 
     @property
     def ids(self) -> frozenset[str | None]:
