@@ -14,6 +14,7 @@ from harness.conversation.gateway import gateway
 from harness.conversation.task import Limits, Task, ToolFailed
 from harness.judging.conversations.expected_request import (
     CharacterCount,
+    ExpectedMessages,
     ExpectedRequest,
     ExpectedText,
 )
@@ -382,6 +383,19 @@ def test_requests_are_compared_with_the_expected_ones() -> None:
         ExpectedRequest(fields={"stream": 1}),
     ):
         assert broken(good, ROUND, a_script(requests=(wrong, second))) == ["CONV-REQUEST"]
+
+
+def test_the_history_at_the_end_is_compared_with_the_expected_one() -> None:
+    right = ExpectedMessages(last_role="assistant", texts={"/messages/1/role": "user"})
+    assert broken(good, ROUND, a_script(history=right)) == []
+    for wrong in (
+        ExpectedMessages(roles=("user",)),
+        ExpectedMessages(last_role="tool"),
+        ExpectedMessages(says=("no such text",)),
+        ExpectedMessages(texts={"/messages/1/role": "assistant"}),
+        ExpectedMessages(texts={"/messages/99/content": ""}),
+    ):
+        assert broken(good, ROUND, a_script(history=wrong)) == ["CONV-HISTORY"]
 
 
 def _of_request(**more: Any) -> list[tuple[str, object, object]]:  # noqa: ANN401 - keys
