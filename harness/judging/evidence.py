@@ -5,7 +5,7 @@ damaged field is reported as damaged, and not as one lost and one invented call.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 import msgspec
@@ -50,6 +50,8 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         index: of the interaction in its cassette.
         whole: the replay of the unsplit body; the same object as `replay` for that replay.
         again: the last replay of the unsplit body; None for the other replays.
+        earlier: ids that the client generated for earlier responses to other requests -> index
+            of the response.
     """
 
     index: int
@@ -60,6 +62,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     replay: Replay
     whole: Replay
     again: Replay | None = None
+    earlier: Mapping[str, int] = {}
 
     @property
     def stopped(self) -> bool:
