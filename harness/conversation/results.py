@@ -138,7 +138,7 @@ def _listed(value: object) -> list[Any] | None:
     if isinstance(value, dict):
         if any(value.get(key) for key in _ERROR_KEYS):
             return None
-        key = next((key for key in _LIST_KEYS if key in value), "")
+        key = next((key for key in _LIST_KEYS if key in value), None)
         listed = value.get(key)
         if listed == [] and not _KEYS_WITHOUT_RESULTS.issuperset(
             each for each in value if value[each]

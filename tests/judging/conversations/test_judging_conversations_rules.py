@@ -8,10 +8,11 @@ from uuid import uuid4
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from harness.conversation.conversation import Conversation, Ending, Meta, Probe, TurnRecord
 from harness.conversation.gateway import gateway
-from harness.conversation.task import Limits, Task, ToolFailed
+from harness.conversation.task import Limits, Reply, Task, ToolFailed
 from harness.judging.conversations.expected_request import (
     CharacterCount,
     ExpectedMessages,
@@ -131,6 +132,16 @@ def test_a_request_without_messages_violates_the_form() -> None:
         return good(task)
 
     assert "HIST-FORM" in broken(converse, a_cassette(says("x"), *_bodies(ROUND)), PLAIN)
+
+
+def test_a_request_with_another_method_violates_the_form() -> None:
+    def converse(task: Task) -> Conversation:
+        def send(request: Request) -> Reply:
+            return task.send(replace(request, method="GET"))
+
+        return good(replace(task, send=send))
+
+    assert broken(converse, ROUND, PLAIN) == ["HIST-FORM"]
 
 
 def _bodies(cassette: Cassette) -> tuple[bytes, ...]:
