@@ -102,12 +102,15 @@ class Expectation(msgspec.Struct, frozen=True):
 
         No call is executed, and any of its calls may be reported as rejected, but no other.
         """
-        sent = {"calls", "rejected"}
+        judged: set[Field] = {"calls", "failure"}
+        if {"calls", "rejected"} <= self.judged:
+            judged.add("rejected")
+        names = [*(it.name for it in self.rejected), *(it.name for it in self.calls)]
         return Expectation(
             self.source,
-            rejected=tuple(ExpectedRejection(each.name) for each in (*self.rejected, *self.calls)),
+            rejected=tuple(map(ExpectedRejection, names)),
             failure="*",
-            judged=frozenset({"calls", "failure"} | (sent if sent <= self.judged else set())),
+            judged=frozenset(judged),
         )
 
     @property
