@@ -89,13 +89,13 @@ def truncate(text: str, notice: str, limit: int) -> str:
     Args:
         text: of any length.
         notice: states that text is missing; has the fields `missing` and `total`.
-        limit: the maximum number of characters of the result.
+        limit: the maximum number of characters of the result, at least `FEWEST_CHARACTERS`.
     """
     if len(text) <= limit:
         return text
     total = f"{len(text):,}"
     available = limit - len(notice.format(missing=total, total=total)) - 1
-    end = _character_boundary(text, max(available, 0))
+    end = _character_boundary(text, available)
     return f"{text[:end]}\n{notice.format(missing=f'{len(text) - end:,}', total=total)}"
 
 
@@ -138,7 +138,7 @@ def _listed(value: object) -> list[Any] | None:
     if isinstance(value, dict):
         if any(value.get(key) for key in _ERROR_KEYS):
             return None
-        key = next((key for key in _LIST_KEYS if key in value), "")
+        key = next((key for key in _LIST_KEYS if key in value), None)
         listed = value.get(key)
         if listed == [] and not _KEYS_WITHOUT_RESULTS.issuperset(
             each for each in value if value[each]

@@ -138,7 +138,7 @@ def expected_turn(expectation: Expectation) -> Turn:
         ToolCall(call.id or "", call.name, call.json_text, call.kind) for call in expectation.calls
     )
     rejected = tuple(
-        ParseError("tool_use", "", rejection.snippet, rejection.id or "", rejection.name)
+        ParseError("tool_use", "", rejection.snippet, rejection.id or "", rejection.name or "")
         for rejection in expectation.rejected
     )
     finish = None

@@ -5,7 +5,7 @@ damaged field is reported as damaged, and not as one lost and one invented call.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
 
 import msgspec
@@ -50,6 +50,8 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         index: of the interaction in its cassette.
         whole: the replay of the unsplit body; the same object as `replay` for that replay.
         again: the last replay of the unsplit body; None for the other replays.
+        earlier: ids that the client generated for earlier responses to other requests -> index
+            of the response.
     """
 
     index: int
@@ -60,6 +62,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     replay: Replay
     whole: Replay
     again: Replay | None = None
+    earlier: Mapping[str, int] = {}
 
     @property
     def stopped(self) -> bool:
@@ -139,7 +142,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
             return frozenset(filter(None, sent)), frozenset()
         rejected = [self.expectation.rejected[index] for index in self.pairing.unreported]
         ids = frozenset(each.id for each in rejected if each.id)
-        return frozenset(each.name for each in rejected), ids
+        return frozenset(each.name or "" for each in rejected), ids
 
     def is_unreported(self, call: ToolCall) -> bool:
         """Whether an emitted call may be one that had to be rejected, by its name or its id."""
@@ -238,7 +241,8 @@ def _pair_rejections(
     unreported: list[int] = []
     # Rejections with a name first, because one without a name matches any error.
     for index, it in sorted(enumerate(expectation.rejected), key=lambda each: not each[1].name):
-        keys = _keys_of_rejection(it.name, it.id or "", it.snippet, is_nameless=not it.name)
+        name = it.name or ""
+        keys = _keys_of_rejection(name, it.id or "", it.snippet, is_nameless=not name)
         match = _first_free(keys, indexes, taken)
         if match is None:
             unreported.append(index)

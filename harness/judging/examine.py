@@ -4,7 +4,8 @@ Rules about turns look at the replay of the unsplit body. A replay under other c
 is one finding, as bad as the difference is, so that one fault is not reported forty times.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import msgspec
 
@@ -23,6 +24,7 @@ from harness.wire.interaction import Interaction
 _TIME_RULES = tuple(rule for rule in TURN_RULES.values() if rule.of == "time")
 _DELTA_RULES = tuple(rule for rule in TURN_RULES.values() if rule.of in ("deltas", "time"))
 _FINE = len(Outcome)
+_NO_IDS: Final[Mapping[str, int]] = {}
 
 
 class ExaminedTurn(msgspec.Struct):
@@ -83,6 +85,7 @@ def examine(  # noqa: PLR0913 - one call site, which names each
     *,
     cuts: Cuts | tuple[Chunking, ...],
     limits: ReplayLimits,
+    earlier: Mapping[str, int] = _NO_IDS,
 ) -> ExaminedTurn:
     """Replay one interaction through `normalizer` and check it against the rules.
 
@@ -96,7 +99,7 @@ def examine(  # noqa: PLR0913 - one call site, which names each
         each.failed() if failed and each.failure is None else each for each in expectation.readings
     )
     readings = [
-        TurnEvidence(index, interaction, normalizer, each, oracle, whole, whole)
+        TurnEvidence(index, interaction, normalizer, each, oracle, whole, whole, earlier=earlier)
         for each in expected
     ]
     first = min(readings, key=_distance) if len(readings) > 1 else readings[0]

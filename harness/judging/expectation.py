@@ -51,11 +51,11 @@ class ExpectedRejection(File, frozen=True):
     """A call that must be reported as a parse_error; `snippet` is a part of its raw text.
 
     Fields:
-        name: exact; "" for any.
+        name: exact; "" if the call has none, None for any.
         id: exact; None if the provider sent none, or it is not judged.
     """
 
-    name: str = ""
+    name: str | None = None
     snippet: str = ""
     id: Text | None = None
 
@@ -98,8 +98,20 @@ class Expectation(msgspec.Struct, frozen=True):
         return (self, *self.alternatives)
 
     def failed(self) -> "Expectation":
-        """Return what is expected if the turn fails: no call is executed, the rest is open."""
-        return Expectation(self.source, failure="*", judged=frozenset(("calls", "failure")))
+        """Return what is expected if the turn fails.
+
+        No call is executed, and any of its calls may be reported as rejected, but no other.
+        """
+        judged: set[Field] = {"calls", "failure"}
+        if {"calls", "rejected"} <= self.judged:
+            judged.add("rejected")
+        names = [*(it.name for it in self.rejected), *(it.name for it in self.calls)]
+        return Expectation(
+            self.source,
+            rejected=tuple(map(ExpectedRejection, names)),
+            failure="*",
+            judged=frozenset(judged),
+        )
 
     @property
     def ids(self) -> frozenset[str | None]:

@@ -41,8 +41,8 @@ MAY_CUT_SHORT = frozenset(
 )  # fmt: skip
 # Finish values of other APIs, and the contract's own in another case: a normalizer may read them
 # as a value of the contract.
-_ANNOUNCEMENTS = frozenset({"tool_calls", "function_call", "tool_use", "tool_call"})
-_WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | _ANNOUNCEMENTS | frozenset(
+ANNOUNCEMENTS = frozenset({"tool_calls", "function_call", "tool_use", "tool_call"})
+_WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | ANNOUNCEMENTS | frozenset(
     {
         "stop", "end_turn", "eos", "eos_token", "end", "complete", "completed", "done",
         "stop_sequence",
@@ -188,7 +188,7 @@ def _finish_is_certain(reading: OracleReading) -> bool:
 def _finishes_of_other_apis(reading: OracleReading) -> tuple[FinishReason, ...]:
     """Return what the finish value means in other APIs; () next to calls, which it may announce."""
     word = reading.finish.casefold()
-    if reading.calls or word in _ANNOUNCEMENTS:
+    if reading.calls or word in ANNOUNCEMENTS:
         return ()
     return tuple(sorted(CUT_SHORT)) if word in MAY_CUT_SHORT else (FinishReason.STOP,)
 

@@ -13,9 +13,11 @@ from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, turn_facts
 from harness.judging.case import Case, make_case
 from harness.judging.cause import cause_of_cell
+from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn, examine
 from harness.judging.expectation import Expectation
 from harness.judging.expected import apply_declarations, expectation_from
+from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.required import is_reframed, shown_capabilities
 from harness.judging.results import LEVELS, Blame, Finding, Outcome, Result
@@ -70,10 +72,7 @@ def judge_subject(
     if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
         return bare, None
     with deadlines():
-        parts = tuple(
-            _examine_interaction(index, subject, normalizer, cuts, limits)
-            for index in range(len(subject.cassette.interactions))
-        )
+        parts = _examined_turns(subject, normalizer, cuts, limits)
     result = _judged_turns(bare, subject, parts)
     if not result.outcome.fails:
         return result, None
@@ -98,12 +97,38 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
     )
 
 
-def _examine_interaction(
-    index: int, subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
-) -> ExaminedTurn:
-    interaction, oracle = subject.cassette.interactions[index], subject.oracle_readings[index]
-    expectation = apply_declarations(subject.expectations[index], normalizer)
-    return examine(index, interaction, expectation, oracle, normalizer, cuts=cuts, limits=limits)
+def _examined_turns(
+    subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
+) -> tuple[ExaminedTurn, ...]:
+    parts: list[ExaminedTurn] = []
+    for index, interaction in enumerate(subject.cassette.interactions):
+        earlier = {
+            each: part.evidence.index
+            for part in reversed(parts)
+            # The same response to the same request may have the same ids.
+            if part.evidence.interaction.request.body != interaction.request.body
+            for each in _generated_ids(part.evidence)
+        }
+        oracle = subject.oracle_readings[index]
+        expectation = apply_declarations(subject.expectations[index], normalizer)
+        parts.append(
+            examine(
+                index,
+                interaction,
+                expectation,
+                oracle,
+                normalizer,
+                cuts=cuts,
+                limits=limits,
+                earlier=earlier,
+            )
+        )
+    return tuple(parts)
+
+
+def _generated_ids(evidence: TurnEvidence) -> set[str]:
+    ids = [call.id for call in evidence.whole.turn.tool_calls]
+    return set(ids) - sent_ids(ids, [evidence.interaction.body])
 
 
 def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[ExaminedTurn]) -> Result:

@@ -77,8 +77,9 @@ def _members(expected: Expectation) -> Iterator[str]:
     elif expected.rejected:
         yield "parse_errors:"
         for each in expected.rejected:
-            fields = {"name": each.name, "snippet": each.snippet, "id": each.id}
-            yield f"- {format_flow(_not_empty(fields))}"
+            fields = _not_empty({"snippet": each.snippet, "id": each.id})
+            named = fields if each.name is None else {"name": each.name, **fields}
+            yield f"- {format_flow(named)}"
     yield from _end(expected)
 
 

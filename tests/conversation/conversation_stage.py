@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.conversation.conversation import Ending
 from harness.conversation.task import Limits
-from harness.judging.conversations.expected_request import ExpectedRequest
+from harness.judging.conversations.expected_request import ExpectedMessages, ExpectedRequest
 from harness.judging.conversations.script import (
     ConversationExpected,
     ConversationScript,
@@ -208,6 +208,7 @@ STAGE: Final = (
         "",
         (OSLO,),
         limits=Limits(rounds=2),
+        history=ExpectedMessages(last_role="tool", says="did not run"),
     ),
     stage(
         "false-is-sent",

@@ -20,8 +20,10 @@ from harness.turns.deltas import (
     Delta,
     Finish,
     FinishReason,
+    ParseError,
     StreamFailure,
     TextDelta,
+    ToolCallRejected,
     ToolCallStart,
     call_deltas,
 )
@@ -154,6 +156,11 @@ def fixed(*deltas: Delta) -> Normalize:
     return lambda _interaction, _reads: iter(deltas)
 
 
+def _rejected(name: str) -> tuple[Delta, ...]:
+    error = ParseError("tool_use", "not JSON", '{"path"')
+    return ToolCallStart(0, "c1", name), ToolCallRejected(0, error)
+
+
 @pytest.mark.parametrize(
     ("client", "rule"),
     [
@@ -168,6 +175,8 @@ def fixed(*deltas: Delta) -> Normalize:
             "BROKEN-CALL-NOT-RUN",
         ),
         (fixed(TextDelta("Hi"), CALLED), "PARSE-ERROR-REPORTED"),
+        (fixed(*_rejected("writing"), StreamFailure("x")), ""),
+        (fixed(*_rejected("reading"), StreamFailure("x")), "PARSE-ERROR-NOT-INVENTED"),
     ],
 )
 def test_a_turn_that_may_fail_gives_its_result_or_fails(client: Normalize, rule: str) -> None:

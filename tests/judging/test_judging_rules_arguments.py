@@ -9,6 +9,7 @@ from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import DEFAULT_LIMITS
 from harness.judging.results import Outcome
 from harness.turns.deltas import (
+    Delta,
     Finish,
     FinishReason,
     ParseError,
@@ -50,6 +51,39 @@ def test_a_snippet_quotes_the_raw_text_in_any_escapes(sent: str, quoted: str, br
     strict = oracle_reading(interaction)
     seen = examine(0, interaction, expected, strict, by, cuts=(), limits=DEFAULT_LIMITS)
     assert ("PARSE-ERROR-TOLD" in {each.rule for each in seen.findings}) is broken
+
+
+@pytest.mark.parametrize(
+    ("expected", "reported", "broken"),
+    [
+        (("",), ("",), False),
+        (("",), ("f",), True),
+        ((None,), ("f",), False),
+        (("f", ""), ("", "f"), False),
+        (("", ""), ("", "f"), True),
+    ],
+)
+def test_a_call_without_a_name_is_reported_without_one(
+    expected: tuple[str | None, ...],
+    reported: tuple[str, ...],
+    broken: bool,  # noqa: FBT001 - drawn from the table
+) -> None:
+    deltas: list[Delta] = [
+        delta
+        for index, name in enumerate(reported)
+        for delta in (
+            ToolCallStart(index, f"c{index}", name),
+            ToolCallRejected(index, ParseError("tool_use", "x", "{")),
+        )
+    ]
+    by = a_normalizer(lambda _reads: iter(deltas))
+    rejected = tuple(ExpectedRejection(name, "{") for name in expected)
+    turn = Expectation("scenario", rejected=rejected, judged=frozenset({"rejected"}))
+    interaction = an_interaction(b"data: [DONE]\n\n")
+    strict = oracle_reading(interaction)
+    seen = examine(0, interaction, turn, strict, by, cuts=(), limits=DEFAULT_LIMITS)
+    rules = {each.rule for each in seen.findings}
+    assert rules == ({"PARSE-ERROR-NAME"} if broken else set())
 
 
 @pytest.mark.parametrize(

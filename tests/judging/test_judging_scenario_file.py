@@ -69,7 +69,7 @@ def test_every_key_reaches_the_scenario(tmp_path: Path) -> None:
     assert first.judged == ALL_FIELDS
     assert (second.failure, second.failure_says) == ("interrupted", "gone")
     assert [each.may_fail for each in scenario.expect] == [False, False, True]
-    assert third.failed().judged == {"calls", "failure"}
+    assert third.failed().judged == {"calls", "rejected", "failure"}
     assert [(each.text, each.finish) for each in third.alternatives] == [
         ("Let me see.", FinishReason.STOP)
     ]

@@ -14,6 +14,7 @@ import msgspec
 from harness.providers import Capabilities
 from harness.turns.argument_errors import ArgumentClass
 from harness.turns.arguments import parse
+from harness.turns.messages import sealed_of
 
 _VALID_ARGUMENTS: Final = frozenset((ArgumentClass.OBJECT, ArgumentClass.DUPLICATE_KEYS))
 # Source: OpenAI's API reference, `messages[].tool_calls[].function.name`.
@@ -195,6 +196,8 @@ class _HistoryCheck:
         text = content.strip() if isinstance(content, str) else content
         if not _is_blank(content) or (text in silent and not is_missing):
             return
+        if any(each.get("of") == "text" for each in sealed_of(message)):
+            return  # a signed text comes back unchanged, also one of spaces
         quirk = "HIST-CONTENT-NULL" if content is None else "HIST-CONTENT-EMPTY"
         found = "no such key" if is_missing else _shown(content)
         yield Problem(quirk, f"{path}.content", f"text, or {silent_text}", found)

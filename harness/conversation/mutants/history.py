@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from harness.conversation.calling import CallResults
 from harness.conversation.channel import Channel
-from harness.conversation.conversation import Probe
+from harness.conversation.conversation import Ending, Probe
 from harness.conversation.history.identifiers import fit_ids
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import channel_mutant, loop_mutant, with_calls
@@ -179,6 +179,17 @@ class _SealedMoved(_Resealed):
         return [
             it | {"call": last if it.get("of") == "call" else last + 1} for it in sealed_of(message)
         ]
+
+
+@loop_mutant("request-after-limit-stored", "CONV-HISTORY")
+class _RequestStored(ToolLoop):
+    """Stores a request to go on although a limit has ended the conversation."""
+
+    def handle_turn(self, turn: Turn, left: int) -> Ending | None:
+        ending = super().handle_turn(turn, left)
+        if ending == "limit" and not self.budget.exhausted:
+            self.add_user_text("Go on.")
+        return ending
 
 
 @loop_mutant("iterations-unnamed", "HIST-GROUP-NAME", of=grouped)

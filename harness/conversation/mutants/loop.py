@@ -90,7 +90,7 @@ class _Fatal(ToolLoop):
 
     def handle_turn(self, turn: Turn, left: int) -> Ending | None:
         if turn.parse_errors:
-            self.store_turn(replace(turn, tool_calls=(), sealed=()), CallResults())
+            self.store_turn(turn, CallResults())
             return "error"
         return super().handle_turn(turn, left)
 

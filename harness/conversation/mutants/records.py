@@ -12,6 +12,7 @@ from harness.conversation.prompts import PROMPTS
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.normalizers.mutants import MUTANTS as NORMALIZERS
+from harness.turns.deltas import FinishReason
 from harness.turns.turn import Turn
 
 _COUNTER = itertools.count()
@@ -74,6 +75,18 @@ class _Unexecuted(ToolLoop):
 
     def store_turn(self, turn: Turn, found: CallResults) -> None:
         super().store_turn(turn, replace(found, executed=()))
+
+
+@loop_mutant("calls-recorded-as-stop", "CONV-META-HONEST")
+class _Stopped(ToolLoop):
+    """Records a turn with calls as one that the model ended without any."""
+
+    def request_turn(self) -> Turn:
+        turn = super().request_turn()
+        if turn.finish is not None and turn.finish.reason is FinishReason.TOOL_CALLS:
+            ended = replace(turn, finish=replace(turn.finish, reason=FinishReason.STOP))
+            self.turns[-1] = replace(self.turns[-1], turn=ended)
+        return turn
 
 
 @config_mutant("parallel-false-dropped", "CONV-REQUEST")

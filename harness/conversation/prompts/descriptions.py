@@ -126,7 +126,7 @@ def _type_names(schema: Schema) -> list[str]:
         [named] if isinstance(named, str) else [it for it in _list(named) if isinstance(it, str)]
     )
     if not names:
-        names = [kind for key, kind in _TYPE_KEYWORDS.items() if key in schema][:1]
+        names = [kind for key, kind in _TYPE_KEYWORDS.items() if key in schema]
     values = [*_list(schema.get("enum")), *([schema["const"]] if "const" in schema else [])]
     return names or [_kind(value) for value in values] or [_ANY]
 

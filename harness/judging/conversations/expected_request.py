@@ -5,7 +5,7 @@ the body are named by their key or by a JSON pointer (RFC 6901).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -86,26 +86,35 @@ class ExpectedText(File, frozen=True):
 TextOrParts: TypeAlias = str | tuple[Text, ...] | ExpectedText
 
 
-class ExpectedRequest(File, frozen=True):
+class ExpectedMessages(File, frozen=True):
+    """What messages must look like; a missing key is not judged.
+
+    Fields:
+        roles: of all messages.
+        last_role: of the last one.
+        says: the text of the last message.
+        texts: JSON pointer into the body of the request -> the text there. Of a history, the
+            body has only the member `messages`.
+    """
+
+    roles: tuple[Role, ...] | None = None
+    last_role: Role | None = None
+    says: TextOrParts = ()
+    texts: dict[str, TextOrParts] = msgspec.field(default_factory=dict)
+
+
+class ExpectedRequest(ExpectedMessages, frozen=True):
     """What one request must look like; a missing key is not judged.
 
     Fields:
-        roles: of all its messages.
-        last_role: of the last one.
-        says: the text of the last message.
         system: the text of all system and developer messages, with an empty line between them.
-        texts: JSON pointer into the body -> the text there.
         has_tools: whether its own field declares tools.
         tools: their names, in order.
         fields: members of its body, compared by value; null also if there is no such member.
         has_fields: whether members are in its body, whatever their value.
     """
 
-    roles: tuple[Role, ...] | None = None
-    last_role: Role | None = None
-    says: TextOrParts = ()
     system: TextOrParts = ()
-    texts: dict[str, TextOrParts] = msgspec.field(default_factory=dict)
     has_tools: bool | None = None
     tools: tuple[Text, ...] | None = None
     fields: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -149,8 +158,15 @@ def require_request(request: ExpectedRequest, path: str, where: str) -> None:
         UnreadableError: with the place below `path`.
     """
     require_json(request.fields, f"{path}.fields", where)
-    for key in ("texts", "fields", "has_fields"):
-        for name in getattr(request, key):
+    require_pointers(request, ("texts", "fields", "has_fields"), path, where)
+
+
+def require_pointers(
+    messages: ExpectedMessages, keys: Iterable[str], path: str, where: str
+) -> None:
+    """Refuse names below `keys` that cannot be a key or a JSON pointer."""
+    for key in keys:
+        for name in getattr(messages, key):
             if "/" in name and not _POINTER.fullmatch(name):
                 raise UnreadableError(
                     f"{path}.{key}: {name!r} is not a JSON pointer", where=where, hint=_POINTER_HINT

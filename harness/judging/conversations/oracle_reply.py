@@ -9,7 +9,7 @@ from harness.dialects.table import oracle_reading
 from harness.errors import UsageError
 from harness.judging.conversations.session import SentRequest, json_or_repr
 from harness.judging.expectation import Expectation, ExpectedCall
-from harness.judging.expected import expectation_from
+from harness.judging.expected import ANNOUNCEMENTS, expectation_from
 from harness.turns.deltas import CUT_SHORT
 
 _ANNOUNCED: Final = "FINISH-TOOLCALLS-WITHOUT-CALLS"
@@ -36,6 +36,7 @@ class OracleReply(msgspec.Struct, frozen=True):
         sealed: what only the provider can read.
         truncated: whether it is broken only because it ended too early; its start is valid then.
         calls_missing: whether it certainly announces calls and contains none.
+        ends_for_calls: whether it contains calls, and its finish value says so.
     """
 
     broken: str = ""
@@ -46,6 +47,7 @@ class OracleReply(msgspec.Struct, frozen=True):
     reasoning: str = ""
     truncated: bool = False
     calls_missing: bool = False
+    ends_for_calls: bool = False
     sealed: tuple[SealedReading, ...] = ()
 
 
@@ -76,7 +78,13 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     known = all("text" in each.judged and each.text == text for each in readings)
     reasoning = reading.reasoning if known else ""
     return OracleReply(
-        "", calls, len(expectation.rejected), text, known, reasoning, sealed=reading.sealed
+        calls=calls,
+        rejected=len(expectation.rejected),
+        text=text,
+        text_known=known,
+        reasoning=reasoning,
+        ends_for_calls=bool(calls) and reading.finish.casefold() in ANNOUNCEMENTS,
+        sealed=reading.sealed,
     )
 
 

@@ -19,8 +19,10 @@ from harness.errors import UnreadableError
 from harness.files.typed import File, Text, convert, require_json
 from harness.judging.conversations.expected_request import (
     Count,
+    ExpectedMessages,
     ExpectedRequest,
     ExpectedText,
+    require_pointers,
     require_request,
 )
 from harness.judging.policies import require_name
@@ -59,9 +61,14 @@ class ExpectedExecution(File, frozen=True):
 
 
 class ExpectedReport(File, frozen=True):
-    """A parse_error that must be reported; `snippet` is a part of the raw text, "" is any."""
+    """A parse_error that must be reported.
 
-    name: str = ""
+    Fields:
+        name: exact; "" if the call has none, None for any.
+        snippet: a part of the raw text.
+    """
+
+    name: str | None = None
     snippet: str = ""
     mode: Mode | None = None
 
@@ -76,6 +83,7 @@ class ConversationExpected(File, frozen=True):
         retries: compensating requests.
         requests: one for each request, or only how many; null for as many as the cassette has
             interactions.
+        history: the messages at the end, as the agent would send them next.
         strategy: of every turn that has one.
     """
 
@@ -85,6 +93,7 @@ class ConversationExpected(File, frozen=True):
     parse_errors: Count | tuple[ExpectedReport, ...] | Literal["any"] = 0
     retries: Count = 0
     requests: Count | tuple[ExpectedRequest, ...] | None = None
+    history: ExpectedMessages | None = None
     strategy: Strategy | None = None
     probe: ProbeResult | None = None
 
@@ -194,6 +203,8 @@ def _check_expected(file: ConversationExpectFile, tools: Mapping[str, object], w
         require_json(call.arguments, f"{path}.arguments", where)
     for number, request in enumerate(file.listed_requests):
         require_request(request, f"conversation.expect.requests[{number}]", where)
+    if file.history is not None:
+        require_pointers(file.history, ("texts",), "conversation.expect.history", where)
 
 
 def _require_capabilities(declared: Mapping[str, Any], where: str) -> None:

@@ -20,7 +20,7 @@ def conversation_in_text(file: ConversationFile) -> ConversationFile:
         requests = tuple(map(_request_in_text, requests))
     if isinstance(errors, tuple):
         errors = tuple(ExpectedReport(error.name, error.snippet) for error in errors)
-    changed = replace(expect, requests=requests, parse_errors=errors, strategy=None)
+    changed = replace(expect, requests=requests, parse_errors=errors, history=None, strategy=None)
     return replace(file, expect=changed)
 
 

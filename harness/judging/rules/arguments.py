@@ -289,6 +289,24 @@ def _unescaped(text: str) -> str:
 
 
 @turn_rule(
+    "PARSE-ERROR-NAME",
+    "A parse error of a call without a name has no name.",
+    Outcome.MISMATCH,
+    ("NAME-EMPTY",),
+    field="rejected",
+)
+def _without_name(evidence: TurnEvidence) -> Iterator[Violation]:
+    names = [error.name for error in evidence.turn.parse_errors]
+    left = names.count("")
+    for index, rejection in enumerate(evidence.expectation.rejected):
+        if rejection.name == "" and index not in evidence.pairing.unreported:
+            if not left:
+                yield Violation(f"parse_errors[{index}].name", "no name", names)
+                return
+            left -= 1
+
+
+@turn_rule(
     "PARSE-ERROR-IDENTIFIED",
     "A parse error keeps the id of its call, so that a client can report it to the model.",
     Outcome.MISMATCH,

@@ -94,6 +94,19 @@ def _ids_unique(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 @turn_rule(
+    "CALL-ID-FRESH",
+    "A generated id is not that of a call in an earlier response.",
+    Outcome.MISMATCH,
+    ("DELTA-ID-MISSING", "ID-REUSED-ACROSS-TURNS"),
+)
+def _id_fresh(evidence: TurnEvidence) -> Iterator[Violation]:
+    for index, call in enumerate(evidence.turn.tool_calls):
+        if evidence.exposes_ids and call.id in evidence.earlier:
+            other = f"an id that no call of turns[{evidence.earlier[call.id]}] has"
+            yield Violation(f"calls[{index}].id", other, call.id)
+
+
+@turn_rule(
     "CALLS-KEPT",
     "Every usable call of the stream is emitted.",
     Outcome.LOST_CALL,

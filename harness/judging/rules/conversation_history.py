@@ -78,6 +78,9 @@ for _rule, _title in _TITLES.items():
 
 def _unreadable(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, request in enumerate(evidence.requests):
+        method = request.sent.request.method
+        if method != "POST":
+            yield Violation(f"requests[{index}].method", "POST", method)
         if not request.messages:
             body = request.sent.request.body[:200]
             yield Violation(f"requests[{index}].messages", "a list of messages", repr(body))

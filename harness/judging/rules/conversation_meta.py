@@ -16,7 +16,7 @@ from harness.judging.conversations.oracle_reply import OracleReply
 from harness.judging.conversations.script import ExpectedReport, ProbeResult
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
-from harness.turns.deltas import ParseError
+from harness.turns.deltas import FinishReason, ParseError
 
 
 @conversation_rule(
@@ -47,7 +47,7 @@ def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 def _fits(expected: ExpectedReport, error: ParseError) -> bool:
     return (
-        expected.name in ("", error.name)
+        expected.name in (None, error.name)
         and expected.snippet in error.snippet
         and expected.mode in (None, error.mode)
     )
@@ -210,3 +210,8 @@ def _honest_turn(
     if len(record.executed) != executed:
         expected = f"{executed} calls"
         yield Violation(f"turns[{index}].executed", expected, f"{len(record.executed)} ids")
+    finish = record.turn.finish
+    if finish is None or "finish" in evidence.hides or not request.reply.ends_for_calls:
+        return
+    if record.turn.tool_calls and finish.reason is not FinishReason.TOOL_CALLS:
+        yield Violation(f"turns[{index}].turn.finish", "tool_calls", finish.reason.value)

@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from harness.dialects.kit.parse_request import Json
 from harness.judging.conversations.evidence import (
+    FINAL_HISTORY,
     ConversationEvidence,
     RequestEvidence,
     conversation_rule,
 )
 from harness.judging.conversations.expected_request import (
     MISSING,
+    ExpectedMessages,
     ExpectedRequest,
-    TextOrParts,
     member_of,
     text_differences,
 )
@@ -109,32 +111,55 @@ def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
             yield Violation(f"requests[{index}]{separator}{path}", value, found)
 
 
+@conversation_rule(
+    "CONV-HISTORY",
+    "The history at the end is as the scenario specifies.",
+    Outcome.MISMATCH,
+    ("BUDGET-OUTCOME",),
+    yields_to=(*HISTORY_RULES, "CONV-ENDING", "CONV-UNPLAYED", "CONV-SURPLUS-REQUEST"),
+)
+def _at_the_end(evidence: ConversationEvidence) -> Iterator[Violation]:
+    expected, conversation = evidence.script.expect.history, evidence.record.conversation
+    if expected is None or conversation is None:
+        return
+    messages = conversation.messages
+    for path, value, found in _message_differences(expected, messages, {"messages": [*messages]}):
+        separator = "" if path.startswith("/") else "."
+        yield Violation(f"{FINAL_HISTORY}{separator}{path}", value, found)
+
+
 def _differences(
     expected: ExpectedRequest, request: RequestEvidence
 ) -> Iterator[tuple[str, object, object]]:
-    roles = tuple(map(role_of, request.messages))
+    yield from _message_differences(expected, request.messages, request.body)
+    for value, found in text_differences(expected.system, request.system):
+        yield "system", value, found
+    if expected.has_tools is not None and expected.has_tools != (request.tools is not None):
+        yield "tools", "some" if expected.has_tools else "none", request.tools or "none"
+    if expected.tools is not None and expected.tools != (request.tools or ()):
+        yield "tools", " ".join(expected.tools), " ".join(request.tools or ())
+    yield from _member_differences(expected, request)
+
+
+def _message_differences(
+    expected: ExpectedMessages, messages: tuple[object, ...], body: Json
+) -> Iterator[tuple[str, object, object]]:
+    roles = tuple(map(role_of, messages))
     if expected.roles is not None and expected.roles != roles:
         yield "messages", " ".join(expected.roles), " ".join(roles)
     last = roles[-1] if roles else "none"
     if expected.last_role is not None and expected.last_role != last:
         yield f"messages[{len(roles) - 1}].role", expected.last_role, last
-    if expected.has_tools is not None and expected.has_tools != (request.tools is not None):
-        yield "tools", "some" if expected.has_tools else "none", request.tools or "none"
-    if expected.tools is not None and expected.tools != (request.tools or ()):
-        yield "tools", " ".join(expected.tools), " ".join(request.tools or ())
-    yield from _text_differences(expected, request)
-    yield from _member_differences(expected, request)
-
-
-def _text_differences(
-    expected: ExpectedRequest, request: RequestEvidence
-) -> Iterator[tuple[str, object, object]]:
-    for path, wanted, text in _texts(expected, request):
-        if not isinstance(text, str):
-            yield path, "a text", _shown(text)
+    text = text_of(messages[-1]) if messages else ""
+    for value, found in text_differences(expected.says, text):
+        yield f"messages[{len(roles) - 1}].content", value, found
+    for name, wanted in expected.texts.items():
+        member = member_of(body, name)
+        if not isinstance(member, str):
+            yield name, "a text", _shown(member)
             continue
-        for value, found in text_differences(wanted, text):
-            yield path, value, found
+        for value, found in text_differences(wanted, member):
+            yield name, value, found
 
 
 def _member_differences(
@@ -148,17 +173,6 @@ def _member_differences(
         member = member_of(request.body, name)
         if present != (member is not MISSING):
             yield name, "any value" if present else "no member", _shown(member)
-
-
-def _texts(
-    expected: ExpectedRequest, request: RequestEvidence
-) -> Iterator[tuple[str, TextOrParts, object]]:
-    """Yield path, expectation and text of each text that is judged."""
-    last = text_of(request.messages[-1]) if request.messages else ""
-    yield f"messages[{len(request.messages) - 1}].content", expected.says, last
-    yield "system", expected.system, request.system
-    for name, wanted in expected.texts.items():
-        yield name, wanted, member_of(request.body, name)
 
 
 def _shown(member: object) -> str:

@@ -172,21 +172,35 @@ def _next_histories(evidence: ConversationEvidence) -> Iterator[StoredTurn]:
     yields_to=_BROKEN_HISTORY,
 )
 def _group_name(evidence: ConversationEvidence) -> Iterator[Violation]:
-    if evidence.policies.get("history") != "grouped":
+    if evidence.policies.get("history") != "grouped" or evidence.task.limits.messages is not None:
         return
-    has_names = DIALECTS[evidence.task.dialect].messages is CHAT_MESSAGES
-    for turn in _next_histories(evidence):
-        if not has_names and turn.where != FINAL_HISTORY:  # the API has no member for a name
-            continue
-        names: dict[str, str] = {}
-        for number, message in turn.messages.items():
-            if role_of(message) == "assistant":
-                path = f"{turn.where}.messages[{number}].name"
-                names[path] = str(message.get("name") or "")
-        first = next(filter(None, names.values()), "a name")
-        for path, name in names.items():
-            if name != first:
-                yield Violation(path, first, name or "no name")
+    reported = set[int]()
+    for where, messages in _named_histories(evidence):
+        for turn in _assistant_runs(messages):
+            names = {number: str(message.get("name") or "") for number, message in turn.items()}
+            first = next(filter(None, names.values()), "a name")
+            for number, name in names.items():
+                if name != first and number not in reported:
+                    reported.add(number)
+                    yield Violation(f"{where}.messages[{number}].name", first, name or "no name")
+
+
+def _named_histories(
+    evidence: ConversationEvidence,
+) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield the histories whose messages may have a name: not those of an API without one."""
+    if DIALECTS[evidence.task.dialect].messages is CHAT_MESSAGES:
+        for index, request in enumerate(evidence.requests):
+            yield f"requests[{index}]", request.messages
+    if evidence.record.conversation is not None:
+        yield FINAL_HISTORY, evidence.record.conversation.messages
+
+
+def _assistant_runs(messages: tuple[object, ...]) -> Iterator[dict[int, Message]]:
+    """Yield the assistant's messages of each turn: those with no other message between them."""
+    for role, numbered in itertools.groupby(enumerate(messages), lambda each: role_of(each[1])):
+        if role == "assistant":
+            yield {number: each for number, each in numbered if isinstance(each, dict)}
 
 
 @conversation_rule(

@@ -1,7 +1,9 @@
 """Mutants that damage calls: name, id, number, order, index, arguments, and which of them run."""
 
 import json
+import re
 from collections.abc import Iterable
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,6 +15,9 @@ from harness.normalizers.mutants.edit import (
 )
 from harness.turns.arguments import parse
 from harness.turns.deltas import Delta, Finish, ParseError, StreamFailure
+
+# An id that `reference` generates.
+_GENERATED: Final = re.compile("call_[0-9a-f]{24}")
 
 
 @edits_calls("name-lost", "CALL-NAMED")
@@ -36,7 +41,7 @@ def _id_lost(calls: list[HeldCall]) -> list[HeldCall]:
 @edits_calls("id-replaced", "CALL-ID-EXACT")
 def _id_replaced(calls: list[HeldCall]) -> list[HeldCall]:
     """Generates ids although the provider sent some."""
-    return [replace(call, id=f"own_{call.index}") if call.error is None else call for call in calls]
+    return [replace(call, id=f"own_{call.id}") if call.error is None else call for call in calls]
 
 
 @edits_calls("id-shared", "CALL-IDS-UNIQUE")
@@ -46,6 +51,15 @@ def _id_shared(calls: list[HeldCall]) -> list[HeldCall]:
     The provider sent one id for all of them, and `reference` made it unique.
     """
     return [replace(call, id=call.id.removesuffix(f"-{call.index}")) for call in calls]
+
+
+@edits_calls("ids-counted-per-response", "CALL-ID-FRESH")
+def _counted(calls: list[HeldCall]) -> list[HeldCall]:
+    """Generates ids from the number of the call in its response."""
+    return [
+        replace(call, id=f"call_{call.index}") if _GENERATED.fullmatch(call.id) else call
+        for call in calls
+    ]
 
 
 @edits_calls("last-call-dropped", "CALLS-KEPT", before=Finish)
@@ -160,6 +174,15 @@ def _without_reason(calls: list[HeldCall]) -> list[HeldCall]:
     """Rejects a call without a reason."""
     empty = ParseError("tool_use", "")
     return [replace(call, error=empty) if call.error else call for call in calls]
+
+
+@edits_calls("nameless-named", "PARSE-ERROR-NAME", text_calls=True)
+def _nameless_named(calls: list[HeldCall]) -> list[HeldCall]:
+    """Reports rejected calls without a name under an invented one."""
+    return [
+        call if call.name or call.error is None else replace(call, name="unknown_tool")
+        for call in calls
+    ]
 
 
 @edits_calls("error-unidentified", "PARSE-ERROR-IDENTIFIED")

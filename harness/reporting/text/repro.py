@@ -223,7 +223,7 @@ def _values(reading: Expectation, compared: set[str], suffix: Suffix) -> dict[st
     values = {
         "text": reading.text,
         "calls": [],
-        "rejected": [each.name for each in reading.rejected],
+        "rejected": [each.name or "" for each in reading.rejected],
         "ids": [call.id or None for call in reading.calls],
         "finish": reading.finish_raw,
         "reason": str(reading.finish),

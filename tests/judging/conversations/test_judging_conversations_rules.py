@@ -8,12 +8,14 @@ from uuid import uuid4
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from harness.conversation.conversation import Conversation, Ending, Meta, Probe, TurnRecord
 from harness.conversation.gateway import gateway
-from harness.conversation.task import Limits, Task, ToolFailed
+from harness.conversation.task import Limits, Reply, Task, ToolFailed
 from harness.judging.conversations.expected_request import (
     CharacterCount,
+    ExpectedMessages,
     ExpectedRequest,
     ExpectedText,
 )
@@ -130,6 +132,16 @@ def test_a_request_without_messages_violates_the_form() -> None:
         return good(task)
 
     assert "HIST-FORM" in broken(converse, a_cassette(says("x"), *_bodies(ROUND)), PLAIN)
+
+
+def test_a_request_with_another_method_violates_the_form() -> None:
+    def converse(task: Task) -> Conversation:
+        def send(request: Request) -> Reply:
+            return task.send(replace(request, method="GET"))
+
+        return good(replace(task, send=send))
+
+    assert broken(converse, ROUND, PLAIN) == ["HIST-FORM"]
 
 
 def _bodies(cassette: Cassette) -> tuple[bytes, ...]:
@@ -382,6 +394,19 @@ def test_requests_are_compared_with_the_expected_ones() -> None:
         ExpectedRequest(fields={"stream": 1}),
     ):
         assert broken(good, ROUND, a_script(requests=(wrong, second))) == ["CONV-REQUEST"]
+
+
+def test_the_history_at_the_end_is_compared_with_the_expected_one() -> None:
+    right = ExpectedMessages(last_role="assistant", texts={"/messages/1/role": "user"})
+    assert broken(good, ROUND, a_script(history=right)) == []
+    for wrong in (
+        ExpectedMessages(roles=("user",)),
+        ExpectedMessages(last_role="tool"),
+        ExpectedMessages(says=("no such text",)),
+        ExpectedMessages(texts={"/messages/1/role": "assistant"}),
+        ExpectedMessages(texts={"/messages/99/content": ""}),
+    ):
+        assert broken(good, ROUND, a_script(history=wrong)) == ["CONV-HISTORY"]
 
 
 def _of_request(**more: Any) -> list[tuple[str, object, object]]:  # noqa: ANN401 - keys

@@ -8,6 +8,7 @@ from harness.conversation.task import Limits
 from harness.errors import UnreadableError
 from harness.judging.conversations.expected_request import (
     CharacterCount,
+    ExpectedMessages,
     ExpectedRequest,
     ExpectedText,
 )
@@ -50,6 +51,7 @@ conversation:
     - system: {equals: You help., lacks: json, characters: {at_most: 9}}
       texts: {/messages/1/content: {counts: {a: 2}}}
       has_fields: {/a~1b/0: false}
+    history: {last_role: user, texts: {/messages/0/content: x}}
     strategy: json_fallback
     probe: no_probe
 """.replace("no_probe", '"no"')
@@ -89,6 +91,7 @@ def test_all_keys_of_a_conversation_file(tmp_path: Path) -> None:
         ),
     )
     assert (expect.strategy, expect.probe) == ("json_fallback", "no")
+    assert expect.history == ExpectedMessages(last_role="user", texts={"/messages/0/content": "x"})
 
 
 def test_required_keys_of_a_conversation_file(tmp_path: Path) -> None:
@@ -131,6 +134,12 @@ def test_required_keys_of_a_conversation_file(tmp_path: Path) -> None:
         ("policies:", "text_dialect: react\npolicies:", "text_dialect: has no effect", ""),
         ("policies:", "capabilities: [x]\npolicies:", "capabilities: has no effect", "provider"),
         ("/messages/1/content:", "messages/1:", "[2].texts: 'messages/1' is not a JSON", "~1 for"),
+        (
+            "/messages/0/content: x",
+            "messages/0: x",
+            "expect.history.texts: 'messages/0' is not",
+            "",
+        ),
         ("/a~1b/0", "/a~b", "[2].has_fields: '/a~b' is not a JSON pointer", "/messages/0"),
         ("{stream: true}", "{/a/~: 1}", "[1].fields: '/a/~' is not a JSON pointer", "~0 for ~"),
         ("{counts: {a: 2}}", "{count: {a: 2}}", "unknown key 'count'", "'counts'"),
@@ -168,6 +177,7 @@ conversation:
     ending: done
     parse_errors:
     - {name: search, snippet: que, mode: tool_use}
+    history: {last_role: tool}
     requests:
     - {roles: [system, user], has_tools: true, tools: [search], fields: {stream: true}}
     - {roles: [system, user, assistant, tool, tool, user, assistant, assistant], says: "1"}
@@ -184,7 +194,7 @@ conversation:
     assert script is not None
     assert script.questions == ("One?",)
     assert script.tools == {"search": (MockAnswer(1),)}
-    assert script.expect.strategy is None
+    assert (script.expect.strategy, script.expect.history) == (None, None)
     assert script.expect.parse_errors == (ExpectedReport("search", "que"),)
     assert script.expect.requests == (
         ExpectedRequest(roles=("system", "user"), has_tools=False),
