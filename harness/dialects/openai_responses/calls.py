@@ -122,7 +122,7 @@ class ResponsesCalls:
             return arguments or ""
         try:
             return self._exact_text(frame, (*path, field))
-        except (ValueError, LookupError, TypeError):  # an integer of thousands of digits
+        except (LookupError, TypeError):  # the payload may hold a list of events
             return msgspec.json.encode(arguments).decode()
 
     def _exact_text(self, frame: Frame, path: Path) -> str:
