@@ -8,6 +8,7 @@ from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expectation import Expectation
 from harness.judging.expected import expectation_from
+from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import same_value
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
@@ -40,7 +41,8 @@ def assert_agrees(one: Interaction) -> OracleReading:
     reading = oracle_reading(one)
     for each in (reading, *reading.alternatives):
         assert_sound(each, one.body)
-    turn = fold(DIALECTS[one.dialect].read(iter_frames([one.body]), ()))
+    tools = tuple(tool.name for tool in offered_tools(one))
+    turn = fold(DIALECTS[one.dialect].read(iter_frames([one.body]), tools))
     differences = [list(_differences(it, turn, one)) for it in expectation_from(reading).readings]
     assert [] in differences, differences
     return reading
