@@ -47,7 +47,7 @@ class ResponsesCalls:
 
     def complete(self, item: Item, value: dict[str, Any], arguments: str) -> None:
         """Take a call's item that is over, or all that is known of it by now."""
-        item.kind = item.kind or as_text(value.get("type"))
+        item.kind = as_text(value.get("type"))
         self.named(item, value)
         if value.get("status") == "incomplete":
             self._turn.reject(item.key, "the provider marks it as incomplete")
