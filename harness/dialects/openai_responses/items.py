@@ -99,7 +99,7 @@ class Items:
         item_id, call_id = as_text(value.get("id")), as_text(value.get("call_id"))
         kind = as_text(value.get("type"))
         item = self._known(item_id, call_id, kind, position, done=done) or self._new()
-        item.kind = item.kind or kind
+        item.kind = kind
         item.name = item.name or as_text(value.get("name"))
         item.announced = True
         item.done = item.done or done
