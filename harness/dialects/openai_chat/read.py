@@ -264,7 +264,7 @@ class _Reader(EventReader):
     def _done(self) -> None:
         if not self.first:
             self.turn.fail("empty_stream", "the stream held no event before [DONE]")
-        elif self._choice is _NO_CHOICE and self._finish is None:
+        elif self._choice is _NO_CHOICE:
             first = quote(self.first)
             self.turn.fail("unknown_envelope", f"no choice came before [DONE]: {first}")
         elif self._finish is None and self._policy.done_without_finish == "interrupted":
