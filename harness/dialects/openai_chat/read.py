@@ -149,7 +149,7 @@ class _Reader(EventReader):
         if not self.is_known:
             self.is_known = True
             self._calls.seed = "" if chunk.id is None else str(chunk.id)
-            self.first = self.first or frame.data
+            self.first = frame.data
         choices = chunk.choices
         if not choices or frame.event or chunk.error:
             failure = _failure(chunk, frame)
