@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.table import DIALECTS, oracle_reading
+from harness.dialects.table import oracle_reading
 from harness.judging.expectation import Expectation
 from harness.judging.expected import expectation_from
+from harness.normalizers.respond import respond
 from harness.turns.arguments import same_value
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
-from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request
 
 
@@ -40,7 +40,7 @@ def assert_agrees(one: Interaction) -> OracleReading:
     reading = oracle_reading(one)
     for each in (reading, *reading.alternatives):
         assert_sound(each, one.body)
-    turn = fold(DIALECTS[one.dialect].read(iter_frames([one.body]), ()))
+    turn = fold(respond(one.without_body(), iter([one.body])))
     differences = [list(_differences(it, turn, one)) for it in expectation_from(reading).readings]
     assert [] in differences, differences
     return reading

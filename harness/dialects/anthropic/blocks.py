@@ -37,9 +37,6 @@ class BlockDeltaEvent(msgspec.Struct, gc=False):
 piece_of = piece_decoder(BlockDeltaEvent)
 
 
-_LONE = "lone"  # marks the key of fragments that no block announced
-
-
 class _Block:
     """One block from its start on.
 
@@ -190,7 +187,8 @@ class Blocks:
         if not fragment or (block is not None and block.passed_over):
             return
         if block is None or not block.is_call:
-            key = (_LONE, index if type(index) is int else None)
+            # The key is a tuple, because those of blocks are numbers.
+            key = (index if type(index) is int else None,)
             self._turn.append(key, _text(fragment))
             return
         block.input = ""

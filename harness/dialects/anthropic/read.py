@@ -59,12 +59,13 @@ def _first(holder: Json, fields: tuple[str, ...]) -> object:
 
 
 _DELTA: Final = "content_block_delta"
-_FINISH: Final = finish_reasons(  # and the words of OpenAI, which gateways forget to translate
+# The API's words, and those of OpenAI, which gateways forget to translate. `pause_turn` and
+# `compaction` are OTHER, like new words.
+_FINISH: Final = finish_reasons(
     stop=("end_turn", "stop_sequence", "stop"),
     tool_calls=("tool_use", "tool_calls"),
     length=("max_tokens", "model_context_window_exceeded", "length"),
     content_filter=("refusal", "content_filter"),
-    other=("pause_turn", "compaction"),
 )
 # Words of gateways for a model that failed.
 _FAILED: Final = frozenset(("error", "network_error", "abort", "timeout"))

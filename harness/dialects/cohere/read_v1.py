@@ -70,9 +70,6 @@ class V1:
         word = value.get("finish_reason") or answer.get("finish_reason")
         end(self._turn, word, value.get("error"))
 
-    def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
-        """Take an event of what the provider itself searched or cites."""
-
     # Their parts
 
     def _plan(self, text: object) -> None:
@@ -103,14 +100,11 @@ class V1:
             elif not same_value(so_far, text):
                 turn.reject(position, "its parameters came twice and differ")
 
-    # Type of an event -> what takes it.
+    # Type of an event -> what takes it; those for the provider's own searches are ignored.
     TAKES: ClassVar[dict[str, Take]] = {
         "stream-start": _start,
         "text-generation": _text,
         "tool-calls-chunk": _chunk,
         "tool-calls-generation": _generation,
-        "citation-generation": _nothing,
-        "search-queries-generation": _nothing,
-        "search-results": _nothing,
         "stream-end": _end,
     }

@@ -67,7 +67,7 @@ piece_of = piece_decoder(MessageEvent)
 
 Take: TypeAlias = Callable[["V2", dict[str, Any], Frame], None]
 
-# Ends of what came in pieces; they are ignored.
+# Ends of what came in pieces; they are ignored, and need not be decoded in full.
 _BORDERS: Final = frozenset(("content-end", "tool-call-end"))
 
 
@@ -149,9 +149,6 @@ class V2:
         usage(self._turn, fields.get("usage"))
         end(self._turn, fields.get("finish_reason"), fields.get("error"))
 
-    def _nothing(self, _value: dict[str, Any], _frame: Frame) -> None:
-        """Ignore an event for the begin or end of something, or a citation."""
-
     # Their parts
 
     def _parts(self, content: object) -> None:
@@ -174,18 +171,14 @@ class V2:
             turn.reject(key, f"a call of type {quote(call['type'])!r}, not of a function")
         turn.append(key, _arguments(function))
 
-    # Type of an event -> what takes it.
+    # Type of an event -> what takes it; ends of contents and calls, and citations, are ignored.
     TAKES: ClassVar[dict[str, Take]] = {
         "message-start": _start,
         "content-start": _content,
         "content-delta": _content,
-        "content-end": _nothing,
         "tool-plan-delta": _plan,
         "tool-call-start": _call_start,
         "tool-call-delta": _call_delta,
-        "tool-call-end": _nothing,
-        "citation-start": _nothing,
-        "citation-end": _nothing,
         "message-end": _end,
     }
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from harness.dialects.dashscope.calls import DashScopeCalls, MessageEvent, piece_of
 from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.assembly import Assembly
+from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.wire.frames import Frame
@@ -98,7 +99,7 @@ class _Reader(EventReader):
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a complete response."""
         if not self.turn.seed:
-            self.turn.seed = str(value.get("request_id") or "")
+            self.turn.seed = as_text(value.get("request_id"))
         output = value.get("output")
         usage = value.get("usage")
         if frame.event == "error" or value.get("code") not in _NO_ERROR or value.get("error"):

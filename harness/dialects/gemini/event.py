@@ -96,7 +96,7 @@ def piece_of(data: bytes, index: object) -> tuple[str, bool] | None:
 
 def unwrapped(event: Json) -> Json:
     """Return the response in an event: Code Assist wraps each one."""
-    inner = event.get("response") if "candidates" not in event else None
+    inner = event.get("response")
     return inner if isinstance(inner, dict) else event
 
 
@@ -129,8 +129,7 @@ def has_object_arguments(call: Json) -> bool:
 
 def _copy_argument_text(event: Json, typed_event: _CallEvent) -> None:
     """Copy the text of arguments that are an object from the same event, decoded twice."""
-    if typed_event.candidates is None and typed_event.response is not None:
-        typed_event = typed_event.response
+    typed_event = typed_event.response or typed_event
     for candidate, shape in zip(event["candidates"], typed_event.candidates or (), strict=False):
         content = shape.content
         if content is None or content.parts is None:

@@ -28,11 +28,9 @@ _STEP = re.compile(
 # Names that need no brackets in any reader of paths.
 _SHORT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CAPITAL = re.compile("[A-Z]")
-_PATHS_KEPT = 64
 _MOST_CHARACTERS = 4096
 
 
-@lru_cache(_PATHS_KEPT)
 def parse_path(path: str) -> tuple[Step, ...]:
     """Return the steps from the arguments down to one value; () if `path` is not such a path."""
     at = 1

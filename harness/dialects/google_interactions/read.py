@@ -116,7 +116,7 @@ class _Reader(EventReader):
         self._status(interaction)
 
     def _identify(self, interaction: dict[str, Any]) -> None:
-        self.turn.seed = self.turn.seed or as_text(interaction.get("id"))
+        self.turn.seed = as_text(interaction.get("id"))
 
     def _status(self, value: dict[str, Any]) -> None:
         word = as_text(value.get("status"))

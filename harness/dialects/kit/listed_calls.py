@@ -28,11 +28,11 @@ class ListedCalls(ABC):
     """All calls of one response, which go to `turn`.
 
     Fields:
-        NO_ID: texts that are for a missing id.
+        NO_ID: texts that are for a missing id, apart from the empty one.
         FUNCTION_TYPES: types of an entry that calls a function.
     """
 
-    NO_ID: ClassVar[frozenset[str]] = frozenset(("",))
+    NO_ID: ClassVar[frozenset[str]] = frozenset()
     FUNCTION_TYPES: ClassVar[tuple[object, ...]] = ("function", None, "")
 
     def __init__(self, turn: Assembly) -> None:

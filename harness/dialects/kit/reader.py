@@ -202,14 +202,13 @@ def finish_reasons(**words: tuple[str, ...]) -> dict[str, FinishReason]:
 
 
 def exact_event(value: Json, data: bytes) -> Json:
-    """Return the event of `data` with each digit and repeated key; `value` if it cannot be read.
+    """Return the event of `data` with each digit and repeated key.
 
-    A payload that holds a list of events gives `value` too.
+    Args:
+        value: the event as `decode_json` gave it; returned if `data` holds a list of events.
+        data: the payload.
     """
-    try:
-        exact = decode_exactly(data)
-    except ValueError:  # an integer of thousands of digits
-        return value
+    exact = decode_exactly(data)
     return exact if isinstance(exact, dict) else value
 
 
@@ -219,7 +218,7 @@ def exact_list(data: bytes, *path: str | int) -> list[Any]:
         value: Any = decode_exactly(data)
         for step in path:
             value = value[step]
-    except (ValueError, LookupError, TypeError):
+    except (LookupError, TypeError):  # the payload may hold a list of events
         return []
     return value if isinstance(value, list) else []
 

@@ -19,7 +19,7 @@ from harness.wire.frames import Frame
 class MistralCalls(ListedCalls):
     """All calls of one choice."""
 
-    NO_ID: ClassVar = frozenset(("", "null"))
+    NO_ID: ClassVar = frozenset(("null",))
     FUNCTION_TYPES: ClassVar = ("function", None, "", "null")
 
     def known(self, index: object, call_id: object, name: object) -> ListedCall | None:  # noqa: ARG002 - as below

@@ -288,7 +288,6 @@ class ChatCalls:
             call_id = self._ids.unique(call.given_id, self.seed, call.position, call.name)
             out.append(ToolCallStart(call.position, call_id, call.name, _kind(call)))
             out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]
-            call.waiting.clear()
 
 
 def _index_key(index: object) -> Hashable:

@@ -149,7 +149,7 @@ class _Reader(EventReader):
         if not self.is_known:
             self.is_known = True
             self._calls.seed = "" if chunk.id is None else str(chunk.id)
-            self.first = self.first or frame.data
+            self.first = frame.data
         choices = chunk.choices
         if not choices or frame.event or chunk.error:
             failure = _failure(chunk, frame)
@@ -264,7 +264,7 @@ class _Reader(EventReader):
     def _done(self) -> None:
         if not self.first:
             self.turn.fail("empty_stream", "the stream held no event before [DONE]")
-        elif self._choice is _NO_CHOICE and self._finish is None:
+        elif self._choice is _NO_CHOICE:
             first = quote(self.first)
             self.turn.fail("unknown_envelope", f"no choice came before [DONE]: {first}")
         elif self._finish is None and self._policy.done_without_finish == "interrupted":

@@ -47,6 +47,7 @@ class ResponsesCalls:
 
     def complete(self, item: Item, value: dict[str, Any], arguments: str) -> None:
         """Take a call's item that is over, or all that is known of it by now."""
+        item.kind = as_text(value.get("type"))
         self.named(item, value)
         if value.get("status") == "incomplete":
             self._turn.reject(item.key, "the provider marks it as incomplete")
@@ -122,7 +123,7 @@ class ResponsesCalls:
             return arguments or ""
         try:
             return self._exact_text(frame, (*path, field))
-        except (ValueError, LookupError, TypeError):  # an integer of thousands of digits
+        except (LookupError, TypeError):  # the payload may hold a list of events
             return msgspec.json.encode(arguments).decode()
 
     def _exact_text(self, frame: Frame, path: Path) -> str:

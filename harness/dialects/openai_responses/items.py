@@ -34,7 +34,6 @@ class Item(msgspec.Struct, eq=False):
         has_event: an event reported it, not only the response as a whole.
         by_provider: the provider runs it itself.
         opened: the name with which its call was opened under its `call_id`, None before.
-        taken: what its `output_item.done` contained, None before.
     """
 
     key: int
@@ -53,7 +52,6 @@ class Item(msgspec.Struct, eq=False):
     has_event: bool = True
     by_provider: bool = False
     opened: object = None
-    taken: dict[str, Any] | None = None
 
 
 class Items:
@@ -92,33 +90,14 @@ class Items:
     def announced(self, value: dict[str, Any], index: object, *, done: bool) -> Item:
         """Return the item of an `output_item` event, `added` or `done`."""
         position = index if type(index) is int else -1
-        item = self._by_index.get(position)
-        if item is not None and self._is_as_it_was(item, value):
-            item.done = item.done or done
-            return item
         item_id, call_id = as_text(value.get("id")), as_text(value.get("call_id"))
         kind = as_text(value.get("type"))
         item = self._known(item_id, call_id, kind, position, done=done) or self._new()
-        item.kind = item.kind or kind
+        item.kind = kind
         item.name = item.name or as_text(value.get("name"))
         item.announced = True
         item.done = item.done or done
         return self._register(item, item_id, call_id, position)
-
-    def are_repeated(self, output: list[Any]) -> bool:
-        """Return whether a complete `output` only repeats what the end of each item contained.
-
-        A custom call is left out, since the response as a whole may tell whose its tool is, and
-        arguments that are not text, because equal ones may be written in two ways.
-        """
-        return len(output) == len(self._all) and all(
-            item.taken is not None
-            and item.taken == value
-            and self._by_id.get(item.id) is item
-            and item.kind != "custom_tool_call"
-            and type(value.get("arguments", "")) is str
-            for item, value in zip(self._all, output, strict=True)
-        )
 
     def paired(self, output: list[Any]) -> list[tuple[Item, dict[str, Any], int]]:
         """Return each object of a complete `output` with its item and its position.
@@ -149,18 +128,6 @@ class Items:
             (found.get(position) or self._of_output(value), value, position)
             for position, value in has_event
         ]
-
-    def _is_as_it_was(self, item: Item, value: dict[str, Any]) -> bool:
-        """Return whether `value` repeats the ids of `item`, as most last events do."""
-        call_id, name = item.call_id, item.name
-        return (
-            item.id == value.get("id")
-            and item.kind == value.get("type")
-            and call_id == value.get("call_id", "")
-            and name == value.get("name", "")
-            and self._by_id.get(item.id) is item
-            and (not call_id or call_id in self._by_call)
-        )
 
     def _known(
         self, item_id: str, call_id: str, kind: str, position: int, *, done: bool

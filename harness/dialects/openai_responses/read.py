@@ -260,7 +260,6 @@ class _Reader(EventReader):
         if isinstance(value, dict):
             item = self._items.announced(value, event.get("output_index"), done=True)
             self._complete_item(item, value, frame, ("item",))
-            item.taken = value
 
     def _complete_item(self, item: Item, value: dict[str, Any], frame: Frame, path: Path) -> None:
         if self._is_call(item, value):
@@ -299,10 +298,11 @@ class _Reader(EventReader):
     def _created(self, event: dict[str, Any], _: Frame) -> None:
         response = event.get("response")
         if isinstance(response, dict):
-            self.turn.seed = self.turn.seed or as_text(response.get("id"))
-            self._learn_tools(response)
+            self._about(response)
 
-    def _learn_tools(self, response: dict[str, Any]) -> None:
+    def _about(self, response: dict[str, Any]) -> None:
+        """Take the id of the response and the tools that it repeats."""
+        self.turn.seed = self.turn.seed or as_text(response.get("id"))
         custom = custom_tools(response.get("tools"))
         if custom is not None:
             self._custom = custom | self._tools
@@ -312,10 +312,9 @@ class _Reader(EventReader):
         self._over(as_dict(event.get("response")), status, frame, ("response",))
 
     def _over(self, response: dict[str, Any], status: str, frame: Frame, path: Path) -> None:
-        self.turn.seed = self.turn.seed or as_text(response.get("id"))
-        self._learn_tools(response)
+        self._about(response)
         output = response.get("output")
-        if isinstance(output, list) and not self._items.are_repeated(output):
+        if isinstance(output, list):
             self._take_output(output, frame, (*path, "output"))
         self.turn.count(response.get("usage"), "input_tokens", "output_tokens")
         self._close(end_of(response, status))

@@ -19,7 +19,7 @@ from harness.dialects.kit.oracle.values import (
     text_or_empty,
 )
 
-# `{}` with as much white space around it as is still taken for a placeholder.
+# `{}` with as much white space around and in it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64
 _LEGACY = -1  # the key of a `function_call`, which has no index
 # A fragment this much smaller than the buffer cannot be the complete arguments again.
@@ -66,7 +66,8 @@ class _Call(OpenCall):
         if not self.size or not fragment:
             return ""
         opens = fragment.lstrip().startswith("{")
-        if opens and self.size <= _PLACEHOLDER_CHARACTERS and self.arguments.strip() == "{}":
+        is_short = self.size <= _PLACEHOLDER_CHARACTERS
+        if opens and is_short and "".join(self.arguments.split()) == "{}":
             return "ARGS-EMPTYOBJ-THEN-REAL"
         if len(fragment) >= self.size and fragment.startswith(self.arguments):
             # One repeated character is ordinary text, but no JSON object starts with `{{`.
