@@ -34,6 +34,7 @@ class OracleReply(msgspec.Struct, frozen=True):
         text_known: whether that is its only meaning; False if it contains markup.
         reasoning: of the model, before its calls; "" if the bytes are ambiguous.
         sealed: what only the provider can read.
+        without_arguments: names of calls of which no argument came.
         truncated: whether it is broken only because it ended too early; its start is valid then.
         calls_missing: whether it certainly announces calls and contains none.
         ends_for_calls: whether it contains calls, and its finish value says so.
@@ -49,6 +50,7 @@ class OracleReply(msgspec.Struct, frozen=True):
     calls_missing: bool = False
     ends_for_calls: bool = False
     sealed: tuple[SealedReading, ...] = ()
+    without_arguments: frozenset[str] = frozenset()
 
 
 def oracle_reply(sent: SentRequest) -> OracleReply:
@@ -60,6 +62,7 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     except UsageError:  # no oracle reads this dialect, so nothing is known
         return OracleReply()
     expectation = expectation_from(reading)
+    bare = frozenset(call.name for call in reading.calls or () if not call.arguments.strip())
     broken = _broken_reason(reading, expectation)
     if broken:
         truncated = expectation.failure is None
@@ -71,7 +74,7 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
     text = max((each.text for each in readings), key=len)  # that with the markup
     # Whether an agent noticed that the connection broke after a complete turn is its own choice.
     if sent.answer.broken or any(not _has_calls_of(expectation, each) for each in readings):
-        return OracleReply(text=text)
+        return OracleReply(text=text, without_arguments=bare)
     calls = tuple(
         OracleCall(call.id or "", call.name, _call_arguments(call)) for call in expectation.calls
     )
@@ -85,6 +88,7 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
         reasoning=reasoning,
         ends_for_calls=bool(calls) and reading.finish.casefold() in ANNOUNCEMENTS,
         sealed=reading.sealed,
+        without_arguments=bare,
     )
 
 

@@ -77,10 +77,11 @@ def _report_error(evidence: ConversationEvidence) -> Iterator[Violation]:
     ("LOOP-PARSE-RETRY",),
 )
 def _report_snippet(evidence: ConversationEvidence) -> Iterator[Violation]:
+    bare = {name for each in evidence.requests for name in each.reply.without_arguments}
     for path, record, error in _reports(evidence):
         # A stream may end after the name of a call, and a call without a name may have no
         # arguments either: then there is nothing to quote.
-        has_something = bool(error.name) and not incomplete_reason(record.turn)
+        has_something = error.name not in {"", *bare} and not incomplete_reason(record.turn)
         if has_something and not error.snippet.strip():
             yield Violation(f"{path}.snippet", "the start of what the model wrote", "no text")
 

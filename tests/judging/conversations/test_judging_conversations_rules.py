@@ -534,6 +534,13 @@ def test_reports_say_what_is_wrong_and_quote_the_call(error: ParseError, rules: 
     assert broken(_saying(parse_errors=(error,)), ROUND, script) == rules
 
 
+def test_report_of_a_call_without_arguments_may_quote_nothing() -> None:
+    error = ParseError("tool_use", "no argument came", "", "call_0", "get_weather")
+    cassette = a_cassette(calls("", finish="eos"), says("It is 4 degrees."))
+    found = broken(_saying(parse_errors=(error,)), cassette, a_script(parse_errors=1))
+    assert "CONV-REPORT-SNIPPET" not in found
+
+
 def test_report_of_an_interrupted_turn_may_quote_nothing() -> None:
     def converse(task: Task) -> Conversation:
         talk = Talk(task)
