@@ -70,14 +70,14 @@ class _WrongError(Exception):
     """These arguments are not literals."""
 
 
-def read_python_calls(text: str, at: int = 0, separators: str = ",") -> PythonCalls:
-    """Return the calls from `at` on, with these characters and white space between them."""
+def read_python_calls(text: str, at: int = 0, separators: tuple[str, ...] = (",",)) -> PythonCalls:
+    """Return the calls from `at` on, with white space and one of `separators` between them."""
     calls: list[WrittenCall] = []
     while match := CALL.match(text, at):
         call, at = _call(text, match)
         calls.append(call)
         at = end_of(_SPACE, text, at)
-        if at < len(text) and text[at] in separators:
+        if text.startswith(separators, at):
             at = end_of(_SPACE, text, at + 1)
     return PythonCalls(tuple(calls), at)
 
@@ -134,7 +134,8 @@ def _unpacked(value: str) -> list[str]:
     """Return the members of `**{...}`: how Python writes a name that is not an identifier."""
     if not value.startswith("{"):
         raise _WrongError("only a dict can follow `**`")
-    return [value[1:-1]] if value[1:-1].strip() else []
+    inside = value[1:-1].strip()
+    return [inside] if inside else []
 
 
 def _value(text: str, at: int) -> tuple[str, int]:
@@ -161,7 +162,7 @@ def _value(text: str, at: int) -> tuple[str, int]:
 
 def _is_spare_comma(parts: list[str]) -> bool:
     """Whether a comma follows the last item, as Python has it and JSON has not."""
-    return len(parts) > 1 and parts[-1] == ", " and parts[-2] not in ("[", "{", ", ")
+    return parts[-1:] == [", "] and parts[-2] not in ("[", "{", ", ")
 
 
 def _written(match: "re.Match[str]") -> str:
