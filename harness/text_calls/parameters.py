@@ -93,6 +93,8 @@ def type_parameters(
         return WrittenCall(name, _object(parameters, _Root(schema), schema, ""))
     except _Refused as refused:
         return WrittenCall(name, error=str(refused))
+    except RecursionError:
+        return WrittenCall(name, error="the parameters are nested too deep")
 
 
 def declared_names(schema: Schema) -> frozenset[str]:
