@@ -47,7 +47,7 @@ class ActionObject:
         self._step = self._next_key
         # The steps that white space may precede.
         self._between = (self._next_key, self._colon, self._begin_value, self._comma)
-        self._key = ""
+        self._key: str
         self._string = JsonString()
         self._value: list[str] = []
         self._draft: dict[str, list[str]] = {}

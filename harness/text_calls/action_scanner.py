@@ -20,6 +20,7 @@ from harness.text_calls.found import Found, check_call
 from harness.text_calls.json_scan import JsonString
 from harness.text_calls.notations.action_protocol import (
     ACTION_PROTOCOL,
+    CALLS_KEY,
     FINISH,
     ActionReply,
     read_reply,
@@ -40,7 +41,7 @@ _THINK: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
 _WRAPPED_BEGINS: Final = '{"`'
 # Words after a code block.
 _WORDS_FOLLOW = re.compile(r"```\s*[^\s`]")
-_LISTED = re.compile(r'"tool_calls"\s*:')
+_LISTED: Final = f'"{CALLS_KEY}"'
 _FOLLOWED: Final = "text follows the reply's JSON"
 
 
@@ -61,11 +62,11 @@ class ActionScanner:
         self._replies = {"{": self._in_object, '"': self._in_string}
         self._held = ""  # what is too short to decide
         self._before = ""  # white space before the reply, and its fence
-        self._fenced = False
-        self._fence = ""  # what must still close it
+        self._fenced: bool
+        self._fence: str  # what must still close it
         self._late: list[tuple[bool, str]] = []  # what a reply in a code block contains
         self._example: list[str] = []  # its raw text, if it is one
-        self._closer = ""  # of the reasoning in tags that we are in
+        self._closer: str  # of the reasoning in tags that we are in
         self._object = ActionObject()
         self._string = JsonString()
         self._raw: list[str] = []  # of a reply in a string, or of one that was truncated
@@ -240,7 +241,7 @@ class ActionScanner:
             self._late = []
             self._pass_on(self._before + begun.raw + more)
         elif begun.action != FINISH and (
-            _LISTED.search(begun.raw + more) or begun.action or not (begun.stuck or begun.draft)
+            _LISTED in begun.raw + more or begun.action or not (begun.stuck or begun.draft)
         ):
             raw = (begun.raw + more).rstrip().removesuffix(_FENCE_MARK).rstrip()
             call = WrittenCall("", error=_why_broken(raw))

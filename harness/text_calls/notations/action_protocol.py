@@ -91,8 +91,6 @@ def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
 
 def unescape_arguments(arguments: str) -> str:
     """Return JSON without escapes of characters that need none, every number as it was."""
-    if "\\u" not in arguments:
-        return arguments
     try:
         return write_exactly(decode_exactly(arguments.encode("utf-8", "replace")))
     except (ValueError, RecursionError):  # the error is reported where arguments are judged

@@ -146,7 +146,7 @@ def _value(key: str, value: str, offered: Offered) -> bool | None:
         return read_string(match[0]) in offered
     if value[0] != '"':
         return value[0] == "{" and key == "function"
-    return None if "\\" in value or offered.begins(value[1:]) else False
+    return None
 
 
 BARE_JSON: Final = BareJson()
