@@ -43,7 +43,7 @@ class ActionObject:
         self.whole = self.stuck = False
         self._raw: list[str] = []
         self._size = 0  # taken before the text at hand, less where it begins there
-        self._rest = 0
+        self._rest: int
         self._step = self._next_key
         # The steps that white space may precede.
         self._between = (self._next_key, self._colon, self._begin_value, self._comma)

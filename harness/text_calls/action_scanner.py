@@ -236,14 +236,15 @@ class ActionScanner:
     def _broken_off(self) -> None:
         """The text is over: report a reply that is not an answer, or show what is left."""
         begun, more = self._object, "".join(self._raw)
+        raw = begun.raw + more
         example = self._fenced and _WORDS_FOLLOW.search(more) is not None
         if example or not begun.committed:
             self._late = []
-            self._pass_on(self._before + begun.raw + more)
+            self._pass_on(self._before + raw)
         elif begun.action != FINISH and (
-            _LISTED in begun.raw + more or begun.action or not (begun.stuck or begun.draft)
+            begun.lists or _LISTED in raw or begun.action or not (begun.stuck or begun.draft)
         ):
-            raw = (begun.raw + more).rstrip().removesuffix(_FENCE_MARK).rstrip()
+            raw = raw.rstrip().removesuffix(_FENCE_MARK).rstrip()
             call = WrittenCall("", error=_why_broken(raw))
             self.found.append(Found(call, ACTION_PROTOCOL, raw, closed=True))
         else:

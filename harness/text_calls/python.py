@@ -22,13 +22,12 @@ from harness.turns.json_prefix import PrefixState, scan
 
 CALL: Final = re.compile(r"\s*+([^\W\d][\w.\-]*+)[ \t]*+\(")
 
-# A string whose end is missing is one too, so that no quotation mark is looked at twice.
 _STRING = (
     r"(?P<prefix>[a-zA-Z]{0,2})(?P<string>"
-    r"'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)|"
-    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)|'
-    r"'(?:[^'\\\n]++|\\.)*+'?|"
-    r'"(?:[^"\\\n]++|\\.)*+"?)'
+    r"'''(?:[^'\\]++|\\.|'(?!''))*+'''|"
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|'
+    r"'(?!'')(?:[^'\\\n]++|\\.)*+'|"
+    r'"(?!"")(?:[^"\\\n]++|\\.)*+")'
 )
 _NUMBER = (
     r"(?P<number>[+-]?(?:[0-9](?:_?[0-9])*+(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)"
@@ -38,7 +37,8 @@ _TOKEN = re.compile(
     rf"\s*+(?:{_STRING}|{_NUMBER}|(?P<word>[^\W\d]\w*+)|(?P<sign>\*\*|[\[\]{{}}(),:=]))", re.DOTALL
 )
 _KEYWORD = re.compile(r"\s*+(?:([^\W\d][\w.\-]*+)\s*+=(?!=)|(\*\*))")
-_SKIM = re.compile(rf"{_STRING}|[()\[\]{{}}]", re.DOTALL)
+# A string whose end is missing is looked at no further: all after it may belong to it.
+_SKIM = re.compile(rf"{_STRING}|(?P<cut>['\"])|[()\[\]{{}}]", re.DOTALL)
 _SPACE = re.compile(r"\s*+")
 _NAMES: Final = {"true": "True", "false": "False", "null": "None"}
 # Of Python, and of JSON -> of JSON.
@@ -98,19 +98,14 @@ def _closing(text: str, at: int) -> int:
     """Return the offset after the parenthesis that closes the call; -1 if there is none."""
     depth = 1
     for match in _SKIM.finditer(text, at):
+        if match["cut"]:
+            return -1
         if match["string"]:
-            if not _is_whole(match["string"]):
-                return -1
             continue
         depth += 1 if match[0] in _OPENING else -1
         if depth == 0:
             return match.end()
     return -1
-
-
-def _is_whole(string: str) -> bool:
-    mark = string[:3] if string[:3] in ("'''", '"""') else string[0]
-    return len(string) >= 2 * len(mark) and string.endswith(mark)
 
 
 def _arguments(text: str) -> str:
@@ -190,7 +185,7 @@ def _number(digits: str) -> str:
 
 def _string(match: "re.Match[str]") -> str:
     prefix, literal = match["prefix"].lower(), match["string"]
-    if prefix not in ("", "r", "u") or not _is_whole(literal):
+    if prefix not in ("", "r", "u"):
         raise _WrongError(f"{shown(match[0].strip(), 0)} is not a string")
     size = 3 if literal[:3] in ("'''", '"""') else 1
     inside = literal[size:-size]

@@ -129,24 +129,22 @@ def _lead(inside: str, offered: Offered) -> bool | None:
     if not inside:
         return None
     key, closed, rest = inside[1:].partition('"')
-    if inside[0] != '"' or not any(known.startswith(key) for known in _KEYS):
+    if not any(known.startswith(key) for known in _KEYS):
         return False
     if not closed:  # the key continues
         return None
     if key not in NAME_KEYS:
         return key in _KEYS
     value = rest.lstrip().removeprefix(":").lstrip()
-    return _value(key, value, offered) if value else None
+    return _value(value, offered) if value else None
 
 
-def _value(key: str, value: str, offered: Offered) -> bool | None:
+def _value(value: str, offered: Offered) -> bool | None:
     """Judge what is under a key for names: an offered one, or a function object."""
     match = _STRING.match(value)
     if match:
         return read_string(match[0]) in offered
-    if value[0] != '"':
-        return value[0] == "{" and key == "function"
-    return None
+    return None if value[0] == '"' else value[0] == "{"
 
 
 BARE_JSON: Final = BareJson()
