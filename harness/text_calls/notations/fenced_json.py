@@ -41,7 +41,7 @@ class FencedJson(TextDialect):
         body = body.lstrip()
         if body.startswith(OPENER):
             body = body[len(OPENER) :].lstrip()
-        if not body or OPENER.startswith(body):
+        if OPENER.startswith(body):
             return None
         if body[0] not in BARE_JSON.openers:
             return False
