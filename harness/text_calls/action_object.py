@@ -42,18 +42,16 @@ class ActionObject:
         self.reasoned = self.answered = self.lists = False
         self.whole = self.stuck = False
         self._raw: list[str] = []
-        self._size = 0
-        self._base = 0  # where `_size` characters were taken in the text at hand
-        self._rest = 0
+        self._size = 0  # taken before the text at hand, less where it begins there
+        self._rest: int
         self._step = self._next_key
         # The steps that white space may precede.
         self._between = (self._next_key, self._colon, self._begin_value, self._comma)
-        self._key = ""
+        self._key: str
         self._string = JsonString()
         self._value: list[str] = []
         self._draft: dict[str, list[str]] = {}
         self._stack: list[str] = []
-        self._quoted = False
 
     @property
     def committed(self) -> bool:
@@ -77,7 +75,8 @@ class ActionObject:
 
     def feed(self, text: str, at: int) -> int:
         """Take `text` from `at` on, up to the end of the object; return how far."""
-        self._base = start = at
+        start = at
+        self._size -= start
         if not self._raw:
             at += len("{")
         while at < len(text) and not (self.whole or self.stuck):
@@ -87,7 +86,7 @@ class ActionObject:
                     break
             at = self._step(text, at)
         self._raw.append(text[start:at])
-        self._size += at - start
+        self._size += at
         return at
 
     # One step after the other; each takes at least one character, or gets stuck at it
@@ -148,16 +147,15 @@ class ActionObject:
         return at
 
     def _nested(self, text: str, at: int) -> int:
-        if self._quoted:
+        if not self._string.ended:
             _, at = self._string.feed(text, at)
-            self._quoted = not self._string.ended
             return self._stop(at) if self._string.broken else at
         match = MATTERS.search(text, at)
         if match is None:
             return len(text)
         sign = match[0]
         if sign == '"':
-            self._string, self._quoted = JsonString(), True
+            self._string = JsonString()
         elif sign in "{[":
             self._stack.append(sign)
         elif self._stack[-1] != PAIRS.get(sign):
@@ -201,7 +199,7 @@ class ActionObject:
     def _end_string(self, at: int) -> None:
         shown = self._key == REASONING_KEY or self._answers(self._key)
         self._rest = self._offset(at) - shown
-        if self._key == ACTION_KEY and not self.action:
+        if not self.action:
             self.action = "".join(self._value)
             if self.action == FINISH:
                 self._emit(self.draft, reasoning=False)
@@ -212,7 +210,7 @@ class ActionObject:
         return self.action == FINISH and key in ANSWER_KEYS and emitted == key
 
     def _offset(self, at: int) -> int:
-        return self._size + at - self._base
+        return self._size + at
 
     def _emit(self, text: str, *, reasoning: bool) -> None:
         if text:

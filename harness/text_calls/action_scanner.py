@@ -20,6 +20,7 @@ from harness.text_calls.found import Found, check_call
 from harness.text_calls.json_scan import JsonString
 from harness.text_calls.notations.action_protocol import (
     ACTION_PROTOCOL,
+    CALLS_KEY,
     FINISH,
     ActionReply,
     read_reply,
@@ -40,7 +41,7 @@ _THINK: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
 _WRAPPED_BEGINS: Final = '{"`'
 # Words after a code block.
 _WORDS_FOLLOW = re.compile(r"```\s*[^\s`]")
-_LISTED = re.compile(r'"tool_calls"\s*:')
+_LISTED: Final = f'"{CALLS_KEY}"'
 _FOLLOWED: Final = "text follows the reply's JSON"
 
 
@@ -58,13 +59,14 @@ class ActionScanner:
         # One list for both: what follows in the text may change what was found before.
         self.found: list[Found] = self._other.found
         self._phase: Callable[[str, int], int] = self._head
+        self._replies = {"{": self._in_object, '"': self._in_string}
         self._held = ""  # what is too short to decide
         self._before = ""  # white space before the reply, and its fence
-        self._fenced = False
-        self._fence = ""  # what must still close it
+        self._fenced: bool
+        self._fence: str  # what must still close it
         self._late: list[tuple[bool, str]] = []  # what a reply in a code block contains
         self._example: list[str] = []  # its raw text, if it is one
-        self._closer = ""  # of the reasoning in tags that we are in
+        self._closer: str  # of the reasoning in tags that we are in
         self._object = ActionObject()
         self._string = JsonString()
         self._raw: list[str] = []  # of a reply in a string, or of one that was truncated
@@ -87,6 +89,7 @@ class ActionScanner:
 
     def feed(self, text: str) -> None:
         """Take more text."""
+        text, self._held = self._held + text, ""
         at = 0
         while at < len(text):
             at = self._phase(text, at)
@@ -103,7 +106,6 @@ class ActionScanner:
             self._emit(piece, reasoning=reasoning)
         self._phase = self._plain
         self._other.close(with_native_calls=with_native_calls)
-        self._take_other()
 
     def resolve(self, *, count: bool) -> None:
         """Let waiting calls count, or give their raw text back."""
@@ -114,16 +116,17 @@ class ActionScanner:
 
     def _head(self, text: str, at: int) -> int:
         """Look at what the text begins with, as much of it as has come."""
-        head = self._held + text[at:]
+        head = text[at:]
         start = self._begin(head)
-        self._held = head if start < 0 else ""
-        if start >= 0:
-            if self._phase == self._head:
-                self._phase, start = self._others, 0
-            elif self._phase != self._thinking:
-                self._before = head[:start]
-            self.feed(head[start:])
-        return len(text)
+        if start < 0:
+            self._held = head[:_SPACE_CHARACTERS]
+            return len(text)
+        if self._phase == self._head:
+            self._phase = self._others
+            return at
+        if self._phase != self._thinking:
+            self._before = head[:start]
+        return at + start
 
     def _begin(self, head: str) -> int:
         """Choose how to continue, and return from where; -1 if more text must decide."""
@@ -131,33 +134,29 @@ class ActionScanner:
         fence = _FENCE.match(head, start)
         if fence:
             start = end_of(_SPACE, head, fence.end())
-        if start > _SPACE_CHARACTERS:
-            return start
         if start == len(head) or (not fence and _may_begin(head[start:])):
             return -1
-        thinks = not (fence or self._closer)  # once; what follows it is the reply
-        opener = next((it for it in _THINK if thinks and head.startswith(it, start)), "")
+        opener = next((it for it in _THINK if not fence and head.startswith(it, start)), "")
         if opener:
             self._phase, self._closer = self._thinking, _THINK[opener]
-        elif head[start] in '{"':
-            self._phase = self._in_object if head[start] == "{" else self._in_string
+        elif head[start] in self._replies:
+            self._phase = self._replies[head[start]]
             self._fenced = fence is not None
             self._fence = _FENCE_MARK if fence else ""
         return start + len(opener)
 
     def _thinking(self, text: str, at: int) -> int:
         """Reasoning in tags before the reply."""
-        emitted, closer = self._held + text[at:], self._closer
-        index = emitted.find(closer)
-        if index >= 0:
-            self._emit(emitted[:index], reasoning=True)
-            self._held, self._phase = "", self._head
-            self.feed(emitted[index + len(closer) :])
-            return len(text)
-        sizes = range(len(closer) - 1, -1, -1)
-        stop = len(emitted) - next(size for size in sizes if emitted.endswith(closer[:size]))
-        self._emit(emitted[:stop], reasoning=True)
-        self._held = emitted[stop:]
+        thought, closer, _ = text[at:].partition(self._closer)
+        if closer:
+            self._emit(thought, reasoning=True)
+            self._phase = self._head
+            return at + len(thought) + len(closer)
+        stop = max(0, len(thought) - len(self._closer))
+        while not self._closer.startswith(thought[stop:]):
+            stop += 1
+        self._emit(thought[:stop], reasoning=True)
+        self._held = thought[stop:]
         return len(text)
 
     # The reply
@@ -237,16 +236,15 @@ class ActionScanner:
     def _broken_off(self) -> None:
         """The text is over: report a reply that is not an answer, or show what is left."""
         begun, more = self._object, "".join(self._raw)
+        raw = begun.raw + more
         example = self._fenced and _WORDS_FOLLOW.search(more) is not None
         if example or not begun.committed:
             self._late = []
-            self._pass_on(self._before + begun.raw + more)
+            self._pass_on(self._before + raw)
         elif begun.action != FINISH and (
-            _LISTED.search(begun.raw + more) or begun.action or not (begun.stuck or begun.draft)
+            begun.lists or _LISTED in raw or begun.action or not (begun.stuck or begun.draft)
         ):
-            raw = begun.raw + more
-            if self._fenced:
-                raw = raw.rstrip().removesuffix(_FENCE_MARK).rstrip()
+            raw = raw.rstrip().removesuffix(_FENCE_MARK).rstrip()
             call = WrittenCall("", error=_why_broken(raw))
             self.found.append(Found(call, ACTION_PROTOCOL, raw, closed=True))
         else:
@@ -257,27 +255,24 @@ class ActionScanner:
 
     def _after(self, text: str, at: int) -> int:
         """Nothing but the end of the code block may follow; else the calls do not count."""
-        rest = self._held + text[at:]
-        gap = end_of(_SPACE, rest, 0)
-        start = min(gap, _SPACE_CHARACTERS)
-        rest = rest[:start] + rest[gap:]
-        if self._fence and rest.startswith(self._fence, start):
-            self._example.append(rest[: start + len(self._fence)])
-            self._held = ""
+        gap = end_of(_SPACE, text, at)
+        space, rest = text[at:gap][:_SPACE_CHARACTERS], text[gap:]
+        if self._fence and rest.startswith(self._fence):
+            self._example.append(space + self._fence)
             self._fence = ""
-            self.feed(rest[start + len(_FENCE_MARK) :])
-        elif start == len(rest) or self._fence.startswith(rest[start:]):
-            self._held = rest
+            return gap + len(_FENCE_MARK)
+        if self._fence.startswith(rest):
+            self._held = space + rest
         elif self._fenced:
             self._late = []
             self.found.clear()
-            self._pass_on("".join(self._example) + rest)
+            self._pass_on("".join(self._example) + space + rest)
         else:
             self._phase = self._plain
             for found in self.found:
                 error = found.call.error or _FOLLOWED
                 found.call = msgspec.structs.replace(found.call, error=error)
-            self._plain(rest, 0)
+            self._plain(space + rest, 0)
         return len(text)
 
     def _plain(self, text: str, at: int) -> int:

@@ -35,10 +35,10 @@ class Transcript:
         """Where we are in the text or in the open reasoning."""
         return self.visible if self.section is None else self._thought
 
-    @property
-    def in_fence(self) -> bool:
-        """Whether we are in a code block of the visible text, and it is an example."""
-        in_fence = bool(self.visible.fence) and not self.visible.after_fence
+    def in_fence(self, following: str) -> bool:
+        """Whether we are in a code block of the visible text, as is the character that follows."""
+        fence = self.visible.fence
+        in_fence = bool(fence) and (following == fence[0] or not self.visible.after_fence)
         return self._code and self.section is None and in_fence
 
     @property

@@ -174,9 +174,9 @@ class TextDialect(ABC):
     def starts(self, start: BlockStart) -> bool | None:
         """Return whether a block of this dialect begins here.
 
-        None if more text is needed (never if `start.final`). An answer must stay the same when
-        more text arrives. After True the block is this dialect's, up to its end, and is never
-        scanned for others.
+        None if more text is needed; if `start.final`, that means no. An answer must stay the same
+        when more text arrives. After True the block is this dialect's, up to its end, and is
+        never scanned for others.
         """
         heads = self.heads.get(start.opener, ())
         return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)

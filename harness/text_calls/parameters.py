@@ -10,7 +10,6 @@ Source: the chat templates print strings unchanged and everything else as JSON.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -227,7 +226,7 @@ def _json_reading(text: str) -> _Reading | None:
     """Return the reading of a text as JSON that is not a string; None if it is not one."""
     bare = text.strip(_JSON_SPACE)
     bare = _PYTHON_WORDS.get(bare, bare)
-    if not bare or bare.startswith('"'):
+    if bare.startswith('"'):
         return None
     reading = read_json(bare)
     if reading is None:
@@ -249,7 +248,7 @@ def _kinds(text: str, reading: Reading) -> frozenset[str]:
     if first in _FIRST:
         return frozenset((_FIRST[first],))
     value = reading.value
-    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    is_whole = isinstance(value, int) or value.is_integer()
     return frozenset(("number", "integer")) if is_whole else frozenset(("number",))
 
 
@@ -305,16 +304,8 @@ class _Fit:
     def _equals(self, listed: object) -> bool:
         own = self._reading.value
         if "number" in self._reading.kinds:
-            is_number = isinstance(listed, int | float)
-            return is_number and _same_number(self._reading.text, str(listed))
+            return type(listed) in (int, float) and bool(own == listed)
         return type(own) is type(listed) and bool(own == listed)
-
-
-def _same_number(a: str, b: str) -> bool:
-    try:
-        return Decimal(a) == Decimal(b)
-    except InvalidOperation:  # an exponent that no decimal holds
-        return a == b
 
 
 def _types(root: _Root, schema: Schema) -> frozenset[str]:

@@ -22,13 +22,12 @@ from harness.turns.json_prefix import PrefixState, scan
 
 CALL: Final = re.compile(r"\s*+([^\W\d][\w.\-]*+)[ \t]*+\(")
 
-# A string whose end is missing is one too, so that no quotation mark is looked at twice.
 _STRING = (
     r"(?P<prefix>[a-zA-Z]{0,2})(?P<string>"
-    r"'''(?:[^'\\]++|\\.|'(?!''))*+(?:'''|\Z)|"
-    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"""|\Z)|'
-    r"'(?:[^'\\\n]++|\\.)*+'?|"
-    r'"(?:[^"\\\n]++|\\.)*+"?)'
+    r"'''(?:[^'\\]++|\\.|'(?!''))*+'''|"
+    r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|'
+    r"'(?!'')(?:[^'\\\n]++|\\.)*+'|"
+    r'"(?!"")(?:[^"\\\n]++|\\.)*+")'
 )
 _NUMBER = (
     r"(?P<number>[+-]?(?:[0-9](?:_?[0-9])*+(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?)"
@@ -38,7 +37,8 @@ _TOKEN = re.compile(
     rf"\s*+(?:{_STRING}|{_NUMBER}|(?P<word>[^\W\d]\w*+)|(?P<sign>\*\*|[\[\]{{}}(),:=]))", re.DOTALL
 )
 _KEYWORD = re.compile(r"\s*+(?:([^\W\d][\w.\-]*+)\s*+=(?!=)|(\*\*))")
-_SKIM = re.compile(rf"{_STRING}|[()\[\]{{}}]", re.DOTALL)
+# A string whose end is missing is looked at no further: all after it may belong to it.
+_SKIM = re.compile(rf"{_STRING}|(?P<cut>['\"])|[()\[\]{{}}]", re.DOTALL)
 _SPACE = re.compile(r"\s*+")
 _NAMES: Final = {"true": "True", "false": "False", "null": "None"}
 # Of Python, and of JSON -> of JSON.
@@ -70,14 +70,14 @@ class _WrongError(Exception):
     """These arguments are not literals."""
 
 
-def read_python_calls(text: str, at: int = 0, separators: str = ",") -> PythonCalls:
-    """Return the calls from `at` on, with these characters and white space between them."""
+def read_python_calls(text: str, at: int = 0, separators: tuple[str, ...] = (",",)) -> PythonCalls:
+    """Return the calls from `at` on, with white space and one of `separators` between them."""
     calls: list[WrittenCall] = []
     while match := CALL.match(text, at):
         call, at = _call(text, match)
         calls.append(call)
         at = end_of(_SPACE, text, at)
-        if at < len(text) and text[at] in separators:
+        if text.startswith(separators, at):
             at = end_of(_SPACE, text, at + 1)
     return PythonCalls(tuple(calls), at)
 
@@ -98,19 +98,14 @@ def _closing(text: str, at: int) -> int:
     """Return the offset after the parenthesis that closes the call; -1 if there is none."""
     depth = 1
     for match in _SKIM.finditer(text, at):
+        if match["cut"]:
+            return -1
         if match["string"]:
-            if not _is_whole(match["string"]):
-                return -1
             continue
         depth += 1 if match[0] in _OPENING else -1
         if depth == 0:
             return match.end()
     return -1
-
-
-def _is_whole(string: str) -> bool:
-    mark = string[:3] if string[:3] in ("'''", '"""') else string[0]
-    return len(string) >= 2 * len(mark) and string.endswith(mark)
 
 
 def _arguments(text: str) -> str:
@@ -134,7 +129,8 @@ def _unpacked(value: str) -> list[str]:
     """Return the members of `**{...}`: how Python writes a name that is not an identifier."""
     if not value.startswith("{"):
         raise _WrongError("only a dict can follow `**`")
-    return [value[1:-1]] if value[1:-1].strip() else []
+    inside = value[1:-1].strip()
+    return [inside] if inside else []
 
 
 def _value(text: str, at: int) -> tuple[str, int]:
@@ -161,7 +157,7 @@ def _value(text: str, at: int) -> tuple[str, int]:
 
 def _is_spare_comma(parts: list[str]) -> bool:
     """Whether a comma follows the last item, as Python has it and JSON has not."""
-    return len(parts) > 1 and parts[-1] == ", " and parts[-2] not in ("[", "{", ", ")
+    return parts[-1:] == [", "] and parts[-2] not in ("[", "{", ", ")
 
 
 def _written(match: "re.Match[str]") -> str:
@@ -189,7 +185,7 @@ def _number(digits: str) -> str:
 
 def _string(match: "re.Match[str]") -> str:
     prefix, literal = match["prefix"].lower(), match["string"]
-    if prefix not in ("", "r", "u") or not _is_whole(literal):
+    if prefix not in ("", "r", "u"):
         raise _WrongError(f"{shown(match[0].strip(), 0)} is not a string")
     size = 3 if literal[:3] in ("'''", '"""') else 1
     inside = literal[size:-size]

@@ -36,23 +36,23 @@ _MOST_WORD = 20
 _INFO = re.compile(rf"[\w+.\-]{{0,{_MOST_WORD}}}")
 
 _LINE_END = re.compile(r"[{\n]")
-# The line of an action is looked at no further: what opens its block knows no more either.
-_LINE_CHARACTERS = 600
 _INPUT = re.compile(rf"\n[ \t]{{0,8}}(?P<label>{_LABEL})|(?P<object>\{{)|{STOPS.pattern}")
 _WORD = re.compile(r"\S")
-# White space between the object and what closes it.
-_MOST_GAP = 80
-_AFTER = re.compile(r"\s*+(?:((?:\*\*)?Observation(?:\*\*)?[ \t]?:)|(?=(?:\*\*)?Action(?:\*\*)?:))")
+# White space between the object and what closes it, or the next label.
+_GAP = re.compile(r"\s{0,80}+")
+_AFTER = re.compile(
+    rf"{_GAP.pattern}"
+    r"(?:((?:\*\*)?Observation(?:\*\*)?[ \t]?:)|(?=(?:\*\*)?Action(?:\*\*)?:))"
+)
 _NEXT: Final = ("Observation :", "**Observation :", "**Observation** :")
 _NEXT_ACTION: Final = (ACTION, "**Action:", "**Action**:")
-_MOST_SPACE = 256
 
 
 def _parts(word: str) -> str:
     return "|".join(re.escape(word[:size]) for size in range(len(word), 0, -1))
 
 
-_MAY_COME = re.compile(rf"\s*+(?:{'|'.join(map(_parts, (*_NEXT, *_NEXT_ACTION)))})?\Z")
+_MAY_COME = re.compile(rf"{_GAP.pattern}(?:{'|'.join(map(_parts, (*_NEXT, *_NEXT_ACTION)))})?\Z")
 _STAY: Final = -2
 
 
@@ -61,17 +61,17 @@ class ActionEnd(Ending):
 
     def __init__(self) -> None:
         self._step: Callable[[str, int], int] = self._line
-        self._json = JsonEnd("{")
-        self._json_base = 0
+        self._json: JsonEnd  # of the object, and where it begins in the block
+        self._json_base: int
         # What must still close what the object is in: parentheses, a code block.
         self._closer = ""
         # What came before and is still looked at, and the offset of its start in the block.
         self._rest = ""
         self._base = 0
         self._taken = 0
-        # Offset from which on the text is new, and the end of the block once it is known.
-        self._fresh = 0
-        self._end = MORE
+        # Offset from which on the text is new.
+        self._fresh: int
+        self._end = MORE  # of the block, once it is known
 
     def feed(self, text: str, start: int) -> int:
         """See `Ending.feed`."""
@@ -104,13 +104,10 @@ class ActionEnd(Ending):
         return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
 
     def _line(self, buffer: str, at: int) -> int:
-        """The line of the action, which is short, up to its end or to an object in it."""
-        match = _LINE_END.search(buffer, at, at + _LINE_CHARACTERS)
+        """The line of the action up to its end, or to an object in it; no block begins before."""
+        match = _LINE_END.search(buffer, at)
         if match is None:
-            if len(buffer) < _LINE_CHARACTERS:
-                return self._keep(buffer, at)
-            self._step = self._label
-            return at + _LINE_CHARACTERS
+            return self._keep(buffer, at)
         line = buffer[at : match.start()].lstrip()
         if not line or line.startswith(FENCES):
             self._step = self._input
@@ -147,7 +144,7 @@ class ActionEnd(Ending):
         match = _WORD.search(buffer, at)
         if match is None:
             return self._keep_tail(buffer, at)
-        if match[0] in "`~" and not self._closer:
+        if match[0] in "`~":
             self._step = self._marks
             return match.start()
         if match[0] in "{[":
@@ -157,21 +154,17 @@ class ActionEnd(Ending):
 
     def _marks(self, buffer: str, at: int) -> int:
         """What begins a code block or a code span."""
-        match = _MARKS.match(buffer, at)
-        if match is None:
-            self._step = self._text
-            return at
-        size = match.end() - at
-        if match.end() == len(buffer) and size < _MOST_MARKS:
+        end = end_of(_MARKS, buffer, at)
+        if end == len(buffer):
             return self._keep(buffer, at)
-        self._closer = match[0]
-        self._step = self._word if size >= len(FENCES[0]) else self._input
-        return match.end()
+        self._closer = buffer[at:end]
+        self._step = self._word if self._closer.startswith(FENCES) else self._input
+        return end
 
     def _word(self, buffer: str, at: int) -> int:
         """The word after the marks of a code block."""
         end = end_of(_INFO, buffer, at)
-        if end == len(buffer) and end - at < _MOST_WORD:
+        if end == len(buffer):
             return self._keep(buffer, at)
         self._step = self._input
         return end
@@ -209,20 +202,18 @@ class ActionEnd(Ending):
     def _after(self, buffer: str, at: int) -> int:
         """Whether a generated observation follows the object, or the next action."""
         if self._closer:
-            solid = _WORD.search(buffer, at, at + _MOST_GAP)
-            start = solid.start() if solid else len(buffer)
+            start = end_of(_GAP, buffer, at)
             rest = buffer[start : start + len(self._closer)]
-            comes = solid is not None or len(buffer) - at < _MOST_GAP
-            if comes and rest != self._closer and self._closer.startswith(rest):
-                return self._keep(buffer, at)
             if rest == self._closer:
                 at = start + len(rest)
                 self._end = self._base + at
+            elif self._closer.startswith(rest):
+                return self._keep(buffer, at)
             self._closer = ""
         match = _AFTER.match(buffer, at)
         if match:
             return self._stopped(match, match.end())
-        if len(buffer) - at <= _MOST_SPACE and _MAY_COME.match(buffer, at):
+        if _MAY_COME.match(buffer, at):
             return self._keep(buffer, at)
         return MORE
 

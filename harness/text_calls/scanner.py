@@ -148,7 +148,7 @@ class Scanner:
             return self._trailers(self._after, buffer, at, final=final)
         if self._pending.raw:
             return self._between(buffer, at, final=final)
-        if self._transcript.in_fence:
+        if self._transcript.in_fence(buffer[at]):
             return self._in_fence(buffer, at)
         match = self._markup.search(buffer, at, start=self._at_start)
         found = match.start() if match else len(buffer)
@@ -328,6 +328,7 @@ class Scanner:
         if calls is None:
             as_reasoning, shown = dialect.shown(whole)
             self._shown = self._shown or (dialect.explicit and not as_reasoning)
+            self.resolve(count=False)
             self._transcript.emit(shown, as_reasoning=as_reasoning)
             return
         raw = block.opener + raw

@@ -247,10 +247,7 @@ class _Reader:
 
     def _is_end(self, index: int) -> bool:
         """Whether there is nothing from the tag at `index` on, nor after the tag before it."""
-        if index < len(self._tags):
-            return False
-        end = self._tags[-1].end if self._tags else 0
-        return index > len(self._tags) or _is_blank(self._text[end:])
+        return index == len(self._tags) and _is_blank(self._text[self._tags[-1].end :])
 
     def _value(self, tag: _Tag, end: _Tag) -> Value:
         text = self._text[tag.end : end.start]

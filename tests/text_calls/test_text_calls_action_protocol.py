@@ -180,7 +180,7 @@ READINGS = {
         *("", "", []),
         ["'name' occurs twice"],
     ),
-    '{"action": "tool_call"}': ("", "", [], ["missing"]),
+    '{"action": "tool_call"}': ("", "", [], ["lists no call"]),
     '{"action": "tool_call", "tool_calls": null}': ("", "", [], ["lists no call"]),
     f'{{"action": "tool_call", "tool_calls": {CALL}}}': ("", "", [], ["lists no call"]),
     f'{{"action": "search", "tool_calls": [{CALL}]}}': ("", "", [], ["'search' is neither"]),

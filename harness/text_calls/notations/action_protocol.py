@@ -16,8 +16,6 @@ import msgspec
 from harness.text_calls.boundaries import Ending
 from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import (
-    ID_KEYS,
-    NAME_KEYS,
     Pairs,
     read_items,
     read_json_call,
@@ -69,6 +67,11 @@ class ActionReply(msgspec.Struct, frozen=True):
     entries: tuple[Entry, ...] = ()
 
 
+_NOTHING_LISTED: Final = Entry(
+    WrittenCall("", error=f"the action is {TOOL_CALL!r}, and {CALLS_KEY!r} lists no call"), ""
+)
+
+
 def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
     """Return the reply that `text` is, in whatever it is wrapped; None if it is not one."""
     text = text.strip(_BLANK)
@@ -88,8 +91,6 @@ def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
 
 def unescape_arguments(arguments: str) -> str:
     """Return JSON without escapes of characters that need none, every number as it was."""
-    if "\\u" not in arguments:
-        return arguments
     try:
         return write_exactly(decode_exactly(arguments.encode("utf-8", "replace")))
     except (ValueError, RecursionError):  # the error is reported where arguments are judged
@@ -103,11 +104,11 @@ def _own(found: Pairs) -> ActionReply | None:
     raw = fields.get(CALLS_KEY, "")
     listed = read_items(raw) if raw.startswith("[") else ()
     reasoning, answer = _text(fields.get(REASONING_KEY, "")), _answer(fields)
-    if action == FINISH or (not action and REASONING_KEY in fields and answer and not listed):
+    if action == FINISH or (not action and REASONING_KEY in fields and answer):
         error = "it is next to the final answer"
         return ActionReply(reasoning, "", answer, _entries(listed, error))
     if action == TOOL_CALL:
-        entries = _entries(listed, _repeated(found)) or (_nothing_listed(fields),)
+        entries = _entries(listed, _repeated(found)) or (_NOTHING_LISTED,)
         return ActionReply(reasoning, answer, "", entries)
     if action and (CALLS_KEY in fields or REASONING_KEY in fields):
         error = f"the action {action[:40]!r} is neither {TOOL_CALL!r} nor {FINISH!r}"
@@ -155,12 +156,6 @@ def _text(raw: str) -> str:
     return "" if raw == "null" else raw
 
 
-def _nothing_listed(fields: dict[str, str]) -> Entry:
-    raw = fields.get(CALLS_KEY, "")
-    what = f"{CALLS_KEY!r} lists no call" if raw else f"{CALLS_KEY!r} is missing"
-    return Entry(WrittenCall("", error=f"the action is {TOOL_CALL!r}, and {what}"), raw)
-
-
 def _entries(listed: tuple[str, ...], error: str) -> tuple[Entry, ...]:
     return tuple(Entry(_call(raw, error), raw) for raw in listed)
 
@@ -168,18 +163,15 @@ def _entries(listed: tuple[str, ...], error: str) -> tuple[Entry, ...]:
 def _call(raw: str, error: str) -> WrittenCall:
     found = read_pairs(raw)
     if found is None:
-        return WrittenCall("", error=error or "an entry of 'tool_calls' is not an object")
+        return WrittenCall("", error="an entry of 'tool_calls' is not an object")
     call = read_json_call(found)
-    error = error or _repeated(found)
-    if not error and not call.arguments and dict(found).keys() <= {*NAME_KEYS, *ID_KEYS, "type"}:
-        return WrittenCall(call.name, "", call.id)  # a call without any
     arguments = unescape_arguments(call.arguments)
     return WrittenCall(call.name, arguments, call.id, error or call.error)
 
 
 def _repeated(found: Pairs) -> str:
     """Say which key occurs twice, so that it is not known which of both is meant."""
-    key = repeated_key(found, (*_OWN_KEYS, *NAME_KEYS, "arguments"))
+    key = repeated_key(found, _OWN_KEYS)
     return f"the key {key!r} occurs twice" if key else ""
 
 

@@ -40,7 +40,6 @@ _KEYS = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, *ID_KEYS, "type"))
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 # What follows the bracket of an object, or of an array, that may hold calls.
 _BEGINS: Final = {"{": "\"'{[$0123456789", "[": '"{['}
-_BLANK_CHARACTERS: Final = 64
 _LINE_OVER = re.compile(r"[ \t\r]*+\n")
 _DESCRIBED = re.compile(r'"description"\s*:')
 _AFTER_FLAT = re.compile(rf'"{FLAT_KEY}"\s*:\s*"[^"\\]*"\s*,\s*"([^"\\]*)"')
@@ -65,8 +64,7 @@ class BareJson(TextDialect):
             if body[:1] not in ("", "{"):
                 return False
             inside = body[1:]
-        verdict = _lead(inside.lstrip(), start.offered)
-        return False if verdict is None and start.final else verdict
+        return _lead(inside.lstrip(), start.offered)
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON value; where it is broken, the end of the text."""
@@ -106,7 +104,7 @@ class BareAnywhere(BareJson):
         """Brackets with anything in them that is not a list of plain words or numbers."""
         body = start.head.lstrip()
         if not body:
-            return False if start.final or len(start.head) >= _BLANK_CHARACTERS else None
+            return None
         return body[0] in _BEGINS[start.opener] or (start.opener == "{" and body[0].isidentifier())
 
     def ending(self, _opener: str) -> Ending:
@@ -129,28 +127,25 @@ def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
 
 def _lead(inside: str, offered: Offered) -> bool | None:
     """Judge what follows the brace of the first object; None if it is too short."""
-    if inside in ("", '"'):
+    if not inside:
         return None
-    key = inside[1:].partition('"')[0]
-    rest = inside[len(key) + 2 :]
-    if inside[0] != '"' or not any(known.startswith(key) for known in _KEYS):
+    key, closed, rest = inside[1:].partition('"')
+    if not any(known.startswith(key) for known in _KEYS):
         return False
-    if len(inside) < len(key) + 2:  # the key continues
+    if not closed:  # the key continues
         return None
     if key not in NAME_KEYS:
         return key in _KEYS
     value = rest.lstrip().removeprefix(":").lstrip()
-    return _value(key, value, offered) if value else None
+    return _value(value, offered) if value else None
 
 
-def _value(key: str, value: str, offered: Offered) -> bool | None:
+def _value(value: str, offered: Offered) -> bool | None:
     """Judge what is under a key for names: an offered one, or a function object."""
     match = _STRING.match(value)
     if match:
         return read_string(match[0]) in offered
-    if value[0] != '"':
-        return value[0] == "{" and key == "function"
-    return None if "\\" in value or offered.begins(value[1:]) else False
+    return None if value[0] == '"' else value[0] == "{"
 
 
 BARE_JSON: Final = BareJson()

@@ -16,7 +16,6 @@ from harness.text_calls.notations.bare_json import BARE_JSON
 from harness.text_calls.notations.tagged_json import CLOSER, OPENER
 
 _WORDS = frozenset(("", "json", "jsonc", "json5", "tool", "tool_call", "tool_calls", "xml"))
-_WORD_CHARACTERS = 20
 _FENCES = ("```", "~~~")
 
 
@@ -36,14 +35,14 @@ class FencedJson(TextDialect):
         line, newline, body = start.head.partition("\n")
         if not newline:
             begins = any(word.startswith(line.strip().lower()) for word in _WORDS)
-            return None if begins and not start.final and len(line) < _WORD_CHARACTERS else False
+            return None if begins else False
         if line.strip().lower() not in _WORDS:
             return False
         body = body.lstrip()
         if body.startswith(OPENER):
             body = body[len(OPENER) :].lstrip()
-        if not body or OPENER.startswith(body):
-            return False if start.final else None
+        if OPENER.startswith(body):
+            return None
         if body[0] not in BARE_JSON.openers:
             return False
         return BARE_JSON.starts(BlockStart(body[0], body[1:], start.offered, start.final))

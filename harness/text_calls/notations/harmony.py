@@ -80,14 +80,14 @@ class _Message:
     """One message, its header read."""
 
     def __init__(self, text: str) -> None:
-        match = _HEADER.match(text)
-        fields = match.groupdict(default="") if match else {}
-        self.role = fields.get("role", "")
-        self.channel = fields.get("channel", "")
-        self.to = fields.get("second") or fields.get("first", "")
-        self.typed = bool(fields.get("constrain")) or fields.get("type") == "json"
-        self.marked = bool(fields.get("message"))
-        self.body = match.end() if match else 0
+        match = next(_HEADER.finditer(text))  # each of its parts may be missing
+        fields = match.groupdict(default="")
+        self.role = fields["role"]
+        self.channel = fields["channel"]
+        self.to = fields["second"] or fields["first"]
+        self.typed = bool(fields["constrain"]) or fields["type"] == "json"
+        self.marked = bool(fields["message"])
+        self.body = match.end()
 
     @property
     def is_call(self) -> bool:

@@ -12,7 +12,7 @@ import re
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.tokens import TokenCalls
 
-_ID = re.compile(r"(?:functions\.)?(.+?)(?::[0-9]+)?")
+_AROUND_NAME = re.compile(r"\Afunctions\.|:[0-9]+\Z")
 
 
 class Kimi(TokenCalls):
@@ -33,10 +33,7 @@ class Kimi(TokenCalls):
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
         """The header is the id; a bare name is none."""
-        match = _ID.fullmatch(header)
-        if header in offered or match is None:
-            return WrittenCall(header, body.strip())
-        name = match[1]
+        name = header if header in offered else _AROUND_NAME.sub("", header)
         return WrittenCall(name, body.strip(), "" if name == header else header)
 
     def written_header(self, call: WrittenCall, index: int) -> str:

@@ -149,9 +149,9 @@ def _invoked(
     while index < len(tags):
         tag = tags[index]
         index += 1
-        key = tag["tag"] or ""
+        key = tag["tag"]
         top = stack[-1]
-        if not key or len(stack) > _MAX_NESTED:
+        if tag["call"] or len(stack) > _MAX_NESTED:
             raise _Broken(_WRONG)
         if not key.startswith("/"):
             _must_be_blank(text, top, tag.start())
@@ -181,8 +181,7 @@ def _close(text: str, stack: list[_Open], tag: "re.Match[str]") -> None:
 
 
 def _must_be_blank(text: str, top: _Open, end: int) -> None:
-    between = text[top.done : end]
-    if between and not between.isspace():
+    if text[top.done : end].strip():
         raise _Broken(STRAY)
 
 

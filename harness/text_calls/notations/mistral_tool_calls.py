@@ -101,7 +101,7 @@ class MistralToolCalls(TextDialect):
         """JSON of calls follows, or a name and what is between it and its arguments."""
         body = start.head.lstrip()
         if not body:
-            return False if start.final else None
+            return None
         if body[0] == "[":
             first = body[1:].lstrip()
             return first[0] in "{]" if first else start.final or None

@@ -54,7 +54,7 @@ class Pythonic(TextDialect):
             return after == "(" and clean_name(name, start.offered) in start.offered
         begins = start.offered.begins(name)
         known = clean_name(name, start.offered) in start.offered if name and gap else begins
-        return None if known and not start.final else False
+        return None if known else False
 
     def ending(self, _opener: str) -> Ending:
         """The bracket that closes the list."""
@@ -94,10 +94,10 @@ class TaggedPythonic(TextDialect):
             error = "the JSON in the tag names no tool"
             return read_marked_calls(body, block.offered, error)
         at = 1 if body.startswith("[") else 0
-        found = read_python_calls(body, at, ",;")
+        found = read_python_calls(body, at, (",", ";"))
         rest = body[found.stop :]
         if rest in ("", "]" * at):
-            return found.calls or (_broken(rest),)
+            return found.calls
         return (*found.calls, _broken(rest))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

@@ -30,7 +30,9 @@ _TAGS: Final = re.compile(
     r"(?P<block><tool_call>(?=\s{0,16}<function=))|(?P<end_block></tool_call>)"
     r"|(?P<call><function=(?P<name>[^<>\n]{1,128})>(?=\s{0,16}<(?:parameter=|/function>)))"
     r"|(?P<end_call></function>)"
-    r"|(?P<parameter><parameter=(?P<key>[^<>\n]{1,256})>)|(?P<end_parameter></parameter>)"
+    # Some models quote the key; quotation marks and white space are never part of it.
+    r"|(?P<parameter><parameter=(?P<mark>[\"']?)(?![\s\"'])(?P<key>[^<>\n]{1,256})(?<![\s\"'])"
+    r"(?P=mark)>)|(?P<end_parameter></parameter>)"
 )
 _NAMED: Final = (NAME, ">", SPACE)
 _IN_BLOCK: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)

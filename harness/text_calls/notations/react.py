@@ -107,8 +107,7 @@ class ReAct(TextDialect):
         if label == ANSWER:
             return Section(reasoning=False, closers=(), header=space, voids=_BOTH)
         if label == THOUGHT:
-            ends = tuple(it for it, ends in _LABELS.items() if ends != THOUGHT)
-            return Section(reasoning=True, closers=(), header=space, ended_by=ends)
+            return Section(reasoning=True, closers=(), header=space, ended_by=self.openers)
         return None
 
     def ending(self, opener: str) -> Ending:
@@ -269,9 +268,7 @@ def _only_text(schema: dict[str, object]) -> tuple[str, bool]:
     required, properties = schema.get("required"), schema.get("properties")
     if not isinstance(required, list) or not required:
         return "", False
-    only = required[0] if len(required) == 1 else None
-    if not isinstance(only, str) or not isinstance(properties, dict):
-        return "", True
-    about = properties.get(only)
+    only = str(required[0]) if len(required) == 1 else ""
+    about = properties.get(only) if isinstance(properties, dict) else None
     is_text = isinstance(about, dict) and about.get("type") == "string"
     return only if is_text else "", True

@@ -39,7 +39,7 @@ class TagEnd(Ending):
         self._json = JsonEnd(lead=fenced, several=True, closers=(CLOSER,), openers=(OPENER,))
         self._json_end = MORE
         self._pieces: list[str] = []  # the block, until its JSON is over
-        self._tail = ""  # what follows the JSON, as much as matters
+        self._tail: str  # what follows the JSON, as much as matters
 
     def feed(self, text: str, start: int) -> int:
         """See `Ending.feed`."""
@@ -53,7 +53,6 @@ class TagEnd(Ending):
         whole = "".join(self._pieces)
         if self._json.broken:
             return end if whole.startswith(CLOSER, end) else self._before_blank(whole, end)
-        self._pieces = []
         self._json_end, self._tail = end, whole[end : end + _SOON]
         return self._behind(final=False)
 
@@ -75,9 +74,9 @@ class TagEnd(Ending):
         if body.startswith(OPENER):
             return self._reopened(gap + len(OPENER), final=final)
         stop = _STOP.search(tail)
-        closer = tail.find(CLOSER, 0, stop.start() if stop else _SOON)
-        if closer >= 0:
-            return at + closer
+        before, closer, _ = tail[: stop.start() if stop else _SOON].partition(CLOSER)
+        if closer:
+            return at + len(before)
         if final or len(tail) == _SOON:
             return at + own
         begun = any(tag.startswith(body) for tag in (CLOSER, OPENER))
@@ -85,7 +84,7 @@ class TagEnd(Ending):
 
     def _reopened(self, end: int, *, final: bool) -> int:
         """An opening tag follows: that of another call, or in the place of the closing one."""
-        if self._tail[end:].strip() or len(self._tail) >= _SOON:
+        if self._tail[end:].strip():
             return self._json_end
         return self._json_end + end if final else MORE
 
@@ -121,17 +120,17 @@ class TaggedJson(TextDialect):
         """JSON follows the tag or tags, or garbage that is closed soon."""
         body = start.head.lstrip()
         if not body:
-            return False if start.final else None
+            return None
         json = _json(body, final=start.final)
         if json is None or json:
             return json and start.opener == OPENER
         if start.head[0] == " ":
             return False
         if OPENER.startswith(body[: len(OPENER)]) or start.opener == _WRAPPER:
-            return _tags_and_json(body, final=start.final)
+            return _tags_and_json(body)
         if body[0] in "`~":
-            return _fenced_json(body, final=start.final)
-        return _garbage(body, final=start.final)
+            return _fenced_json(body)
+        return _garbage(body)
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or the closing tag after it, or where it is broken."""
@@ -143,7 +142,7 @@ class TaggedJson(TextDialect):
         if not body:
             return ()
         if body[0] in "`~":
-            body = _FENCE.sub("", body, count=1).rstrip("`~ \t\r\n")
+            body = _FENCE.sub("", body, count=1).rstrip(body[0]).rstrip()
         if not body.startswith(("{", "[")):
             return (WrittenCall("", error="the content of the tag is not JSON"),)
         calls = read_json_calls(body, block.offered)
@@ -170,7 +169,7 @@ def _json(body: str, *, final: bool) -> bool | None:
     return not inside[0].isalpha()
 
 
-def _garbage(body: str, *, final: bool) -> bool | None:
+def _garbage(body: str) -> bool | None:
     """Whether what is not JSON is closed within the head; prose about the tag is not."""
     garbage, closer, _ = body.partition(CLOSER)
     if OPENER in garbage or "\n\n" in garbage:
@@ -178,26 +177,25 @@ def _garbage(body: str, *, final: bool) -> bool | None:
     if closer:
         # Three dots represent a call, and are not one.
         return any(map(str.isalnum, garbage))
-    return False if final else None
+    return None
 
 
-def _tags_and_json(body: str, *, final: bool) -> bool | None:
+def _tags_and_json(body: str) -> bool | None:
     """Whether JSON follows further opening tags."""
-    end = end_of(_OPENERS, body, 0)
-    rest = body[end:]
-    if rest and not OPENER.startswith(rest):
-        return rest[0] in "{[" and end > 0
-    return False if final else None
+    rest = body[end_of(_OPENERS, body, 0) :]
+    if OPENER.startswith(rest):
+        return None
+    return rest[0] in "{[" and body.startswith(OPENER)
 
 
-def _fenced_json(body: str, *, final: bool) -> bool | None:
+def _fenced_json(body: str) -> bool | None:
     """Whether a code block begins with JSON."""
     fence = _FENCE.match(body)
     rest = body[fence.end() :] if fence else ""
     if rest:
         return rest[0] in "{["
     short = fence is not None or body.strip(body[0]) == ""
-    return None if short and not final else False
+    return None if short else False
 
 
 def _has_more(body: str) -> bool:
