@@ -201,7 +201,7 @@ class JsonEnd(_Walk):
         return MORE
 
     def _break(self, at: int) -> int:
-        """Look for markers from `at` on, or from the brackets before it, which may belong to one."""
+        """Look for markers from `at` on, or from the brackets before it, which one may contain."""
         self._break_at = self._closer_base = at
         if not self._closers:
             return MORE

@@ -50,9 +50,7 @@ class Markup:
         self.noise = frozenset(mark for each in owned for mark in each.noise)
         self._marks = self.explicit.union(self.orphans, self.noise, closers)
         always = {*self.orphans, *self.noise, *closers, *FENCES}
-        later = {
-            mark for mark, owners in by_opener.items() if any(it.where != "start" for it in owners)
-        }
+        later = {mark for mark, owners in by_opener.items() if not all(it.whole for it in owners)}
         words = always | set(by_opener)
         self._start = re.compile(_trie(words))
         self._later = re.compile(_trie(always | later))
