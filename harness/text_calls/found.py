@@ -53,11 +53,9 @@ def check_call(call: WrittenCall, offered: Offered) -> WrittenCall:
     return WrittenCall(name, call.arguments, call.id, error)
 
 
-def all_undeclared(
-    dialect: TextDialect, calls: tuple[WrittenCall, ...], offered: Offered, policy: TextPolicy
-) -> bool:
+def all_undeclared(calls: tuple[WrittenCall, ...], offered: Offered, policy: TextPolicy) -> bool:
     """Whether none of the calls is of an offered tool, and such calls are text."""
-    if dialect.explicit and policy.undeclared == "reject":
+    if policy.undeclared == "reject":
         return False
     named = [call for call in calls if call.name]
     return bool(named) and all(clean_name(call.name, offered) not in offered for call in named)

@@ -91,7 +91,7 @@ class Scanner:
         """
         if self._held or self._block or self._after or self._pending.raw:
             return False
-        if self._section is not self._home or not text or self._markup.begins(text):
+        if self._section is not self._home or self._markup.begins(text):
             return False
         self._transcript.here.advance(text)
         return True
@@ -120,11 +120,6 @@ class Scanner:
             self.found += pending.found
         else:
             self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether open reasoning ended in a call."""
-        return bool(self._pending.found)
 
     # One step after the other
 
@@ -327,12 +322,11 @@ class Scanner:
         calls = dialect.calls(whole)
         if calls is None:
             as_reasoning, shown = dialect.shown(whole)
-            self._shown = self._shown or (dialect.explicit and not as_reasoning)
             self._transcript.emit(shown, as_reasoning=as_reasoning)
             return
         raw = block.opener + raw
-        if all_undeclared(dialect, calls, self._offered, self._policy):
-            self._shown = self._shown or dialect.explicit
+        if all_undeclared(calls, self._offered, self._policy):
+            self._shown = True
             self._transcript.emit(raw)
             return
         closed = closed and not dialect.closed_by_trailer

@@ -79,9 +79,6 @@ class _Stage:
                 else:
                     text.feed(delta.text)
                     yield from _pieces(text)
-                if reasoning.has_pending and not text.blank:
-                    reasoning.resolve(count=False)
-                    yield from _pieces(reasoning)
             elif isinstance(delta, ReasoningDelta):
                 if reasoning.passes(delta.text):
                     yield delta
