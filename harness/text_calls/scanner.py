@@ -286,23 +286,18 @@ class Scanner:
 
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
         """Feed the open block; return the text that is left, and where to continue in it."""
-        if at < len(buffer) or not final:
-            end = block.ending.feed(buffer, at)
-            if end != MORE and end >= block.taken:
-                stop = at + end - block.taken
-                block.take(buffer[at:stop])
-                self._finish(block, closed=True)
-                return buffer, stop
-            block.take(buffer[at:])
-            if end != MORE:
-                return self._cut_back(block, end)
-        if not final:
-            return buffer, len(buffer)
-        end = block.ending.close()
-        if end == MORE:
-            self._finish(block, closed=False)
-            return "", 0
-        return self._cut_back(block, end)
+        end = block.ending.feed(buffer, at)
+        if end >= block.taken:
+            stop = at + end - block.taken
+            block.take(buffer[at:stop])
+            self._finish(block, closed=True)
+            return buffer, stop
+        block.take(buffer[at:])
+        if end == MORE and final:
+            end = block.ending.close()
+            if end == MORE:
+                self._finish(block, closed=False)
+        return (buffer, len(buffer)) if end == MORE else self._cut_back(block, end)
 
     def _cut_back(self, block: Block, end: int) -> tuple[str, int]:
         """The block ended inside what was taken: the rest is text again."""
@@ -377,7 +372,7 @@ class Scanner:
             opening = self._opening(buffer, at, only, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
-            if opening and opening.dialect.section(opening.start) is None:
+            if opening:
                 return self._open(opening, at)
         self.resolve(count=False)
         return at
