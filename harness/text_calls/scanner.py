@@ -177,7 +177,6 @@ class Scanner:
             return self._hold(buffer, at)
         if self._section is not None and marker in self._section.closers:
             self._enter(None)
-            self._transcript.hide()
             return at + len(marker)
         opening = self._opening(buffer, at, final=final)
         if opening is WAIT:
