@@ -102,12 +102,10 @@ class Trailing(msgspec.Struct, frozen=True):
     Fields:
         stop: up to where it is swallowed.
         over: nothing more can belong to the block.
-        closes: a complete trailer was swallowed.
     """
 
     stop: int
     over: bool
-    closes: bool = False
 
 
 def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Trailing | None:
@@ -118,35 +116,34 @@ def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Traili
         if not final:
             return None
         if len(rest) >= _CUT_TRAILER_CHARACTERS:
-            return Trailing(len(text), over=False)
+            return Trailing(len(text), over=True)
     marker = next((it for it in dialect.trailers if text.startswith(it, gap)), "")
     if not marker:
         return Trailing(at, over=True)
     # Where it can open a block as well, another one begins the next block.
-    return Trailing(gap + len(marker), over=marker in dialect.openers, closes=True)
+    return Trailing(gap + len(marker), over=marker in dialect.openers)
 
 
 class Block(msgspec.Struct):
     """A block whose end has not come yet.
 
     Fields:
+        shown: it is quoted, and will be emitted as text.
         pieces: its raw text so far, after the opener.
         taken: characters in `pieces`.
-        shown: it is quoted, and will be emitted as text.
     """
 
     dialect: TextDialect
     opener: str
     ending: Ending
-    pieces: list[str]
+    shown: bool
+    pieces: list[str] = msgspec.field(default_factory=list)
     taken: int = 0
-    shown: bool = False
 
     def take(self, piece: str) -> None:
         """Take more of its text."""
-        if piece:
-            self.pieces.append(piece)
-            self.taken += len(piece)
+        self.pieces.append(piece)
+        self.taken += len(piece)
 
     def cut(self, end: int) -> str:
         """End it inside what was taken; return what is text again."""

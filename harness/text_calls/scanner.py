@@ -243,7 +243,7 @@ class Scanner:
         if section is None:
             if not quoted:
                 self._transcript.hide()
-            self._block = Block(dialect, opener, dialect.ending(opener), [], shown=quoted)
+            self._block = Block(dialect, opener, dialect.ending(opener), quoted)
             return at
         self._transcript.hide()
         self._enter(section)
@@ -342,8 +342,8 @@ class Scanner:
         next_ = trailing(dialect, buffer, at, final=final)
         if next_ is None:
             return self._hold(buffer, at)
-        if next_.closes:
-            raw = buffer[at : next_.stop]
+        raw = buffer[at : next_.stop]
+        if raw:
             self._pending.raw += [raw] if self._pending.raw else []
             close_last(self._pending.found or self.found, dialect, raw)
         if next_.over:
