@@ -229,7 +229,7 @@ class JsonEnd(_Walk):
             return match.start() if match else len(text)
         return end_of(_BETWEEN if self._end != MORE else _SPACE, text, at)
 
-    def _after(self, sign: str) -> None:
+    def _after(self, _sign: str) -> None:
         self._after_string = True
 
     def _token(self, text: str, at: int) -> int:
