@@ -102,7 +102,7 @@ class Scanner:
         self._held = ""
         self._scan(buffer, final=False)
 
-    def close(self, *, with_native_calls: bool = False) -> None:
+    def close(self, *, with_native_calls: bool) -> None:
         """The text is over: nothing is held back any more, but open drafts are not settled.
 
         Args:
@@ -110,13 +110,12 @@ class Scanner:
                 left over from one of them.
         """
         self._leftovers = with_native_calls
-        buffer, self._held = self._held, ""
-        self._scan(buffer, final=True)
+        self._scan(self._held, final=True)
 
     def resolve(self, *, count: bool) -> None:
         """Let pending calls count, or give their raw text back."""
         pending, self._pending = self._pending, Pending()
-        if count and pending.found:
+        if count:
             self.found += pending.found
         else:
             self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
@@ -146,10 +145,9 @@ class Scanner:
         if self._transcript.in_fence:
             return self._in_fence(buffer, at)
         match = self._markup.search(buffer, at, start=self._at_start)
-        found = match.start() if match else len(buffer)
-        if match and found == at:
+        if match and match.start() == at:
             return self._marker(buffer, at, match[0], final=final)
-        stop = found
+        stop = found = match.start() if match else len(buffer)
         if not final and len(buffer) - found < self._markup.longest:
             # The marker that was found may be part of a longer one that began before it.
             stop = min(found, self._markup.held_from(buffer, at))
