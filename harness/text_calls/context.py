@@ -234,7 +234,7 @@ class Context:
         self._lead = (self._lead + part)[:_LEAD_CHARACTERS]
         if self.line_blank and not part.isspace():
             self.blank = self.line_blank = False
-            self._quote = not self.fence and part.lstrip().startswith(">")
+            self._quote = part.lstrip().startswith(">")
         if not self.fence:
             self._count(part)
 
@@ -259,7 +259,7 @@ class Context:
     def _end_line(self, *, markup: bool) -> None:
         if not markup:
             self.quotation.end_line()
-            self.tags.end_line(blank=self.line_blank and not self._marked)
+            self.tags.end_line(blank=self.line_blank)
         self._after_blank = not self._marked and not self.fence and self._goes_before_code()
         if not self.line_blank:
             match = _FENCE.match(self._lead)

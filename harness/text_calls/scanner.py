@@ -115,7 +115,7 @@ class Scanner:
     def resolve(self, *, count: bool) -> None:
         """Let pending calls count, or give their raw text back."""
         pending, self._pending = self._pending, Pending()
-        if count:
+        if count and pending.found:
             self.found += pending.found
         else:
             self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
