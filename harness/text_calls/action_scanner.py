@@ -94,7 +94,7 @@ class ActionScanner:
         while at < len(text):
             at = self._phase(text, at)
 
-    def close(self, *, with_native_calls: bool = False) -> None:
+    def close(self, *, with_native_calls: bool) -> None:
         """The text is over; `with_native_calls` where calls came in the API's own field too."""
         if self._phase == self._thinking:
             self._emit(self._held, reasoning=True)

@@ -39,21 +39,17 @@ class Transcript:
         """Whether we are in a code block of the visible text, as is the character that follows."""
         fence = self.visible.fence
         in_fence = bool(fence) and (following == fence[0] or not self.visible.after_fence)
-        return self._code and self.section is None and in_fence
+        return self._code and in_fence
 
     @property
     def example(self) -> bool:
-        """Whether markup that comes next is an example; reasoning has none, only drafts."""
-        if self.section is not None:
-            return False
+        """Whether markup that comes next is an example; no reasoning begins in one."""
         return (self._code and self.visible.example) or self.quotation
 
     @property
     def quotation(self) -> bool:
         """Whether what comes next follows a quotation mark, or markup that did."""
         here = self.visible
-        if self.section is not None:
-            return False
         # The start of a code span: all of a call may be quoted in it, over several lines.
         if self._code and here.last == "`" and here.in_span:
             return True
@@ -62,7 +58,7 @@ class Transcript:
     @property
     def after_fence(self) -> bool:
         """Whether only marks that close the code block we are in are on this line."""
-        return self._code and self.section is None and self.visible.after_fence
+        return self._code and self.visible.after_fence
 
     def enter(self, section: Section | None) -> None:
         """Go into a section; one of visible text is like no section at all."""
@@ -96,8 +92,7 @@ class Transcript:
 
 
 # White space, of which a marker may follow no more than this.
-_GAP_CHARACTERS: Final = 224
-GAP: Final = re.compile(rf"\s{{0,{_GAP_CHARACTERS}}}")
+GAP: Final = re.compile(r"\s{0,224}")
 # As much of a closing marker as is not a word of the answer, where the text was cut in it.
 _CUT_TRAILER_CHARACTERS: Final = 3
 
@@ -108,55 +103,48 @@ class Trailing(msgspec.Struct, frozen=True):
     Fields:
         stop: up to where it is swallowed.
         over: nothing more can belong to the block.
-        closes: a complete trailer was swallowed.
     """
 
     stop: int
     over: bool
-    closes: bool = False
 
 
 def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Trailing | None:
     """Return what may close a block of `dialect` before `at`; None if more text must decide."""
     gap = end_of(GAP, text, at)
-    if gap - at == _GAP_CHARACTERS:
-        return Trailing(at, over=True)
-    if gap == len(text) and not final:
-        return None
     rest = text[gap : gap + max(map(len, dialect.trailers))]
     if any(len(rest) < len(it) and it.startswith(rest) for it in dialect.trailers):
         if not final:
             return None
         if len(rest) >= _CUT_TRAILER_CHARACTERS:
-            return Trailing(len(text), over=False)
+            return Trailing(len(text), over=True)
     marker = next((it for it in dialect.trailers if text.startswith(it, gap)), "")
     if not marker:
         return Trailing(at, over=True)
     # Where it can open a block as well, another one begins the next block.
-    return Trailing(gap + len(marker), over=marker in dialect.openers, closes=True)
+    return Trailing(gap + len(marker), over=marker in dialect.openers)
 
 
 class Block(msgspec.Struct):
     """A block whose end has not come yet.
 
     Fields:
+        shown: it is quoted, and will be emitted as text.
         pieces: its raw text so far, after the opener.
         taken: characters in `pieces`.
-        shown: it is quoted, and will be emitted as text.
     """
 
     dialect: TextDialect
     opener: str
     ending: Ending
-    pieces: list[str]
+    shown: bool
+    pieces: list[str] = msgspec.field(default_factory=list)
     taken: int = 0
-    shown: bool = False
 
     def take(self, piece: str) -> None:
         """Take more of its text."""
-        if piece:
-            self.pieces.append(piece)
-            self.taken += len(piece)
+        self.pieces.append(piece)
+        self.taken += len(piece)
 
     def cut(self, end: int) -> str:
         """End it inside what was taken; return what is text again."""
@@ -187,7 +175,7 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
     """
     if emitted.after_fence:
         return dialect.explicit and dialect.where == "anywhere"
-    if dialect.whole or dialect.where == "start":
+    if dialect.whole:
         return start
     if dialect is THINK:
         return emitted.section is None and (opener in TOKENS or emitted.visible.line_blank)
@@ -207,12 +195,11 @@ def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
     wait = False
     for opener, dialect in owners:
         head = text[at + len(opener) : at + len(opener) + HEAD_CHARACTERS]
-        over = final or len(head) == HEAD_CHARACTERS
-        start = BlockStart(opener, head, offered, over)
+        start = BlockStart(opener, head, offered, final or len(head) == HEAD_CHARACTERS)
         begins = dialect.starts(start)
         if begins:
             # What it refuses amid a line is not markup of a dialect after it either.
             counts = dialect.amid_line(start) if amid_line else True
             return Opening(dialect, start) if counts else WAIT if counts is None else None
-        wait = wait or (begins is None and not over)
+        wait = wait or begins is None
     return WAIT if wait else None

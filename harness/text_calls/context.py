@@ -67,14 +67,14 @@ class ShownTags:
             self._code = ""
 
 
-_SYMMETRIC: Final = "\"'\uff02\uff07"
-_APOSTROPHES: Final = "'\uff07"
-_MARK: Final = re.compile(f"[{_SYMMETRIC}]")
+_SYMMETRIC: Final = frozenset("\"'\uff02\uff07")
+_APOSTROPHES: Final = frozenset("'\uff07")
+_MARK: Final = re.compile(f"[{''.join(_SYMMETRIC)}]")
 # Those that some language closes a quotation with open one only if no word ends before them.
-_EITHER: Final = "“«\u2018"
-_OPENING: Final = "„「『《〈\u201a"
+_EITHER: Final = _SYMMETRIC.union("“«\u2018")
+_OPENING: Final = frozenset("„「『《〈\u201a")
 # What ends a word or a sentence: a mark right after it opens nothing.
-_WORD_ENDS: Final = ".!?…)]}%"
+_WORD_ENDS: Final = frozenset(".!?…)]}%")
 # From here on scripts have no spaces between words and marks.
 _FIRST_CJK: Final = "\u2e80"
 
@@ -87,48 +87,39 @@ class Quotation:
         # character is not among those yet, because what follows it decides about an apostrophe.
         self._last = ""
         self._before = ""
-        self._open = ""
+        self._open: set[str] = set()
 
     @property
     def opens(self) -> bool:
         """Whether the last character opens a quotation."""
-        if not self._last or self._last in _OPENING:
-            return bool(self._last)
-        if self._last not in _EITHER + _SYMMETRIC or self._last in self._open:
-            return False
-        return _may_open(self._before)
+        if self._last in _OPENING:
+            return True
+        return self._last in _EITHER and self._last not in self._open and _may_open(self._before)
 
     def advance(self, part: str) -> None:
         """Take more of the line, at least one character."""
-        self._take_last(part[0])
-        for match in _MARK.finditer(part, 0, len(part) - 1):
+        text = self._last + part
+        for match in _MARK.finditer(text, 0, len(text) - 1):
             at = match.start()
-            self._before = part[at - 1] if at else self._last
-            self._turn(match[0], part[at + 1])
-        self._before = part[-2] if len(part) > 1 else self._last
-        self._last = part[-1]
+            self._turn(text[at - 1] if at else self._before, match[0], text[at + 1])
+        self._before, self._last = text[-2:-1], text[-1]
 
     def end_line(self) -> None:
         """Begin another line, on which nothing is open."""
-        self._last = self._before = self._open = ""
+        self._last = self._before = ""
+        self._open.clear()
 
-    def _take_last(self, after: str) -> None:
-        if self._last and self._last in _SYMMETRIC:
-            self._turn(self._last, after)
-
-    def _turn(self, mark: str, after: str) -> None:
+    def _turn(self, before: str, mark: str, after: str) -> None:
         if mark in self._open:
-            apostrophe = mark in _APOSTROPHES and self._before.isalnum() and after.isalnum()
+            apostrophe = mark in _APOSTROPHES and before.isalnum() and after.isalnum()
             if not apostrophe:
-                self._open = self._open.replace(mark, "")
-        elif _may_open(self._before):
-            self._open += mark
+                self._open.remove(mark)
+        elif _may_open(before):
+            self._open.add(mark)
 
 
 def _may_open(before: str) -> bool:
-    if not before or before >= _FIRST_CJK:
-        return True
-    return not before.isalnum() and before not in _WORD_ENDS
+    return before >= _FIRST_CJK or not (before.isalnum() or before in _WORD_ENDS)
 
 
 _FENCE = re.compile(r"[ \t]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*(`{3,}|~{3,})(.*)", re.DOTALL)
@@ -191,8 +182,7 @@ class Context:
     @property
     def after_fence(self) -> bool:
         """Whether nothing but marks that close the code block is on this line."""
-        short = len(self._lead) < _LEAD_CHARACTERS
-        match = _CLOSING.fullmatch(self._lead) if self.fence and short else None
+        match = _CLOSING.fullmatch(self._lead) if self.fence else None
         return bool(match) and self._closes(match[1])  # type: ignore[index]  # there is a match
 
     @property
@@ -208,7 +198,7 @@ class Context:
         """
         line = (self._lead + text[at : min(stop, at + _LEAD_CHARACTERS)])[:_LEAD_CHARACTERS]
         match = _CLOSING.match(line)
-        if not match or not len(self._lead) < match.end() < _LEAD_CHARACTERS:
+        if not match or match.end() <= len(self._lead):
             return stop
         return at + match.end() - len(self._lead)
 
@@ -241,19 +231,18 @@ class Context:
         if not markup and not self.fence:
             self.quotation.advance(part)
             self.tags.advance(part)
-        if len(self._lead) < _LEAD_CHARACTERS:
-            self._lead = (self._lead + part)[:_LEAD_CHARACTERS]
+        self._lead = (self._lead + part)[:_LEAD_CHARACTERS]
         if self.line_blank and not part.isspace():
             self.blank = self.line_blank = False
-            self._quote = not self.fence and part.lstrip().startswith(">")
-        if not self.fence and (self._ticks or "`" in part):
+            self._quote = part.lstrip().startswith(">")
+        if not self.fence:
             self._count(part)
 
     def _count(self, part: str) -> None:
         """A code span ends with as many backticks in a row as it began with."""
         at = 0
         for match in _TICKS.finditer(part):
-            if match.start() > at or not self._ticks:
+            if match.start() > at:
                 self._span = self._span_after(self._ticks)
                 self._ticks = 0
             at = match.end()
@@ -270,7 +259,7 @@ class Context:
     def _end_line(self, *, markup: bool) -> None:
         if not markup:
             self.quotation.end_line()
-            self.tags.end_line(blank=self.line_blank and not self._marked)
+            self.tags.end_line(blank=self.line_blank)
         self._after_blank = not self._marked and not self.fence and self._goes_before_code()
         if not self.line_blank:
             match = _FENCE.match(self._lead)

@@ -50,9 +50,8 @@ class Offered(dict[str, Tool]):
         return tool.parameters if tool else {}
 
 
-# Where an opening marker may be: anywhere, first on its line (but for spaces), or before any
-# other visible text.
-Where = Literal["anywhere", "line", "start"]
+# Where an opening marker may be: anywhere, or first on its line (but for spaces).
+Where = Literal["anywhere", "line"]
 
 # `starts` must answer after at most this many characters; what is uncertain by then is text.
 # With the marker before it, no more than 256 are held back.
@@ -130,7 +129,8 @@ class TextDialect(ABC):
         explicit: its markers are never part of an ordinary answer; False for JSON and other
             formats that an answer may well contain, whose block becomes text again
             if `calls` finds no call.
-        whole: the block counts only if nothing else but such blocks is in the visible text.
+        whole: the block counts only if nothing else but such blocks is in the visible text, so that
+            its first marker is before any other visible text.
         last: openers whose block counts only if nothing else but such blocks follows it.
         trailers: markers swallowed after a block, with white space before them.
         open_ended: text without an end marker may be the input of its calls, so that one which

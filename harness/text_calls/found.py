@@ -32,32 +32,26 @@ class Found(msgspec.Struct):
     @property
     def is_leftover(self) -> bool:
         """Whether no call was written: only a closing marker was left over."""
-        return self.call.error == _LEFTOVER and not self.call.name
+        return self.call.error == _LEFTOVER
 
 
 def rejection_reason(found: Found, policy: TextPolicy) -> str:
     """Return why the form of a call keeps it from being used; "" if it does not."""
-    if not found.call.error and not found.closed and policy.unclosed == "never":
-        return _NEVER_CLOSED
-    return found.call.error
+    counts = found.closed or policy.unclosed == "whole"
+    return found.call.error or ("" if counts else _NEVER_CLOSED)
 
 
 def check_call(call: WrittenCall, offered: Offered) -> WrittenCall:
     """Return the call with the name of an offered tool, or with an error."""
     name = clean_name(call.name, offered)
-    error = call.error
-    if not error and not name:
-        error = "the call has no name"
-    elif not error and name not in offered:
-        error = f"no tool {name!r} was offered"
+    unknown = f"no tool {name!r} was offered" if name else "the call has no name"
+    error = call.error or ("" if name in offered else unknown)
     return WrittenCall(name, call.arguments, call.id, error)
 
 
-def all_undeclared(
-    dialect: TextDialect, calls: tuple[WrittenCall, ...], offered: Offered, policy: TextPolicy
-) -> bool:
+def all_undeclared(calls: tuple[WrittenCall, ...], offered: Offered, policy: TextPolicy) -> bool:
     """Whether none of the calls is of an offered tool, and such calls are text."""
-    if dialect.explicit and policy.undeclared == "reject":
+    if policy.undeclared == "reject":
         return False
     named = [call for call in calls if call.name]
     return bool(named) and all(clean_name(call.name, offered) not in offered for call in named)

@@ -75,7 +75,7 @@ class LooseEnd(Walk):
     def __init__(self, keys: frozenset[str]) -> None:
         super().__init__()
         self._keys = keys
-        self._key: str | None = ""
+        self._key: str | None = ""  # the first string as far as it came; None after it
         self._call = False
         self._depth = 1
         self._line_start = False
@@ -85,7 +85,10 @@ class LooseEnd(Walk):
         at, stop = start, len(text)
         while at < stop:
             if self._in_string:
-                at = self._string(text, at) if self._key is None else self._key_part(text, at)
+                if self._key is not None:
+                    taken = self._key + text[at : end_of(self.inside, text, at)]
+                    self._key = taken[:_KEY_CHARACTERS]
+                at = self._string(text, at)
                 continue
             if self._line_start:
                 at = end_of(_LINE_SPACE, text, at)
@@ -116,13 +119,6 @@ class LooseEnd(Walk):
         else:
             self.broken = True
         return match.end()
-
-    def _key_part(self, text: str, at: int) -> int:
-        """Take a part of the first string, which is the first key."""
-        if not self._escaped:
-            end = min(end_of(self.inside, text, at), at + _KEY_CHARACTERS)
-            self._key = ((self._key or "") + text[at:end])[:_KEY_CHARACTERS]
-        return self._string(text, at)
 
     def _after(self, sign: str) -> None:
         if sign == "\n":

@@ -91,7 +91,7 @@ class Scanner:
         """
         if self._held or self._block or self._after or self._pending.raw:
             return False
-        if self._section is not self._home or not text or self._markup.begins(text):
+        if self._section is not self._home or self._markup.begins(text):
             return False
         self._transcript.here.advance(text)
         return True
@@ -102,7 +102,7 @@ class Scanner:
         self._held = ""
         self._scan(buffer, final=False)
 
-    def close(self, *, with_native_calls: bool = False) -> None:
+    def close(self, *, with_native_calls: bool) -> None:
         """The text is over: nothing is held back any more, but open drafts are not settled.
 
         Args:
@@ -110,8 +110,7 @@ class Scanner:
                 left over from one of them.
         """
         self._leftovers = with_native_calls
-        buffer, self._held = self._held, ""
-        self._scan(buffer, final=True)
+        self._scan(self._held, final=True)
 
     def resolve(self, *, count: bool) -> None:
         """Let pending calls count, or give their raw text back."""
@@ -120,11 +119,6 @@ class Scanner:
             self.found += pending.found
         else:
             self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether open reasoning ended in a call."""
-        return bool(self._pending.found)
 
     # One step after the other
 
@@ -151,10 +145,9 @@ class Scanner:
         if self._transcript.in_fence(buffer[at]):
             return self._in_fence(buffer, at)
         match = self._markup.search(buffer, at, start=self._at_start)
-        found = match.start() if match else len(buffer)
-        if match and found == at:
+        if match and match.start() == at:
             return self._marker(buffer, at, match[0], final=final)
-        stop = found
+        stop = found = match.start() if match else len(buffer)
         if not final and len(buffer) - found < self._markup.longest:
             # The marker that was found may be part of a longer one that began before it.
             stop = min(found, self._markup.held_from(buffer, at))
@@ -182,7 +175,6 @@ class Scanner:
             return self._hold(buffer, at)
         if self._section is not None and marker in self._section.closers:
             self._enter(None)
-            self._transcript.hide()
             return at + len(marker)
         opening = self._opening(buffer, at, final=final)
         if opening is WAIT:
@@ -249,7 +241,7 @@ class Scanner:
         if section is None:
             if not quoted:
                 self._transcript.hide()
-            self._block = Block(dialect, opener, dialect.ending(opener), [], shown=quoted)
+            self._block = Block(dialect, opener, dialect.ending(opener), quoted)
             return at
         self._transcript.hide()
         self._enter(section)
@@ -291,23 +283,18 @@ class Scanner:
 
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
         """Feed the open block; return the text that is left, and where to continue in it."""
-        if at < len(buffer) or not final:
-            end = block.ending.feed(buffer, at)
-            if end != MORE and end >= block.taken:
-                stop = at + end - block.taken
-                block.take(buffer[at:stop])
-                self._finish(block, closed=True)
-                return buffer, stop
-            block.take(buffer[at:])
-            if end != MORE:
-                return self._cut_back(block, end)
-        if not final:
-            return buffer, len(buffer)
-        end = block.ending.close()
-        if end == MORE:
-            self._finish(block, closed=False)
-            return "", 0
-        return self._cut_back(block, end)
+        end = block.ending.feed(buffer, at)
+        if end >= block.taken:
+            stop = at + end - block.taken
+            block.take(buffer[at:stop])
+            self._finish(block, closed=True)
+            return buffer, stop
+        block.take(buffer[at:])
+        if end == MORE and final:
+            end = block.ending.close()
+            if end == MORE:
+                self._finish(block, closed=False)
+        return (buffer, len(buffer)) if end == MORE else self._cut_back(block, end)
 
     def _cut_back(self, block: Block, end: int) -> tuple[str, int]:
         """The block ended inside what was taken: the rest is text again."""
@@ -327,13 +314,12 @@ class Scanner:
         calls = dialect.calls(whole)
         if calls is None:
             as_reasoning, shown = dialect.shown(whole)
-            self._shown = self._shown or (dialect.explicit and not as_reasoning)
             self.resolve(count=False)
             self._transcript.emit(shown, as_reasoning=as_reasoning)
             return
         raw = block.opener + raw
-        if all_undeclared(dialect, calls, self._offered, self._policy):
-            self._shown = self._shown or dialect.explicit
+        if all_undeclared(calls, self._offered, self._policy):
+            self._shown = True
             self._transcript.emit(raw)
             return
         closed = closed and not dialect.closed_by_trailer
@@ -355,8 +341,8 @@ class Scanner:
         next_ = trailing(dialect, buffer, at, final=final)
         if next_ is None:
             return self._hold(buffer, at)
-        if next_.closes:
-            raw = buffer[at : next_.stop]
+        raw = buffer[at : next_.stop]
+        if raw:
             self._pending.raw += [raw] if self._pending.raw else []
             close_last(self._pending.found or self.found, dialect, raw)
         if next_.over:
@@ -384,7 +370,7 @@ class Scanner:
             opening = self._opening(buffer, at, only, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
-            if opening and opening.dialect.section(opening.start) is None:
+            if opening:
                 return self._open(opening, at)
         self.resolve(count=False)
         return at

@@ -79,9 +79,6 @@ class _Stage:
                 else:
                     text.feed(delta.text)
                     yield from _pieces(text)
-                if reasoning.has_pending and not text.blank:
-                    reasoning.resolve(count=False)
-                    yield from _pieces(reasoning)
             elif isinstance(delta, ReasoningDelta):
                 if reasoning.passes(delta.text):
                     yield delta
@@ -131,8 +128,8 @@ class _Stage:
     def _over(self, end: Finish | StreamFailure) -> Iterator[Delta]:
         """Close both channels, emit the calls, and end the turn."""
         policy, text, reasoning = self._policy, self._text, self._reasoning
-        reasoning.close()
-        text.close(with_native_calls=bool(self._names))
+        for channel in (reasoning, text):
+            channel.close(with_native_calls=bool(self._names))
         counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
         text.resolve(count=counts)
         # Visible text, or a call in it, shows that the reasoning was over.

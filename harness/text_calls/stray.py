@@ -48,11 +48,8 @@ class Markup:
             mark for mark, owners in by_opener.items() if any(it.explicit for it in owners)
         )
         self.noise = frozenset(mark for each in owned for mark in each.noise)
-        self._marks = self.explicit.union(self.orphans, self.noise, closers)
         always = {*self.orphans, *self.noise, *closers, *FENCES}
-        later = {
-            mark for mark, owners in by_opener.items() if any(it.where != "start" for it in owners)
-        }
+        later = {mark for mark, owners in by_opener.items() if not all(it.whole for it in owners)}
         words = always | set(by_opener)
         self._start = re.compile(_trie(words))
         self._later = re.compile(_trie(always | later))
@@ -71,9 +68,8 @@ class Markup:
         return [each for each in alike if text.startswith(each[0], at)]
 
     def marks(self, text: str, at: int) -> bool:
-        """Whether a marker is at `at` that no ordinary answer holds."""
-        match = self._later.match(text, at)
-        return bool(match) and match[0] in self._marks  # type: ignore[index]  # there is a match
+        """Whether a marker is at `at`."""
+        return self._later.match(text, at) is not None
 
     def noise_at(self, text: str, at: int) -> str:
         """Return the end token that is at `at`; "" if none does."""

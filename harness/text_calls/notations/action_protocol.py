@@ -180,7 +180,6 @@ class ActionProtocol(TextDialect):
 
     title = "One JSON object with an action (taught by prompt)"
     openers = ()
-    where = "start"
     explicit = False
     whole = True
     markers = (f'"{CALLS_KEY}":',)

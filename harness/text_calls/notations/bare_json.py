@@ -10,7 +10,7 @@ Source: chat templates of Llama 3.1; the second of the stories that this suite b
 """
 
 import re
-from typing import ClassVar, Final
+from typing import Final
 
 from harness.text_calls.boundaries import Ending
 from harness.text_calls.dialect import (
@@ -18,7 +18,6 @@ from harness.text_calls.dialect import (
     Offered,
     RawBlock,
     TextDialect,
-    Where,
     WrittenCall,
 )
 from harness.text_calls.json_calls import (
@@ -51,7 +50,6 @@ class BareJson(TextDialect):
 
     title = "Bare JSON that names an offered tool (Llama 3.x, local models)"
     openers = ("{", "[")
-    where: ClassVar[Where] = "start"
     explicit = False
     whole = True
     between = "\n"
@@ -97,7 +95,6 @@ class BareJson(TextDialect):
 class BareAnywhere(BareJson):
     """The loose reading: a call at any position, but never one inside anything in braces."""
 
-    where = "anywhere"
     whole = False
 
     def starts(self, start: BlockStart) -> bool | None:

@@ -24,7 +24,6 @@ class FencedJson(TextDialect):
 
     title = "One code block that is the whole reply and holds a call"
     openers = _FENCES
-    where = "start"
     explicit = False
     whole = True
     trailers = (CLOSER, *_FENCES)

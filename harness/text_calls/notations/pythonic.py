@@ -42,7 +42,6 @@ class Pythonic(TextDialect):
 
     title = "Python calls as the whole reply (Llama 3.2 and 4)"
     openers = ("[",)
-    where = "start"
     explicit = False
     whole = True
 
