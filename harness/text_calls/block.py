@@ -195,11 +195,12 @@ def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
     wait = False
     for opener, dialect in owners:
         head = text[at + len(opener) : at + len(opener) + HEAD_CHARACTERS]
-        start = BlockStart(opener, head, offered, final or len(head) == HEAD_CHARACTERS)
+        over = final or len(head) == HEAD_CHARACTERS
+        start = BlockStart(opener, head, offered, over)
         begins = dialect.starts(start)
         if begins:
             # What it refuses amid a line is not markup of a dialect after it either.
             counts = dialect.amid_line(start) if amid_line else True
             return Opening(dialect, start) if counts else WAIT if counts is None else None
-        wait = wait or begins is None
+        wait = wait or (begins is None and not over)
     return WAIT if wait else None
