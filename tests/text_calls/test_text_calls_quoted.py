@@ -23,9 +23,9 @@ _UNESCAPED: tuple[dict[str, str], ...] = (
     {r"\n": "\n", r"\"": '"'},
 )
 _CUTS = 4
-# Where the text ends is the end of the input too; only the reason for the end could say that it
-# was truncated.
-_ENDED_BY_THE_TEXT = {name for name, each in TEXT_DIALECTS.items() if each.open_ended}
+# The end of the text is the end of an input without a closing marker, or follows what may be the
+# closing marker of a value in GLM: only the finish reason shows that it was truncated.
+_ENDED_BY_THE_TEXT = {"glm", *(name for name, each in TEXT_DIALECTS.items() if each.open_ended)}
 
 
 @st.composite
