@@ -220,6 +220,7 @@ _BREAKS = frozenset(
         "ARGUMENTS-USABLE",
         "BROKEN-CALL-NOT-RUN",
         "CALL-ARGUMENTS-EXACT",
+        "CALL-ID-EXACT",
         "CALL-ID-FRESH",
         "CALLS-KEPT",
         "CALLS-NOT-INVENTED",
