@@ -7,6 +7,7 @@ Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
 from collections.abc import Hashable
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -64,8 +65,6 @@ def same_value(a: str, b: str) -> bool:
 
 
 # A judged conversation compares the same few arguments many times.
-_MEANINGS: Final[dict[str, Hashable]] = {}
-_KEPT_MEANINGS: Final = 512
 _KEPT_CHARACTERS: Final = 1000
 
 
@@ -74,22 +73,19 @@ def meaning(text: str) -> Hashable:
 
     It is the value in a tuple, or the bare text if there is none to compare.
     """
-    known = _MEANINGS.get(text)
-    if known is not None:
-        return known
-    if not text.strip():
-        return (frozenset(),)
-    if not is_json_value(text):
-        return text
     try:
-        found = (_hashable(exact_value(text)),)
+        return _kept_meaning(text) if len(text) <= _KEPT_CHARACTERS else _meaning(text)
     except RecursionError:  # no stack left to read it: known to mean only itself
         return text
-    if len(text) <= _KEPT_CHARACTERS:
-        if len(_MEANINGS) >= _KEPT_MEANINGS:
-            _MEANINGS.clear()
-        _MEANINGS[text] = found
-    return found
+
+
+def _meaning(text: str) -> Hashable:
+    if not text.strip():
+        return (frozenset(),)
+    return (_hashable(exact_value(text)),) if is_json_value(text) else text
+
+
+_kept_meaning = lru_cache(maxsize=512)(_meaning)
 
 
 def _hashable(value: Any) -> Hashable:  # noqa: ANN401 -- any exact JSON value

@@ -193,4 +193,4 @@ def test_schemas_that_are_equal_in_python_or_json_are_described_apart() -> None:
 def test_no_more_tools_are_kept_than_a_few_hundred() -> None:
     for number in range(1000):
         assert describe([Tool(f"f{number}")]).startswith(f"### f{number}\n")
-    assert len(descriptions._KNOWN) <= descriptions._MOST_KNOWN
+    assert descriptions._described_once.cache_info().currsize <= 256

@@ -8,6 +8,7 @@ schema are followed, and depth and number of steps are bounded.
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -159,23 +160,20 @@ def describe(tools: Iterable[Tool], language: Language = "en") -> str:
     return "\n\n".join(_tool(tool, language) for tool in tools)
 
 
-# An agent sends the same tools with each request.
-_KNOWN: Final[dict[tuple[Language, bytes], str]] = {}
-_MOST_KNOWN: Final = 256
-
-
 def _tool(tool: Tool, language: Language) -> str:
-    words = TEXTS[language].description
     try:
         # Unlike JSON, this format keeps NaN apart from null and 1 apart from 1.0.
-        key = language, msgspec.msgpack.encode(tool)
+        packed = msgspec.msgpack.encode(tool)
     except (TypeError, ValueError, OverflowError, RecursionError):  # it is not JSON
-        return _described(tool, words)
-    if key not in _KNOWN:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[key] = _described(tool, words)
-    return _KNOWN[key]
+        return _described(tool, TEXTS[language].description)
+    return _described_once(packed, language)
+
+
+@lru_cache(maxsize=256)
+def _described_once(packed: bytes, language: Language) -> str:
+    """Describe a tool; an agent sends the same ones with each request."""
+    tool = msgspec.msgpack.decode(packed, type=Tool)
+    return _described(tool, TEXTS[language].description)
 
 
 def _described(tool: Tool, words: DescriptionTexts) -> str:
