@@ -50,7 +50,6 @@ ODD: Final = {
     "anthropic": {
         "claude-sonnet-4-5/document": "a document that was not streamed",
         "claude-sonnet-4-5/server-tools-and-text": "a block of the beta API",
-        "claude-sonnet-4-5/thoughts-texts-and-calls": "thoughts without a signature",
         "claude-sonnet-4-5/unknown-types": "types that no client knows",
     },
     "openai-chat": {
