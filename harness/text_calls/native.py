@@ -3,12 +3,12 @@
 A name is cleaned only to a name that is offered, never to one that merely resembles it
 (quirks TEXT-GLM-NAME-LEAK, HARMONY-NAME-POLLUTED, HARMONY-PREFIX, TEXT-MISTRAL-ARGS-MARKER,
 NAME-PREFIXED, NAME-FUZZY-TRAP). Arguments are never cleaned: what leaked into them is named,
-and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Both are linear.
+and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Neither raises; both are linear.
 """
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from harness.text_calls.dialect import Offered
@@ -72,7 +72,7 @@ _MARKER = re.compile(
 _SPACE = re.compile(r"\s*")
 # These bars and dashes are on no keyboard: so the model copied a template's token.
 _FOREIGN = frozenset("\uff5c\u2016\u2581")
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)("?)', re.DOTALL)
 
 
 def clean_name(name: str, offered: Offered) -> str:
@@ -92,13 +92,26 @@ def leaked_token(arguments: str) -> str:
     """Return the first closing token of a template that leaked into `arguments`, "" if none.
 
     A token counts if no opening one precedes it in the same string, and either its
-    string ends with it, or another marker follows.
-
-    Args:
-        arguments: JSON; in other text there may be tokens outside all strings.
+    string ends with it, or another marker follows, or it is outside all strings.
     """
-    strings = (json.loads(match[0], strict=False) for match in _STRING.finditer(arguments))
-    return next((token for each in strings if (token := _unbalanced(each))), "")
+    return next((token for part in _parts(arguments) if (token := _unbalanced(part))), "")
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield what is between the strings of a JSON text, and each string's value."""
+    at = 0
+    for match in _STRING.finditer(text):
+        yield text[at : match.start()]
+        yield _value(match[1])
+        at = match.end()
+    yield text[at:]
+
+
+def _value(inside: str) -> str:
+    try:
+        return str(json.loads(f'"{inside}"', strict=False))
+    except ValueError:
+        return inside
 
 
 def _unbalanced(text: str) -> str:

@@ -167,7 +167,7 @@ class _Stage:
         if call.arguments:
             yield ArgumentsDelta(index, call.arguments)
         error = rejection_reason(found, self._policy) or unusable_reason(
-            call.name, call.arguments, cut_short=False
+            call.name, call.arguments, cut_short=_was_cut(end) and not found.closed
         )
         if not error and _is_cut(found, end):
             error = "the reply was truncated, perhaps inside the call or what belongs to it"

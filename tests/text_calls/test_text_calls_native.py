@@ -80,6 +80,7 @@ def test_a_clean_name_is_offered_or_the_name_as_it_was(name: str) -> None:
 def test_leaks(value: str, token: str) -> None:
     assert leaked_token(json.dumps({"value": value}, ensure_ascii=False)) == token
     assert leaked_token(json.dumps({value: 1})) == token
+    assert leaked_token('{"value": "' + value) == token
 
 
 @pytest.mark.parametrize(
@@ -103,13 +104,17 @@ def test_text_about_markup_is_no_leak(value: str) -> None:
     assert leaked_token(json.dumps({value: [value]}, ensure_ascii=False)) == ""
 
 
+def test_a_token_after_the_arguments_is_a_leak() -> None:
+    assert leaked_token('{"city": "Oslo"}<|tool_call_end|>') == "<|tool_call_end|>"
+
+
 def test_escaped_angle_brackets_are_angle_brackets() -> None:
     assert leaked_token('{"city": "Oslo\\u003c/arg_value\\u003e"}') == "</arg_value>"
 
 
 @given(st.text() | st.lists(st.sampled_from((*_TOKENS, '"', "\\", "<", "x"))).map("".join))
 def test_nothing_raises_and_a_leak_is_in_the_text(text: str) -> None:
-    assert leaked_token(json.dumps([text])) in text
+    assert leaked_token(text) in text
     assert clean_name(text, _OFFERED) in {text, *_OFFERED}
 
 

@@ -15,7 +15,7 @@ import re
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import NAME, SPACE, Head, literal
-from harness.text_calls.dialect import BlockStart, WrittenCall
+from harness.text_calls.dialect import BlockStart, RawBlock, WrittenCall
 from harness.text_calls.tag_blocks import TagDialect
 from harness.text_calls.tags import Grammar, written_members
 
@@ -55,6 +55,16 @@ class Glm(TagDialect):
         if _OPENER.startswith(rest):
             return not rest if start.final else None
         return rest.startswith((_OPENER, "<|"))
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+        """Return the calls; one whose open value quotes an opening tag may end further on."""
+        found = super().calls(block)
+        _, tag, value = block.text.rpartition("<arg_value>")
+        if not (found and tag and _OPENER in value) or "</arg_value>" in value:
+            return found
+        last = found[-1]
+        error = last.error or "the text ended in a value that quotes a call"
+        return (*found[:-1], WrittenCall(last.name, last.arguments, last.id, error))
 
     def write_call(self, call: WrittenCall) -> str:
         """One outer tag, as the chat template of GLM-4.5 renders it."""
