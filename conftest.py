@@ -97,5 +97,5 @@ def _load_subject_once(subject: Subject) -> LoadedSubject:
 _load_subject_once.cache_clear = _load_subject.cache_clear  # a test may rewrite its file
 worker.load_subject = _load_subject_once
 
-# Commands of the bundled scenarios load all of them anew. What the same bytes contain is the same.
+# Each command over the bundled scenarios loads all of them. The same bytes give the same document.
 scenario_file._document = lru_cache(_FILES)(scenario_file._document)  # noqa: SLF001 - see above

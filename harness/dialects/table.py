@@ -1,6 +1,6 @@
 """The registry of dialects, and what holds for all of them."""
 
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final
 from weakref import ref
 
@@ -94,8 +94,7 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
     if known is not None and known[0]() is interaction:
         return known[1]
     reading = _oracle_reading(interaction)
-    forget = partial(_READINGS.pop, key)
-    _READINGS[key] = ref(interaction, lambda _: forget(None)), reading
+    _READINGS[key] = ref(interaction, lambda _: _READINGS.pop(key, None)), reading
     return reading
 
 

@@ -101,28 +101,30 @@ def _examined_turns(
     subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
 ) -> tuple[ExaminedTurn, ...]:
     parts: list[ExaminedTurn] = []
+    generated: list[tuple[bytes, set[str]]] = []  # body of each request, ids for its response
     for index, interaction in enumerate(subject.cassette.interactions):
+        body = interaction.request.body
         earlier = {
-            each: part.evidence.index
-            for part in reversed(parts)
+            each: at
+            for at, (other, ids) in reversed([*enumerate(generated)])
             # The same response to the same request may have the same ids.
-            if part.evidence.interaction.request.body != interaction.request.body
-            for each in _generated_ids(part.evidence)
+            if other != body
+            for each in ids
         }
         oracle = subject.oracle_readings[index]
         expectation = apply_declarations(subject.expectations[index], normalizer)
-        parts.append(
-            examine(
-                index,
-                interaction,
-                expectation,
-                oracle,
-                normalizer,
-                cuts=cuts,
-                limits=limits,
-                earlier=earlier,
-            )
+        part = examine(
+            index,
+            interaction,
+            expectation,
+            oracle,
+            normalizer,
+            cuts=cuts,
+            limits=limits,
+            earlier=earlier,
         )
+        parts.append(part)
+        generated.append((body, _generated_ids(part.evidence)))
     return tuple(parts)
 
 

@@ -95,11 +95,9 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
-def _reject_duplicate_ids(subjects: Sequence[Subject]) -> tuple[Subject, ...]:
+def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     """Return `subjects`, unless two have the same id and therefore the same cells."""
     known: dict[str, Subject] = {}
-    if len(subjects) == 1:
-        return tuple(subjects)
     for subject in subjects:
         other = known.setdefault(subject_id(subject), subject)
         if other is not subject:

@@ -71,7 +71,7 @@ def read_marked_calls(text: str, offered: Offered, error: str) -> tuple[WrittenC
 
     JSON that names no tool is one call with `error`.
     """
-    if text[:1] + text[1:].lstrip() == "[]":
+    if text.startswith("[") and text[1:].lstrip() == "]":
         return ()
     return read_json_calls(text, offered) or (WrittenCall("", error=error),)
 

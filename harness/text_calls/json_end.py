@@ -124,8 +124,7 @@ class JsonEnd(Walk):
         at, stop = start, len(text)
         while at < stop:
             if self._in_string:
-                begun, at = at, self._string(text, at)
-                self._string_pieces.append(text[begun:at])
+                at = self._string(text, at)
                 self.string_end = offset + at
             elif self._stack:
                 depth = len(self._stack)
@@ -134,8 +133,7 @@ class JsonEnd(Walk):
                     self.broken_at = offset + at
                     return self._break(offset + at)
                 if len(self._stack) != depth:
-                    self._brackets = (self._brackets + text[at - 1])[-2:]
-                    self._bracket_at = offset + at
+                    self._note_bracket(text[at - 1], offset + at)
                 if not self._stack:
                     self._end = offset + at
                     if not self._several:
@@ -151,8 +149,18 @@ class JsonEnd(Walk):
                 self._stack.append(text[at])
                 self._end, self._lead = MORE, False
                 at += 1
-                self._bracket_at = offset + at
+                self._note_bracket(text[at - 1], offset + at)
         return MORE
+
+    def _string(self, text: str, at: int) -> int:
+        end = super()._string(text, at)
+        if self._closers:
+            self._string_pieces.append(text[at:end])
+        return end
+
+    def _note_bracket(self, sign: str, end: int) -> None:
+        self._brackets = (self._brackets + sign)[-2:]
+        self._bracket_at = end
 
     def _break(self, at: int) -> int:
         """Look for markers from `at` on, or from brackets before it that may belong to one."""
@@ -170,7 +178,7 @@ class JsonEnd(Walk):
 
     def _closer_in_string(self) -> int:
         """Return where a marker is in a string that was never closed, if it counts there."""
-        if not (self._after_string and self._closers):
+        if not self._after_string or not self._closers:
             return MORE
         string = "".join(self._string_pieces)
         match = _broken_pattern(self._closers, self._openers, lines=False).search(string)

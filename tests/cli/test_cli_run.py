@@ -248,7 +248,7 @@ def test_one_normalizer_under_two_names_is_two(harness: Harness) -> None:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_normalizer_of_the_working_folder(harness: Harness, jobs: str) -> None:
-    module = f"of_the_folder_{jobs}"  # a name of its own: modules stay imported
+    module = f"of_the_folder_{jobs}"  # each case has another name, because modules stay imported
     Path(f"{module}.py").write_text(
         "from harness.normalizers.respond import respond as normalize\n"
     )
@@ -360,7 +360,7 @@ def test_an_unreadable_cassette_stops_the_run_and_keeps_the_older_one(harness: H
 
 
 def test_what_a_normalizer_prints_stays_out_of_the_results(harness: Harness) -> None:
-    Path("loud_one.py").write_text(  # a name of its own: modules stay imported
+    Path("loud_one.py").write_text(  # each case has another name, because modules stay imported
         "from harness.normalizers.respond import respond as read\n"
         "def loud(interaction, reads):\n"
         "    print('hello')\n"
