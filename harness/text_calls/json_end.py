@@ -23,8 +23,6 @@ from harness.text_calls.json_scan import MATTERS, PAIRS, PLAIN, SPACE, Walk
 _BRACKET: Final = re.compile(r"[{\[]")
 _BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
 _AFTER_STRING: Final = ":,}]"
-# A closing bracket, and perhaps special tokens after it.
-_CLOSED: Final = r"[}\]]\s{0,24}+(?:<\|\w{1,32}+\|>\s{0,24}+){0,2}+"
 _BLANK_LINE: Final = r"\n[ \t\r]{0,24}+(\n)"
 # The most characters that a marker can have, with what is before it.
 _SPAN: Final = 256
@@ -46,9 +44,12 @@ def _broken_pattern(
     closers: tuple[str, ...], openers: tuple[str, ...], *, lines: bool
 ) -> "re.Pattern[str]":
     """Return the pattern of a closer, of an opener after a bracket, and of blank `lines`."""
-    after_bracket = [f"{_CLOSED}({any_literal(*openers)})"] if openers else []
+    closing = any_literal(*closers)
+    # Special tokens may follow the bracket. A closer among them comes first in the text.
+    closed = rf"[}}\]]\s{{0,24}}+(?:(?!{closing})<\|\w{{1,32}}+\|>\s{{0,24}}+){{0,2}}+"
+    after_bracket = [f"{closed}({any_literal(*openers)})"] if openers else []
     blank = [_BLANK_LINE] if lines else []
-    return re.compile("|".join([any_literal(*closers), *after_bracket, *blank]))
+    return re.compile("|".join([closing, *after_bracket, *blank]))
 
 
 class JsonEnd(Walk):

@@ -155,6 +155,19 @@ def test_a_closing_tag_that_is_left_over_is_hidden_and_reported(size: int) -> No
     assert turn.finish == Finish(FinishReason.STOP, "stop")
 
 
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_broken_json_ends_at_its_closer_although_tokens_and_a_call_follow(size: int) -> None:
+    begin, arguments, end = (
+        "<|tool_call_begin|>",
+        "<|tool_call_argument_begin|>",
+        "<|tool_call_end|>",
+    )
+    text = f'{begin}f:0{arguments}{{"q" ""x"}}{end}<|tool_calls_section_end|>\n\n\n{begin}f:1'
+    turn = read(text, ("kimi",), size)
+    assert [error.snippet for error in turn.parse_errors] == ['{"q" ""x"}', f"{begin}f:1"]
+    assert (turn.text, turn.tool_calls) == ("\n\n\n", ())
+
+
 _DEEPSEEK = TEXT_DIALECTS["deepseek"].write([WrittenCall("f", "{}")])
 _KIMI = TEXT_DIALECTS["kimi"].write([WrittenCall("f", "{}")])
 
