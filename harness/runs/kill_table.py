@@ -140,9 +140,8 @@ def kill_rows(
 
 def cuts_for(mutant: AnyClient) -> Cuts:
     """Return the fewest cuts that reveal all that `mutant` violates."""
-    of_turns = isinstance(mutant, Normalizer) and mutant.breaks
     needs_cuts = any(RULES[rule].needs_cuts for rule in mutant.breaks)
-    return "whole" if of_turns and not needs_cuts else "quick"
+    return "whole" if mutant.breaks and not needs_cuts else "quick"
 
 
 def kill_rows_from_results(

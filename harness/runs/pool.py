@@ -1,10 +1,11 @@
 """Worker processes: a batch of jobs in each, stopped in good order or by force.
 
-Always `spawn`: a forked copy of a threaded parent may deadlock, and `spawn` is the same on
-every system. What is passed to a worker must therefore be importable and picklable. A worker
-stops between two jobs if the parent asks, keeps the results before a fault, and returns nothing
-that might fail to unpickle. Runs and searches use the same pool: the first Ctrl-C stops after
-the running jobs, the second at once.
+Workers are forked from a server process that has imported the harness and nothing else, where the
+system can do that, and otherwise spawned: a forked copy of a threaded parent may deadlock. What is
+passed to a worker must therefore be importable and picklable. A worker stops between two jobs if
+the parent asks, keeps the results before a fault, and returns nothing that might fail to unpickle.
+Runs and searches use the same pool: the first Ctrl-C stops after the running jobs, the second at
+once.
 """
 
 import multiprocessing
@@ -12,12 +13,13 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
+from multiprocessing import get_all_start_methods
 from multiprocessing.synchronize import Event
 from types import FrameType
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -28,6 +30,8 @@ ResultT = TypeVar("ResultT")
 
 # Time for a stopped worker to finish its running job.
 GRACE_SECONDS = 5.0
+
+_METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 
 # Set by the parent to stop the workers; None outside a worker process.
 _stop: Event | None = None
@@ -98,10 +102,17 @@ def stop_requested() -> bool:
     return _stop is not None and _stop.is_set()
 
 
-def enter_worker_process(stop: Event) -> None:
-    """Prepare a process of the pool: the parent handles Ctrl-C, and ends the process if it dies."""
+def enter_worker_process(stop: Event, environment: Mapping[str, str]) -> None:
+    """Prepare a process of the pool: the parent handles Ctrl-C, and ends the process if it dies.
+
+    Args:
+        stop: set to stop between two jobs.
+        environment: of the parent, which may have changed since its server process started.
+    """
     global _stop  # noqa: PLW0603 - a pool's initializer has no other place to store a value
     _stop = stop
+    os.environ.clear()
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
@@ -170,11 +181,15 @@ class Pool:
     """A process pool and the event that tells its workers to stop."""
 
     def __init__(self, workers: int) -> None:
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context(_METHOD)
+        context.set_forkserver_preload(["harness.runs.worker"])
         self._others = set(multiprocessing.active_children())
         self._stop = context.Event()
         self._executor = ProcessPoolExecutor(
-            workers, context, initializer=enter_worker_process, initargs=(self._stop,)
+            workers,
+            context,
+            initializer=enter_worker_process,
+            initargs=(self._stop, dict(os.environ)),
         )
         self.stuck = False
 

@@ -7,15 +7,16 @@ from harness.conversation.gateway import gateway
 from harness.conversation.mutants import MUTANTS
 from harness.conversation.plain_loop import action, dashscope, plain, tag
 from harness.judging.conversations.judge import judge_conversation
+from harness.judging.replaying import Cuts
 from harness.judging.rules import CONVERSATION_RULES
 from tests.conversation.conversation_stage import STAGE
 
 
-def broken_rules(agent: Agent) -> dict[str, set[str]]:
+def broken_rules(agent: Agent, cuts: Cuts = "standard") -> dict[str, set[str]]:
     """Return the rules that an agent breaks, each with the conversations that show it."""
     found: dict[str, set[str]] = {}
     for subject in STAGE:
-        result, _ = judge_conversation(subject, agent)
+        result, _ = judge_conversation(subject, agent, cuts=cuts)
         for finding in result.findings:
             found.setdefault(finding.rule, set()).add(subject.id)
     return found
@@ -24,7 +25,8 @@ def broken_rules(agent: Agent) -> dict[str, set[str]]:
 @pytest.mark.parametrize("name", sorted(MUTANTS))
 def test_a_mutant_breaks_the_rules_that_it_names_and_no_others(name: str) -> None:
     mutant = MUTANTS[name]
-    found = broken_rules(mutant)
+    needs_cuts = any(CONVERSATION_RULES[rule].needs_cuts for rule in mutant.breaks)
+    found = broken_rules(mutant, "standard" if needs_cuts else "whole")
     assert found.keys() == mutant.breaks, found
 
 
