@@ -7,6 +7,7 @@ for what is larger than a limit. The deep profile draws more than 50,000 bodies 
 
 import json
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -23,7 +24,7 @@ from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request
 from tests.dialects.openai_chat_streams import assert_protocol
 from tests.dialects.shipped_bodies import bodies, events, framed, keys, payloads, requests, words
-from tests.recording.corpus import IS_THERE, files, needs_corpus, recorded
+from tests.recording.corpus import files, needs_corpus, recorded
 
 # What an event says once, such as a long error, may stand in the end of each call.
 _DELTA_BYTES = 2_000
@@ -223,7 +224,10 @@ def spliced(one: bytes, at: int, other: bytes, n: int) -> bytes:
     return one[: at % (len(one) + 1)] + other[n % (len(other) + 1) :]
 
 
-_ANY_SHIPPED = sorted({body for dialect in DIALECTS for body in bodies(dialect)})
+@cache
+def any_shipped() -> list[bytes]:
+    """Return the bundled bodies of all dialects; not read at import, which each process does."""
+    return sorted({body for dialect in DIALECTS for body in bodies(dialect)})
 
 
 @each_dialect
@@ -232,7 +236,7 @@ _ANY_SHIPPED = sorted({body for dialect in DIALECTS for body in bodies(dialect)}
 def test_no_damage_to_what_ships_breaks_a_reader(
     dialect: str, data: st.DataObject, damages: list[Damage]
 ) -> None:
-    body = data.draw(st.sampled_from(bodies(dialect) or _ANY_SHIPPED))
+    body = data.draw(st.sampled_from(bodies(dialect) or any_shipped()))
     assert_reads_well(dialect, damaged(body, damages))
 
 
@@ -242,16 +246,16 @@ def test_no_damage_to_what_ships_breaks_a_reader(
 def test_no_splice_of_two_bodies_breaks_a_reader(
     dialect: str, data: st.DataObject, at: int, n: int
 ) -> None:
-    own = bodies(dialect) or tuple(_ANY_SHIPPED)
-    other = data.draw(st.sampled_from(own) | st.sampled_from(_ANY_SHIPPED))
+    own = bodies(dialect) or tuple(any_shipped())
+    other = data.draw(st.sampled_from(own) | st.sampled_from(any_shipped()))
     assert_reads_well(dialect, spliced(data.draw(st.sampled_from(own)), at, other, n))
 
 
-_RECORDED = [
-    each.interaction
-    for each in (recorded(files()) if IS_THERE else ())
-    if 0 < len(each.interaction.body) <= _LONGEST_RECORDED
-]
+@cache
+def streams() -> list[Interaction]:
+    """Return the recorded streams of the corpus that are not too long."""
+    every = (each.interaction for each in recorded(files()))
+    return [each for each in every if 0 < len(each.body) <= _LONGEST_RECORDED]
 
 
 @needs_corpus
@@ -261,8 +265,8 @@ _RECORDED = [
 def test_no_damage_to_a_recorded_stream_breaks_a_reader(
     dialect: str, data: st.DataObject, damages: list[Damage]
 ) -> None:
-    own = [each for each in _RECORDED if each.dialect == dialect]
-    assert_reads_well(dialect, damaged(data.draw(st.sampled_from(own or _RECORDED)).body, damages))
+    own = [each for each in streams() if each.dialect == dialect]
+    assert_reads_well(dialect, damaged(data.draw(st.sampled_from(own or streams())).body, damages))
 
 
 # The damages themselves

@@ -11,10 +11,13 @@ from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from tests.dialects.shipped_bodies import shipped
 
-SAMPLES = [each for interactions in shipped().values() for each in interactions[:12]]
+# Deferred, because each process of the tests imports this module.
+SAMPLES = st.deferred(
+    lambda: st.sampled_from([each for them in shipped().values() for each in them[:12]])
+)
 
 
-@given(st.sampled_from(SAMPLES))
+@given(SAMPLES)
 def test_joined_frames_equal_the_body(interaction: Interaction) -> None:
     found = sent(interaction.body)
     if found is None:
@@ -24,7 +27,7 @@ def test_joined_frames_equal_the_body(interaction: Interaction) -> None:
     assert told == [(frame.data, frame.event) for frame in iter_frames([interaction.body])]
 
 
-@given(st.sampled_from(SAMPLES), st.data())
+@given(SAMPLES, st.data())
 def test_changed_frame_keeps_the_bytes_of_the_others(
     interaction: Interaction, data: st.DataObject
 ) -> None:
@@ -40,7 +43,7 @@ def test_changed_frame_keeps_the_bytes_of_the_others(
     assert changed.frames[at + 1 :] == found.frames[at + 1 :]
 
 
-@given(st.sampled_from(SAMPLES))
+@given(SAMPLES)
 def test_payload_value_round_trips(interaction: Interaction) -> None:
     found = sent(interaction.body)
     for frame in found.frames if found is not None else ():
