@@ -1,7 +1,7 @@
-"""Every bundled body gives the same turn under every single cut and byte by byte.
+"""Every bundled body gives the same turn under every single cut.
 
 Long bodies are cut at a spread of their offsets, another one for each body; the deep profile cuts
-at each.
+at each. The cells of the scenarios are also judged byte by byte.
 """
 
 from itertools import islice
@@ -14,7 +14,7 @@ from harness.judging.replaying import deadlines, replay
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.turns.turn import Turn
-from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts
+from harness.wire.cuts import UNSPLIT, Chunking, iter_single_cuts
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import IS_DEEP, shipped_subjects
 
@@ -81,5 +81,4 @@ def _differing(normalizer: Normalizer, body: _Body) -> list[Chunking]:
     raw = body.interaction.body
     whole = turn(UNSPLIT)
     cuts = islice(iter_single_cuts(raw), len(raw) % body.step, None, body.step)
-    cut = [each for each in cuts if turn(each) != whole]
-    return cut + ([] if turn(each_byte(raw)) == whole else [each_byte(raw)])
+    return [each for each in cuts if turn(each) != whole]
