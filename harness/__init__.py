@@ -22,7 +22,7 @@ _HOMES = {
     "playback.server": ("PlaybackServer",),
     "recording.recorder": ("Recorder",),
     "testing": ("conformance_suite",),
-    "text_calls": ("TextPolicy", "read_text_calls"),
+    "text_calls": ("TEXT_DIALECTS", "TextPolicy", "read_text_calls"),
     "turns.deltas": (
         *("ArgumentsDelta", "Delta", "Finish", "FinishReason", "ParseError", "ReasoningDelta"),
         *(

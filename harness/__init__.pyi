@@ -15,6 +15,7 @@ from harness.playback.playback import Playback as Playback
 from harness.playback.server import PlaybackServer as PlaybackServer
 from harness.recording.recorder import Recorder as Recorder
 from harness.testing import conformance_suite as conformance_suite
+from harness.text_calls import TEXT_DIALECTS as TEXT_DIALECTS
 from harness.text_calls import TextPolicy as TextPolicy
 from harness.text_calls import read_text_calls as read_text_calls
 from harness.turns.deltas import ArgumentsDelta as ArgumentsDelta

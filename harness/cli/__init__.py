@@ -42,6 +42,7 @@ _COMMANDS = {
     "record": "Record cassettes from a live or local server.",
     "audit": "Search cassettes for secrets.",
     "import": "Convert recordings of other tools to cassettes.",
+    "export": "Write scenarios as plain JSON, for tests in other languages.",
     "cassettes": "Write the emulated cassettes of scenarios.",
     "new": "Write a cassette that shows a quirk, and a draft of its scenario.",
     "list": "List scenarios, cassettes, normalizers, rules and more.",

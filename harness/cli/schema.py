@@ -19,6 +19,7 @@ from harness.runs.compare import Comparison
 from harness.runs.expectations import ExpectationsFile
 from harness.runs.gate import Gate, Summary
 from harness.runs.run import Footer, Header
+from harness.runs.text_fixtures import TextFixture
 
 
 def scenario_schema() -> dict[str, Any]:
@@ -50,6 +51,7 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "expectations": lambda: msgspec.json.schema(ExpectationsFile),
     "baseline": lambda: msgspec.json.schema(Baseline),
     "client-protocol": client_protocol_schema,
+    "text-fixture": lambda: msgspec.json.schema(TextFixture),
     "badge": lambda: msgspec.json.schema(Badge),
 }
 

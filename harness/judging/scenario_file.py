@@ -50,7 +50,7 @@ SHARED_FOLDERS = frozenset({"tools", "prompts"})
 _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.MULTILINE)
 
 
-class CallFile(File, frozen=True):
+class CallFile(File, frozen=True, omit_defaults=True):
     """A call that must be emitted; without `id` any unique id will do.
 
     Exactly one key contains what the model gives it: `arguments` of a function, `input` of a custom
@@ -64,14 +64,14 @@ class CallFile(File, frozen=True):
     action: dict[str, Any] | list[Any] | None = None
 
 
-class FailureFile(File, frozen=True):
+class FailureFile(File, frozen=True, omit_defaults=True):
     """How the turn must fail: the code ("*" for any) and a part of the message."""
 
     code: Text
     says: str = ""
 
 
-class UsageFile(File, frozen=True):
+class UsageFile(File, frozen=True, omit_defaults=True):
     """Token counts as the provider reports them."""
 
     input_tokens: int | None = None
@@ -92,7 +92,7 @@ _FIELD_OF: Final[dict[Open, Field]] = {
 }
 
 
-class TurnFile(File, frozen=True):
+class TurnFile(File, frozen=True, omit_defaults=True):
     """The turn that one interaction must give; with `may_fail` it may fail instead, with any code.
 
     `open` are keys that are not judged; with `missing_calls`, calls may be missing, but no call
@@ -193,6 +193,16 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         "tools": None if names is None else tuple(load_tool(root, name, where) for name in names),
     }
     return Scenario(id=_scenario_id(path, root), **{**asdict(file), **read})
+
+
+def load_turns(path: Path) -> tuple[TurnFile, ...]:
+    """Return the turns that the scenario in the file at `path` expects, as the file states them.
+
+    Raises:
+        UnreadableError: the file cannot be used.
+    """
+    where = str(path)
+    return convert(_document(read_file(path), where), ScenarioFile, where).expect or ()
 
 
 def _in_text(file: ScenarioFile, other: str, root: Path, where: str) -> ScenarioFile:

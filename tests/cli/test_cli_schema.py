@@ -19,7 +19,7 @@ def _schema(harness: Harness, name: str) -> Any:  # noqa: ANN401 - a JSON Schema
     return left.json
 
 
-@pytest.mark.parametrize("name", ["scenario", "result", "run", "summary"])
+@pytest.mark.parametrize("name", ["scenario", "result", "run", "summary", "text-fixture"])
 def test_each_is_a_valid_schema(harness: Harness, name: str) -> None:
     assert jsonschema_rs.meta.is_valid(_schema(harness, name))
 

@@ -1,0 +1,53 @@
+"""`harness export`: what the suite knows, as plain files for other tools."""
+
+from pathlib import Path
+
+import click
+
+from harness.errors import UsageError
+from harness.runs.run import pluralize
+from harness.runs.selection import select_subjects
+from harness.runs.text_fixtures import format_fixture, text_fixtures
+
+
+@click.group("export")
+def export_command() -> None:
+    """Write scenarios as plain JSON, for tests in other languages."""
+
+
+@export_command.command("text-fixtures")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("text-fixtures"),
+    show_default=True,
+    help="The folder to write to: one file for each scenario.",
+)
+def text_fixtures_command(paths: tuple[Path, ...], output: Path) -> int:
+    """Write each scenario of PATHS with calls in the text as a JSON file.
+
+    A file has the pieces of text that a reader gets, the offered tools and the expected turn.
+    Without PATHS, the bundled scenarios are written.
+    """
+    count = 0
+    for fixture in text_fixtures(select_subjects(paths)):
+        path = output / f"{fixture.scenario}.json"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(format_fixture(fixture))
+        except OSError as error:
+            raise UsageError(
+                f"cannot write: {error.strerror}",
+                where=str(path),
+                hint="Give a folder that can be written to: -o FOLDER.",
+            ) from error
+        count += 1
+    if not count:
+        raise UsageError(
+            "no scenario has calls in the text",
+            hint="Give scenarios with the key `text_dialect`, or none for the bundled ones.",
+        )
+    click.echo(f"{pluralize(count, 'fixture')} in {output}")
+    return 0
