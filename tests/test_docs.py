@@ -8,7 +8,7 @@ import click
 import msgspec
 import pytest
 
-from harness import shipped
+from harness import load_cassette, shipped
 from harness.cli import cli
 from harness.conversation.task import Limits
 from harness.judging.catalogue import load_catalogue
@@ -185,3 +185,21 @@ def test_the_policies_are_told_with_their_values(
         for name, values in policies.items()
     }
     assert [name for name, row in rows.items() if row not in text] == []
+
+
+def test_readme_counts_what_ships() -> None:
+    about = [rule.about for rule in RULES.values()]
+    turns, conversations, cost = (about.count(it) for it in ("turns", "conversation", "cost"))
+    text = " ".join(_text("README.md").split())
+    said = (
+        f"{turns} rules for turns, {conversations} rules for conversations and {cost} rules for "
+        "cost."
+    )
+    assert said in text
+    recorded = [
+        cassette
+        for cassette in map(load_cassette, sorted((ROOT / "cassettes").rglob("*.yaml")))
+        if cassette.origin.kind == "recorded"
+    ]
+    streams = sum(len(cassette.interactions) for cassette in recorded)
+    assert f"{len(recorded)} **recorded** cassettes: {streams} turns" in text
