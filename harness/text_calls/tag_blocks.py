@@ -139,7 +139,7 @@ class TagBlockEnd(Ending):
         """Outside a value a tag of the block is what it looks like."""
         if kind == BLOCK:
             return start
-        return end if kind == END_BLOCK and self._wrapped else MORE
+        return end if kind == END_BLOCK else MORE
 
     def _call_closed(self, start: int, end: int) -> int:
         if not self._wrapped:
@@ -173,7 +173,6 @@ class TagBlockEnd(Ending):
 
     def _after_call(self, kind: str, start: int, end: int) -> int:
         if kind in (BLOCK, END_BLOCK):
-            self._state = self._in_value
             return self._outside(kind, start, end)
         return self._after_open(kind, start, end)
 
@@ -206,7 +205,7 @@ class TagDialect(TextDialect):
         """The closing tag that can be one."""
         return TagBlockEnd(self.grammar, opener)
 
-    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
         return read_tagged_calls(self.grammar, block.text, block.offered)
 

@@ -63,10 +63,8 @@ class ListedEnd(Ending):
 
     def close(self) -> int:
         """See `Ending.close`."""
-        if self._current is None:
-            return MORE if self._goes_on(self._rest, final=True) else self._end
-        end = self._current.close()
-        return end if end == MORE else self._base + end
+        cut = self._current is not None or self._goes_on(self._rest, final=True)
+        return MORE if cut else self._end
 
     def _goes_on(self, rest: str, *, final: bool) -> bool | None:
         return any_of(lead.matches(rest, final=final) for lead in _LEADS)
@@ -146,8 +144,8 @@ def _named(body: str) -> Iterator[WrittenCall]:
 
 
 def _ending(first: str) -> Ending:
-    return JsonEnd(closers=(_END,), openers=(_OPENER,)) if first in ("[", "{") else ListedEnd()
+    return JsonEnd(closers=(_END,), openers=(_OPENER,)) if first == "[" else ListedEnd()
 
 
 def _part_end() -> Ending:
-    return headed_end((_END,), (_OPENER,), brackets="{")
+    return headed_end((_END,), (_OPENER,), brackets=("{",))
