@@ -29,7 +29,6 @@ _SENTINEL: Final = "]<]minimax[>["
 _BLOCK: Final = "<tool_call>"
 _CLOSER: Final = "</tool_call>"
 _INVOKE: Final = "/invoke"
-_MAX_NESTED: Final = 64
 _SPAN: Final = 64
 _S: Final = re.escape(_SENTINEL)
 _TAG: Final = re.compile(
@@ -151,7 +150,7 @@ def _invoked(
         index += 1
         key = tag["tag"]
         top = stack[-1]
-        if tag["call"] or len(stack) > _MAX_NESTED:
+        if tag["call"]:
             raise _Broken(_WRONG)
         if not key.startswith("/"):
             _must_be_blank(text, top, tag.start())
@@ -170,11 +169,11 @@ def _close(text: str, stack: list[_Open], tag: "re.Match[str]") -> None:
     top = stack.pop()
     if tag["tag"] != f"/{top.key}":
         raise _Broken(_WRONG)
-    content = text[top.start : tag.start()]
     if top.children:
         _must_be_blank(text, top, tag.start())
         value: Value = Elements(tuple(top.children))
     else:
+        content = text[top.start : tag.start()]
         value = content if content.strip() else Elements((), content)
     stack[-1].children.append((top.key, value))
     stack[-1].done = tag.end()
