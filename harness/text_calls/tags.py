@@ -107,12 +107,11 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
     tags: list[_Tag] = []
     at = 0
     for match in grammar.tags.finditer(text):
-        fields = match.groupdict()
-        name = fields.get("name") or fields.get("key") or ""
+        fields = match.groupdict("")
         leads = _is_blank(text[at : match.start()])
         at = match.end()
-        kind = match.lastgroup or ""
-        tags.append(_Tag(kind, match.start(), at, name, fields.get("string") or "", leads))
+        name, typed = fields["name"] or fields["key"], fields.get("string", "")
+        tags.append(_Tag(str(match.lastgroup), match.start(), at, name, typed, leads))
     return tags
 
 

@@ -29,6 +29,7 @@ _SENTINEL: Final = "]<]minimax[>["
 _BLOCK: Final = "<tool_call>"
 _CLOSER: Final = "</tool_call>"
 _INVOKE: Final = "/invoke"
+_MAX_NESTED: Final = 64
 _SPAN: Final = 64
 _S: Final = re.escape(_SENTINEL)
 _TAG: Final = re.compile(
@@ -150,7 +151,7 @@ def _invoked(
         index += 1
         key = tag["tag"]
         top = stack[-1]
-        if tag["call"]:
+        if tag["call"] or len(stack) > _MAX_NESTED:
             raise _Broken(_WRONG)
         if not key.startswith("/"):
             _must_be_blank(text, top, tag.start())
@@ -169,11 +170,11 @@ def _close(text: str, stack: list[_Open], tag: "re.Match[str]") -> None:
     top = stack.pop()
     if tag["tag"] != f"/{top.key}":
         raise _Broken(_WRONG)
+    content = text[top.start : tag.start()]
     if top.children:
         _must_be_blank(text, top, tag.start())
         value: Value = Elements(tuple(top.children))
     else:
-        content = text[top.start : tag.start()]
         value = content if content.strip() else Elements((), content)
     stack[-1].children.append((top.key, value))
     stack[-1].done = tag.end()

@@ -34,7 +34,7 @@ class ListedEnd(Ending):
         # The part that continues, and where it began; None between two.
         self._current: Ending | None = _part_end()
         self._base = 0
-        self._end = MORE  # of the last part
+        self._end: int  # of the last part
         self._rest = ""  # what came after it
         self._taken = 0
 
@@ -137,7 +137,7 @@ def _named(body: str) -> Iterator[WrittenCall]:
     while match := _CALL.match(body, at):
         found = scan(body, match.end()) if body.startswith("{", match.end()) else None
         # What is not a complete object continues to the end.
-        at = found.end if found and found.end >= 0 else len(body)
+        at = found.end if found and found.end != -1 else len(body)
         arguments = body[match.end() : at]
         error = "" if arguments else "no arguments follow the name"
         yield WrittenCall(match["name"], arguments, match["id"] or "", error)
