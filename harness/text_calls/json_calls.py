@@ -11,7 +11,7 @@ twice, or contains more than one call can mean, is an error; so is a tool that i
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -38,7 +38,7 @@ _NOTHING_KNOWN: Final = Offered()
 # The name of a broken call, for its report; nothing else of it is used.
 _NAMED = re.compile(rf'\s*\{{\s*"(?:{"|".join(NAME_KEYS)})"\s*:\s*("(?:[^"\\]|\\.){{1,200}}")')
 _BETWEEN = re.compile(r"[ \t\n\r,;]*+")
-_SPACE = re.compile(r"[ \t\n\r]*+")
+_SEPARATORS = re.compile(r"[ \t\n\r,:]*+")
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 # The members of an object in order, each value as its own JSON text; a key may come twice.
@@ -71,7 +71,7 @@ def read_marked_calls(text: str, offered: Offered, error: str) -> tuple[WrittenC
 
     JSON that names no tool is one call with `error`.
     """
-    if text.startswith("[") and text[1:].lstrip() == "]":
+    if "".join(text.split()) == "[]":
         return ()
     return read_json_calls(text, offered) or (WrittenCall("", error=error),)
 
@@ -84,7 +84,7 @@ def iter_values(text: str) -> Iterator[str]:
         if at == len(text):
             return
         end = scan(text, at).end
-        end = end if end >= 0 else len(text)
+        end = len(text) if end == -1 else end
         yield text[at:end]
         at = end
 
@@ -94,7 +94,7 @@ def read_pairs(text: str) -> Pairs | None:
     if not text.startswith("{") or scan(text).state is not PrefixState.COMPLETE:
         return None
     parts = _iter_children(text)
-    return tuple((read_string(key), value) for key, value in zip(parts, parts, strict=True))
+    return tuple((read_string(key), next(parts)) for key in parts)
 
 
 def read_members(text: str) -> dict[str, str] | None:
@@ -106,11 +106,11 @@ def read_members(text: str) -> dict[str, str] | None:
     return None if found is None else dict(found)
 
 
-def repeated_key(found: Pairs, keys: Collection[str] | None = None) -> str:
-    """Return which of `keys` (or of all) occurs twice, so that it is not known which is meant."""
+def repeated_key(found: Pairs) -> str:
+    """Return which key occurs twice, so that it is not known which is meant."""
     seen: set[str] = set()
     for key, _ in found:
-        if key in seen and (keys is None or key in keys):
+        if key in seen:
             return key
         seen.add(key)
     return ""
@@ -133,13 +133,11 @@ def read_items(text: str) -> tuple[str, ...]:
 
 def _iter_children(text: str) -> Iterator[str]:
     """Yield the items of an array, or the keys and values of an object, as they stand."""
-    at = end_of(_SPACE, text, 1)
-    while text[at] not in "}]":
+    at = end_of(_SEPARATORS, text, 1)
+    while not text.startswith(("}", "]"), at):
         end = scan(text, at).end
         yield text[at:end]
-        at = end_of(_SPACE, text, end)
-        if text[at] in ",:":
-            at = end_of(_SPACE, text, at + 1)
+        at = end_of(_SEPARATORS, text, end)
 
 
 def _of_value(text: str, offered: Offered, *, marked: bool) -> list[WrittenCall]:

@@ -223,7 +223,7 @@ class JsonEnd(Walk):
 
 
 def headed_end(
-    closers: tuple[str, ...], openers: tuple[str, ...], *, brackets: str = "{["
+    closers: tuple[str, ...], openers: tuple[str, ...], *, brackets: tuple[str, ...] = ("{", "[")
 ) -> SequenceEnd:
     """Return the ending of a block that ends after the first JSON object in it.
 

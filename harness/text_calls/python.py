@@ -86,7 +86,7 @@ def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
     """Return the call that begins here, and the offset after it."""
     name, start = match[1], match.end()
     stop = _closing(text, start)
-    if stop < 0:
+    if stop is None:
         return WrittenCall(name, error="the text ended inside the call"), len(text)
     try:
         return WrittenCall(name, _arguments(text[start : stop - 1])), stop
@@ -94,18 +94,18 @@ def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
         return WrittenCall(name, error=str(error)), stop
 
 
-def _closing(text: str, at: int) -> int:
-    """Return the offset after the parenthesis that closes the call; -1 if there is none."""
+def _closing(text: str, at: int) -> int | None:
+    """Return the offset after the parenthesis that closes the call; None if there is none."""
     depth = 1
     for match in _SKIM.finditer(text, at):
         if match["cut"]:
-            return -1
+            return None
         if match["string"]:
             continue
         depth += 1 if match[0] in _OPENING else -1
         if depth == 0:
             return match.end()
-    return -1
+    return None
 
 
 def _arguments(text: str) -> str:
@@ -138,7 +138,7 @@ def _value(text: str, at: int) -> tuple[str, int]:
     start, depth, parts = at, 0, list[str]()
     scalar = False
     while match := _TOKEN.match(text, at):
-        sign = match["sign"] or ""
+        sign = match["sign"]
         at = match.end()
         if sign == "," and depth == 0:
             break
@@ -157,7 +157,7 @@ def _value(text: str, at: int) -> tuple[str, int]:
 
 def _is_spare_comma(parts: list[str]) -> bool:
     """Whether a comma follows the last item, as Python has it and JSON has not."""
-    return parts[-1:] == [", "] and parts[-2] not in ("[", "{", ", ")
+    return parts[-1:] == [", "] and parts[-2] not in ("[", "{")
 
 
 def _written(match: "re.Match[str]") -> str:
@@ -193,7 +193,7 @@ def _string(match: "re.Match[str]") -> str:
 
 
 def _unescaped(match: "re.Match[str]") -> str:
-    kind = match.lastgroup or ""
+    kind = str(match.lastgroup)
     literal = match[kind]
     if kind == "line":
         return ""

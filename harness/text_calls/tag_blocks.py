@@ -47,10 +47,10 @@ class TagBlockEnd(Ending):
         # Where we are, and where what looked like the end may be part of the value after all.
         self._state: _Step = self._start
         self._maybe = (self._after_value, self._after_call, self._after_open, self._after_all)
-        self._wrapped = False
+        self._wrapped: bool
         # Whether nothing but white space came since the last tag.
         self._blank = True
-        self._candidate = MORE
+        self._candidate: int
         # How many blocks are open inside a value, and the tags right before, one directly after
         # the other. Where a broken block may be cut, so that no text is lost.
         self._depth = 0
@@ -64,7 +64,7 @@ class TagBlockEnd(Ending):
         for match in self._grammar.tags.finditer(buffer):
             self._pass(buffer, done, match.start())
             done = match.end()
-            end = self._tag(match.lastgroup or "", self._at + match.start(), self._at + done)
+            end = self._tag(str(match.lastgroup), self._at + match.start(), self._at + done)
             self._blank = True
             if end != MORE:
                 return end
@@ -139,7 +139,7 @@ class TagBlockEnd(Ending):
         """Outside a value a tag of the block is what it looks like."""
         if kind == BLOCK:
             return start
-        return end if kind == END_BLOCK and self._wrapped else MORE
+        return end if kind == END_BLOCK else MORE
 
     def _call_closed(self, start: int, end: int) -> int:
         if not self._wrapped:
@@ -160,7 +160,7 @@ class TagBlockEnd(Ending):
             self._may_cut(start)
             is_call = kind == END_CALL and self._wrapped
             self._state = self._after_open if is_call else self._after_all
-            self._candidate = MORE if is_call else end
+            self._candidate = end
         elif self._nests(kind) > 0:
             self._depth = 1
         return MORE
@@ -173,7 +173,6 @@ class TagBlockEnd(Ending):
 
     def _after_call(self, kind: str, start: int, end: int) -> int:
         if kind in (BLOCK, END_BLOCK):
-            self._state = self._in_value
             return self._outside(kind, start, end)
         return self._after_open(kind, start, end)
 
@@ -206,7 +205,7 @@ class TagDialect(TextDialect):
         """The closing tag that can be one."""
         return TagBlockEnd(self.grammar, opener)
 
-    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
         return read_tagged_calls(self.grammar, block.text, block.offered)
 

@@ -107,12 +107,11 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
     tags: list[_Tag] = []
     at = 0
     for match in grammar.tags.finditer(text):
-        fields = match.groupdict()
-        name = fields.get("name") or fields.get("key") or ""
+        fields = match.groupdict("")
         leads = _is_blank(text[at : match.start()])
         at = match.end()
-        kind = match.lastgroup or ""
-        tags.append(_Tag(kind, match.start(), at, name, fields.get("string") or "", leads))
+        name, typed = fields["name"] or fields["key"], fields.get("string", "")
+        tags.append(_Tag(str(match.lastgroup), match.start(), at, name, typed, leads))
     return tags
 
 
@@ -205,7 +204,7 @@ class _Reader:
             mixed |= any(inside.kind == END_PARAMETER for inside in self._tags[first : self._at])
             if end.kind == PARAMETER:
                 unclosed.append(end.name)
-        return _ReadCall(call.name, error=NEVER_CLOSED if self._is_end(self._at) else STRAY)
+        return _ReadCall(call.name, error=NEVER_CLOSED)
 
     def _end_of_value(self) -> _Tag | None:
         """Return the tag that ends the value which begins before the next one; go to it."""
@@ -228,19 +227,20 @@ class _Reader:
         if tag.kind == END_PARAMETER:
             if index + 1 == len(self._tags) or not self._tags[index + 1].leads:
                 return False
-            kind = self._tags[index + 1].kind
-            return kind == PARAMETER or (kind == END_CALL and self._ends(index + 1))
+            return self._tags[index + 1].kind == PARAMETER or self._ends(index + 1)
         if self._trusted:
             return False
         # Two closing tags may not be missing at once, or the text could end in a value.
         followed = not self._wrapped or index + 1 < len(self._tags)
-        return tag.kind == PARAMETER or (tag.kind == END_CALL and followed and self._ends(index))
+        return tag.kind == PARAMETER or (followed and self._ends(index))
 
     def _ends(self, index: int) -> bool:
-        """Whether the closing tag of a call at `index` can be one: what must follow does."""
+        """Whether the tag at `index` is the closing one of a call: what must follow does."""
+        if self._tags[index].kind != END_CALL:
+            return False
         if self._is_end(index + 1):
             return True
-        if not self._wrapped or index + 1 == len(self._tags) or not self._tags[index + 1].leads:
+        if index + 1 == len(self._tags) or not self._tags[index + 1].leads:
             return False
         kind = self._tags[index + 1].kind
         return kind == CALL or (kind == END_BLOCK and self._is_end(index + 2))

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from harness.text_calls.boundaries import Ending, SequenceEnd, literal_end
+from harness.text_calls.boundaries import Ending, SequenceEnd, any_literal, literal_end
 from harness.text_calls.dialect import BlockStart, Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_end import headed_end
 from harness.text_calls.native import NAMESPACE
@@ -54,8 +54,8 @@ class TokenCalls(TextDialect):
                 maybe = any(it.startswith(body) for it in self.call_begins)
                 return maybe and (bool(body) if start.final else None)
             body = body[len(begin) :]
-        header = _HEADER.match(body)
-        name, rest = (header[1], body[header.end() :]) if header else ("", body)
+        header = next(_HEADER.finditer(body))  # each of its parts may be missing
+        name, rest = header[1], body[header.end() :]
         if rest.startswith(self.separators):
             return bool(name)
         if not any(it.startswith(rest) for it in self.separators):
@@ -77,16 +77,15 @@ class TokenCalls(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Return the one call of the block."""
-        body = block.raw
-        if block.opener in self.section_begins:
-            body = block.raw.lstrip()
-            body = body[len(next((it for it in self.call_begins if body.startswith(it)), "")) :]
-        separator = next((it for it in self.separators if it in body), "")
-        header, _, rest = body.partition(separator) if separator else (body, "", "")
-        if not separator:
-            name = header.strip() if header.strip() in block.offered else ""
+        body = block.raw.lstrip()
+        for token in self.call_begins:
+            body = body.removeprefix(token)
+        header, *arguments = re.split(any_literal(*self.separators), body, maxsplit=1)
+        header = header.strip()
+        if not arguments:
+            name = header if header in block.offered else ""
             return (WrittenCall(name, error="the text ended before the call's arguments"),)
-        call = self.named(header.strip(), rest, block.offered)
+        call = self.named(header, arguments[0], block.offered)
         if not call.arguments and not call.error:
             error = "no arguments follow the name"
             call = WrittenCall(call.name, "", call.id, error)

@@ -137,7 +137,8 @@ def test_words_and_other_lists_stay_text(text: str) -> None:
 
 def test_a_list_that_is_no_call_is_said_at_once() -> None:
     assert PYTHONIC.starts(BlockStart("[", "s", Offered(TOOLS), final=False)) is None
-    assert PYTHONIC.starts(BlockStart("[", "see", Offered(TOOLS), final=False)) is False
+    assert PYTHONIC.starts(BlockStart("[", "see ", Offered(TOOLS), final=False)) is None
+    assert PYTHONIC.starts(BlockStart("[", "see]", Offered(TOOLS), final=False)) is False
     assert PYTHONIC.starts(BlockStart("[", "1", Offered(TOOLS), final=False)) is False
 
 

@@ -171,7 +171,7 @@ def _call(raw: str, error: str) -> WrittenCall:
 
 def _repeated(found: Pairs) -> str:
     """Say which key occurs twice, so that it is not known which of both is meant."""
-    key = repeated_key(found, _OWN_KEYS)
+    key = repeated_key(found)
     return f"the key {key!r} occurs twice" if key else ""
 
 

@@ -66,8 +66,8 @@ class DeepSeek(TokenCalls):
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
         """The name precedes the separator, or after it with a fence around the JSON."""
         del offered
-        lead = _FENCED.match(body)
-        name, rest = (lead[1], body[lead.end() :]) if lead else ("", body)
+        lead = next(_FENCED.finditer(body))  # each of its parts may be missing
+        name, rest = lead[1], body[lead.end() :]
         if name and header != _KIND:
             error = "something that is not JSON is between the name and the arguments"
             return WrittenCall(header, error=error)

@@ -56,15 +56,14 @@ class Glm(TagDialect):
             return not rest if start.final else None
         return rest.startswith((_OPENER, "<|"))
 
-    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Return the calls; one whose open value quotes an opening tag may end further on."""
         found = super().calls(block)
         _, tag, value = block.text.rpartition("<arg_value>")
-        if not (found and tag and _OPENER in value) or "</arg_value>" in value:
+        if not (tag and _OPENER in value) or "</arg_value>" in value:
             return found
-        last = found[-1]
-        error = last.error or "the text ended in a value that quotes a call"
-        return (*found[:-1], WrittenCall(last.name, last.arguments, last.id, error))
+        error = "the text ended in a value that quotes a call"
+        return tuple(WrittenCall(call.name, error=error) for call in found)
 
     def write_call(self, call: WrittenCall) -> str:
         """One outer tag, as the chat template of GLM-4.5 renders it."""

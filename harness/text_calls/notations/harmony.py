@@ -139,7 +139,7 @@ class Harmony(TextDialect):
         if message.to in _NOBODY:
             return (WrittenCall(arguments=body, error="the call names no recipient"),)
         if not message.marked:
-            return (WrittenCall(message.to, error=f"no {MESSAGE} precedes its arguments"),)
+            return (WrittenCall(message.to, error="no message token precedes its arguments"),)
         return (WrittenCall(message.to, body),)
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:

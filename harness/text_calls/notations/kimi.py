@@ -9,6 +9,8 @@ TEXT-KIMI-IN-REASONING.
 
 import re
 
+import msgspec
+
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.tokens import TokenCalls
 
@@ -34,7 +36,8 @@ class Kimi(TokenCalls):
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
         """The header is the id; a bare name is none."""
         name = header if header in offered else _AROUND_NAME.sub("", header)
-        return WrittenCall(name, body.strip(), "" if name == header else header)
+        call = WrittenCall(name, body.strip())
+        return call if name == header else msgspec.structs.replace(call, id=header)
 
     def written_header(self, call: WrittenCall, index: int) -> str:
         """The id as the template makes it up where the call has none."""

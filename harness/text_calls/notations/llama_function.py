@@ -19,7 +19,7 @@ from harness.text_calls.boundaries import (
 )
 from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_end import JsonEnd
-from harness.turns.json_prefix import PrefixState, scan
+from harness.turns.arguments import parse
 
 _CALL: Final = "<function="
 _BLOCK: Final = "<tool_call>"
@@ -49,15 +49,8 @@ class LlamaFunction(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """The block is one call."""
         named, _, body = block.raw.partition(">")
-        name = named.rpartition("=")[2].strip()
-        arguments = body.strip()
-        found = scan(arguments)
-        if found.state is PrefixState.COMPLETE:
-            return (WrittenCall(name, arguments),)
-        if found.state is PrefixState.PREFIX:
-            return (WrittenCall(name, error="the text ended inside the call's arguments"),)
-        where = f"at offset {found.offset}: expected {found.expected}"
-        return (WrittenCall(name, error=f"the call's arguments are not JSON {where}"),)
+        name, arguments = named.rpartition("=")[2].strip(), body.strip()
+        return (WrittenCall(name, arguments, error=parse(arguments).error),)
 
     def write_call(self, call: WrittenCall) -> str:
         """One tag."""

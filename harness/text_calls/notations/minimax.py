@@ -51,7 +51,7 @@ class Minimax(TagDialect):
             return super().ending(opener)
         return JsonEnd(several=True, closers=(_LINES_CLOSER,), openers=(_LINES,))
 
-    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each `invoke`, or each JSON object, is a call."""
         if block.opener == _BLOCK:
             return super().calls(block)

@@ -34,7 +34,7 @@ class ListedEnd(Ending):
         # The part that continues, and where it began; None between two.
         self._current: Ending | None = _part_end()
         self._base = 0
-        self._end = MORE  # of the last part
+        self._end: int  # of the last part
         self._rest = ""  # what came after it
         self._taken = 0
 
@@ -63,10 +63,8 @@ class ListedEnd(Ending):
 
     def close(self) -> int:
         """See `Ending.close`."""
-        if self._current is None:
-            return MORE if self._goes_on(self._rest, final=True) else self._end
-        end = self._current.close()
-        return end if end == MORE else self._base + end
+        cut = self._current is not None or self._goes_on(self._rest, final=True)
+        return MORE if cut else self._end
 
     def _goes_on(self, rest: str, *, final: bool) -> bool | None:
         return any_of(lead.matches(rest, final=final) for lead in _LEADS)
@@ -139,15 +137,15 @@ def _named(body: str) -> Iterator[WrittenCall]:
     while match := _CALL.match(body, at):
         found = scan(body, match.end()) if body.startswith("{", match.end()) else None
         # What is not a complete object continues to the end.
-        at = found.end if found and found.end >= 0 else len(body)
+        at = found.end if found and found.end != -1 else len(body)
         arguments = body[match.end() : at]
         error = "" if arguments else "no arguments follow the name"
         yield WrittenCall(match["name"], arguments, match["id"] or "", error)
 
 
 def _ending(first: str) -> Ending:
-    return JsonEnd(closers=(_END,), openers=(_OPENER,)) if first in ("[", "{") else ListedEnd()
+    return JsonEnd(closers=(_END,), openers=(_OPENER,)) if first == "[" else ListedEnd()
 
 
 def _part_end() -> Ending:
-    return headed_end((_END,), (_OPENER,), brackets="{")
+    return headed_end((_END,), (_OPENER,), brackets=("{",))

@@ -78,6 +78,6 @@ def _plain(call: WrittenCall, offered: Offered) -> WrittenCall:
 
 
 def _ending(first: str) -> Ending:
-    if first in "[{":
+    if first in ("[", "{"):
         return JsonEnd(several=True, closers=_ENDS, openers=(_TAG,))
     return QuotedEnd(_CALL)

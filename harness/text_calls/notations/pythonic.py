@@ -30,7 +30,7 @@ _LIST: Final = Notation(PYTHON_QUOTES, brackets=True)
 _CLOSERS: Final = {"<|python_start|>": "<|python_end|>", "<function_calls>": "</function_calls>"}
 _TAGGED: Final = {opener: Notation(PYTHON_QUOTES, (end,)) for opener, end in _CLOSERS.items()}
 _PYTHON = Head(SPACE, r"\[?+", SPACE, NAME, r"[ \t]*+", r"\(", commits=4)
-_NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+)?+([ \t]*+)(.?)", re.DOTALL)
+_NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+|)[ \t]*+(.?)", re.DOTALL)
 
 
 def _broken(text: str) -> WrittenCall:
@@ -47,13 +47,10 @@ class Pythonic(TextDialect):
 
     def starts(self, start: BlockStart) -> bool | None:
         """An offered tool is called right after the bracket."""
-        match = _NAME.match(start.head)
-        name, gap, after = (match[1] or "", match[2], match[3]) if match else ("", "", "")
-        if after:
-            return after == "(" and clean_name(name, start.offered) in start.offered
-        begins = start.offered.begins(name)
-        known = clean_name(name, start.offered) in start.offered if name and gap else begins
-        return None if known else False
+        name, after = next(_NAME.finditer(start.head)).groups()  # both may be ""
+        if not after:
+            return None
+        return after == "(" and clean_name(name, start.offered) in start.offered
 
     def ending(self, _opener: str) -> Ending:
         """The bracket that closes the list."""
@@ -62,8 +59,7 @@ class Pythonic(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Nothing but calls is in the list; else it is text."""
         found = read_python_calls(block.raw)
-        over = block.raw[found.stop :].strip() in ("", "]")
-        return found.calls if over and found.calls else None
+        return found.calls if block.raw[found.stop :].strip() in ("", "]") else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One list."""
