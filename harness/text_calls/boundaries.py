@@ -185,9 +185,8 @@ class Head:
         return self._commits is not None and part["committed"] is not None
 
     def name(self, head: str) -> str:
-        """Return the name in a head of this form; "" if it has none."""
-        match = self._complete.match(head)
-        return match["name"] if match else ""
+        """Return the name in a complete head of this form."""
+        return self._complete.match(head)["name"]  # type: ignore[index]  # it is complete
 
 
 def any_of(answers: Iterable[bool | None]) -> bool | None:

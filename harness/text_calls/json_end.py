@@ -89,7 +89,7 @@ class JsonEnd(Walk):
         self._stack = list(opened)
         self._several = several
         self._closers, self._openers = closers, openers
-        self._seam = ""  # what came last, of the same value and after its last string
+        self._seam = ""  # what came after the last string, spaces between values aside
         self._closer: Ending | None = None  # once it is broken
         self._end = MORE  # of the last complete value, if another may follow
         self._string_pieces: list[str] = []
@@ -134,7 +134,7 @@ class JsonEnd(Walk):
                     return MORE
                 if text[at] not in "{[":
                     return self._end
-                self._end, self._seam = MORE, ""
+                self._end = MORE
             begin, at = at, self._token(text, at)
             self._seam = (self._seam + text[begin:at])[-_SEAM:]
             if self.broken:
