@@ -24,9 +24,8 @@ _BRACKET: Final = re.compile(r"[{\[]")
 _BETWEEN: Final = re.compile(r"[ \t\n\r,;]*+")
 _AFTER_STRING: Final = ":,}]"
 _BLANK_LINE: Final = r"\n[ \t\r]{0,24}+(\n)"
-# The most characters that a marker can have, with what is before it; how many of them may be JSON.
+# The most characters that a marker can have, with what is before it.
 _SPAN: Final = 256
-_SEAM: Final = 64
 
 
 def _marker_end(closers: tuple[str, ...], openers: tuple[str, ...]) -> SequenceEnd:
@@ -89,10 +88,10 @@ class JsonEnd(Walk):
         self._stack = list(opened)
         self._several = several
         self._closers, self._openers = closers, openers
-        self._seam = ""  # what came after the last string, spaces between values aside
-        self._closer: Ending | None = None  # once it is broken
+        self._pieces: list[str] = []  # the block, until its JSON is broken
+        self._closer: Ending | None = None  # from then on
         self._end = MORE  # of the last complete value, if another may follow
-        self._string_pieces: list[str] = []
+        self._string_start = 0
         self._after_string = False
         self.broken_at = MORE
         self.string_end = 0
@@ -103,19 +102,22 @@ class JsonEnd(Walk):
         self._taken += len(text) - start
         if not self.broken:
             end = self._json(text, start, offset)
-            if not self.broken:
+            if end != MORE or not self._closers:
                 return end
-            start = self.broken_at - offset
-            if self._closers:
-                end = self._closer_in_string()
-                if end != MORE:
-                    return end
-                self._closer = _marker_end(self._closers, self._openers)
-                self._closer.feed(self._seam, 0)
+            stop = self.broken_at - offset if self.broken else len(text)
+            self._pieces.append(text[start:stop])
+            if not self.broken:
+                return MORE
+            raw, start = "".join(self._pieces), stop
+            end = self._closer_in_string(raw)
+            if end != MORE:
+                return end
+            self._closer = _marker_end(self._closers, self._openers)
+            self._closer.feed(raw, self.string_end)
         if self._closer is None:
             return MORE
         end = self._closer.feed(text, start)
-        return end if end == MORE else self.broken_at - len(self._seam) + end
+        return end if end == MORE else self.string_end + end
 
     def close(self) -> int:
         """See `Ending.close`."""
@@ -135,32 +137,25 @@ class JsonEnd(Walk):
                 if text[at] not in "{[":
                     return self._end
                 self._end = MORE
-            begin, at = at, self._token(text, at)
-            self._seam = (self._seam + text[begin:at])[-_SEAM:]
+            at = self._token(text, at)
             if self.broken:
                 self.broken_at = offset + at
                 return MORE
+            if self._in_string:
+                self._string_start = offset + at
             if not self._stack:
                 self._end = offset + at
                 if not self._several:
                     return self._end
         return MORE
 
-    def _string(self, text: str, at: int) -> int:
-        end = super()._string(text, at)
-        if self._closers:
-            self._string_pieces.append(text[at:end])
-        return end
-
-    def _closer_in_string(self) -> int:
+    def _closer_in_string(self, raw: str) -> int:
         """Return where a marker is in a string that was never closed, if it counts there."""
         if not self._after_string:
             return MORE
-        string = "".join(self._string_pieces)
-        match = _broken_pattern(self._closers, self._openers, lines=False).search(string)
-        if match is None:
-            return MORE
-        return self.string_end - len(string) + match.start(match.lastindex or 0)
+        pattern = _broken_pattern(self._closers, self._openers, lines=False)
+        match = pattern.search(raw, self._string_start, self.string_end)
+        return match.start(match.lastindex or 0) if match else MORE
 
     def _gap(self, text: str, at: int) -> int:
         """Return where the next value may begin."""
@@ -171,7 +166,6 @@ class JsonEnd(Walk):
 
     def _after(self, _sign: str) -> None:
         self._after_string = True
-        self._seam = ""
 
     def _token(self, text: str, at: int) -> int:
         if self._after_string:
@@ -188,7 +182,6 @@ class JsonEnd(Walk):
         sign = match[0]
         if sign == '"':
             self._in_string = True
-            self._string_pieces = []
         elif sign in "{[":
             self._stack.append(sign)
         elif not (sign in PAIRS and self._stack.pop() == PAIRS[sign]):
