@@ -91,7 +91,7 @@ class JsonEnd(Walk):
         self._pieces: list[str] = []  # the block, until its JSON is broken
         self._closer: Ending | None = None  # from then on
         self._end = MORE  # of the last complete value, if another may follow
-        self._string_start = 0
+        self._string_start: int  # of the last string
         self._after_string = False
         self.broken_at = MORE
         self.string_end = 0
