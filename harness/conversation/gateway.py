@@ -159,12 +159,12 @@ def tool_use_config(task: Task) -> AgentConfig:
     )
 
 
-# The prompt says that a code block is a call, so it is not an example.
+# The prompt says that a code block is a call, so it is not an example, also if words follow it.
 FALLBACK_TEXT_POLICY: Final = TextPolicy(
-    dialects=frozenset(("fenced-json", "bare-json", "tagged-json")), bare="anywhere", code="calls"
+    dialects=frozenset(("bare-json", "tagged-json")), bare="anywhere", code="calls"
 )
 # The rest of a code block whose call was removed.
-_EMPTY_FENCE: Final = re.compile(r"```[a-zA-Z_]{0,20}\s{0,20}```")
+_EMPTY_FENCE: Final = re.compile(r"```[a-zA-Z_]{0,20}\s{0,20}(?:```|\Z)")
 
 
 def json_fallback_config(task: Task) -> AgentConfig:

@@ -38,7 +38,7 @@ class Transcript:
     def in_fence(self, following: str) -> bool:
         """Whether we are in a code block of the visible text, as is the character that follows."""
         fence = self.visible.fence
-        in_fence = bool(fence) and (following == fence[0] or not self.visible.after_fence)
+        in_fence = bool(fence) and (following in fence or not self.visible.after_fence)
         return self._code and in_fence
 
     @property

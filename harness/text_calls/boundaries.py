@@ -59,19 +59,14 @@ class PatternEnd(Ending):
         """See `Ending.feed`."""
         tail = self._tail
         if tail:
-            # Only a match that begins in the tail can need both; the rest is found in index.
-            seam = tail + text[start : start + self._span]
-            match = self._pattern.search(seam)
-            if match and match.start() < len(tail):
+            match = self._pattern.search(tail + text[start : start + self._span])
+            if match:
                 return self._taken - len(tail) + self._end(match)
         match = self._pattern.search(text, start)
         if match:
             return self._taken + self._end(match) - start
         self._taken += len(text) - start
-        keep = self._span - 1
-        if keep:
-            first = max(start, len(text) - keep)
-            self._tail = (tail + text[first:])[-keep:]
+        self._tail = (tail + text[max(start, len(text) - self._span) :])[-self._span :]
         return MORE
 
     def _end(self, match: "re.Match[str]") -> int:
@@ -190,9 +185,8 @@ class Head:
         return self._commits is not None and part["committed"] is not None
 
     def name(self, head: str) -> str:
-        """Return the name in a head of this form; "" if it has none."""
-        match = self._complete.match(head)
-        return match["name"] if match else ""
+        """Return the name in a complete head of this form."""
+        return self._complete.match(head)["name"]  # type: ignore[index]  # it is complete
 
 
 def any_of(answers: Iterable[bool | None]) -> bool | None:
@@ -271,7 +265,7 @@ class _Tokens:
 
     def cut_from(self, text: str, at: int) -> int:
         """Return where a tail begins that may be the beginning of one; its length if none."""
-        for index in range(max(at, len(text) - self.span + 1), len(text)):
+        for index in range(max(at, len(text) - self.span), len(text)):
             if text[index:] in self._cut:
                 return index
         return len(text)

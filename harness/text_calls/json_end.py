@@ -62,8 +62,8 @@ class JsonEnd(Walk):
     may be quoted wrongly.
 
     Args:
-        opened: the bracket that the opening marker itself was; "" if JSON still follows.
-        lead: other text may precede the first value; it belongs to the block.
+        opened: the bracket that the opening marker itself was; "" if JSON still follows, perhaps
+            after other text, which belongs to the block.
         several: further values follow, with white space, commas or semicolons between them.
         closers: markers that end a block whose JSON is broken; the block ends before them.
         openers: markers of another block, which do so too. Without closers, broken JSON
@@ -80,22 +80,18 @@ class JsonEnd(Walk):
         self,
         opened: str = "",
         *,
-        lead: bool = False,
         several: bool = False,
         closers: tuple[str, ...] = (),
         openers: tuple[str, ...] = (),
     ) -> None:
         super().__init__()
         self._stack = list(opened)
-        self._lead = lead
         self._several = several
         self._closers, self._openers = closers, openers
-        self._brackets = ""  # the last two since the last string
-        self._bracket_at = MORE  # after the last one
-        self._closer: Ending | None = None  # once it is broken
-        self._closer_base = self._break_at = 0
+        self._pieces: list[str] = []  # the block, until its JSON is broken
+        self._closer: Ending | None = None  # from then on
         self._end = MORE  # of the last complete value, if another may follow
-        self._string_pieces: list[str] = []
+        self._string_start: int  # of the last string
         self._after_string = False
         self.broken_at = MORE
         self.string_end = 0
@@ -106,16 +102,22 @@ class JsonEnd(Walk):
         self._taken += len(text) - start
         if not self.broken:
             end = self._json(text, start, offset)
-            if end != MORE or not self.broken:
+            if end != MORE or not self._closers:
                 return end
-            end = self._closer_in_string()
+            stop = self.broken_at - offset if self.broken else len(text)
+            self._pieces.append(text[start:stop])
+            if not self.broken:
+                return MORE
+            raw, start = "".join(self._pieces), stop
+            end = self._closer_in_string(raw)
             if end != MORE:
                 return end
-            start = self._break_at - offset
+            self._closer = _marker_end(self._closers, self._openers)
+            self._closer.feed(raw, self.string_end)
         if self._closer is None:
             return MORE
         end = self._closer.feed(text, start)
-        return end if end == MORE else self._closer_base + end
+        return end if end == MORE else self.string_end + end
 
     def close(self) -> int:
         """See `Ending.close`."""
@@ -127,72 +129,40 @@ class JsonEnd(Walk):
             if self._in_string:
                 at = self._string(text, at)
                 self.string_end = offset + at
-            elif self._stack:
-                depth = len(self._stack)
-                at = self._token(text, at)
-                if self.broken:
-                    self.broken_at = offset + at
-                    return self._break(offset + at)
-                if len(self._stack) != depth:
-                    self._note_bracket(text[at - 1], offset + at)
-                if not self._stack:
-                    self._end = offset + at
-                    if not self._several:
-                        return self._end
-            else:
+                continue
+            if not self._stack:
                 at = self._gap(text, at)
                 if at == stop:
-                    break
+                    return MORE
                 if text[at] not in "{[":
-                    # The end, or not JSON at all.
-                    self.broken = self._end == MORE
-                    return self._break(offset + at) if self.broken else self._end
-                self._stack.append(text[at])
-                self._end, self._lead = MORE, False
-                at += 1
-                self._note_bracket(text[at - 1], offset + at)
+                    return self._end
+                self._end = MORE
+            at = self._token(text, at)
+            if self.broken:
+                self.broken_at = offset + at
+                return MORE
+            if self._in_string:
+                self._string_start = offset + at
+            if not self._stack:
+                self._end = offset + at
+                if not self._several:
+                    return self._end
         return MORE
 
-    def _string(self, text: str, at: int) -> int:
-        end = super()._string(text, at)
-        if self._closers:
-            self._string_pieces.append(text[at:end])
-        return end
-
-    def _note_bracket(self, sign: str, end: int) -> None:
-        self._brackets = (self._brackets + sign)[-2:]
-        self._bracket_at = end
-
-    def _break(self, at: int) -> int:
-        """Look for markers from `at` on, or from brackets before it that may belong to one."""
-        self._break_at = self._closer_base = at
-        if not self._closers:
-            return MORE
-        if self._bracket_at == MORE:
-            self._closer = literal_end(*self._closers, *self._openers, inclusive=False)
-            return MORE
-        self._closer = _marker_end(self._closers, self._openers)
-        if self._brackets[-1:] in PAIRS or at == self._bracket_at:
-            self._closer_base -= len(self._brackets)
-            self._closer.feed(self._brackets, 0)
-        return MORE
-
-    def _closer_in_string(self) -> int:
+    def _closer_in_string(self, raw: str) -> int:
         """Return where a marker is in a string that was never closed, if it counts there."""
-        if not self._after_string or not self._closers:
+        if not self._after_string:
             return MORE
-        string = "".join(self._string_pieces)
-        match = _broken_pattern(self._closers, self._openers, lines=False).search(string)
-        if match is None:
-            return MORE
-        return self.string_end - len(string) + match.start(match.lastindex or 0)
+        pattern = _broken_pattern(self._closers, self._openers, lines=False)
+        match = pattern.search(raw, self._string_start, self.string_end)
+        return match.start(match.lastindex or 0) if match else MORE
 
     def _gap(self, text: str, at: int) -> int:
         """Return where the next value may begin."""
-        if self._lead:
+        if self._end == MORE:
             match = _BRACKET.search(text, at)
             return match.start() if match else len(text)
-        return end_of(_BETWEEN if self._end != MORE else SPACE, text, at)
+        return end_of(_BETWEEN, text, at)
 
     def _after(self, _sign: str) -> None:
         self._after_string = True
@@ -212,8 +182,6 @@ class JsonEnd(Walk):
         sign = match[0]
         if sign == '"':
             self._in_string = True
-            self._string_pieces = []
-            self._brackets = ""
         elif sign in "{[":
             self._stack.append(sign)
         elif not (sign in PAIRS and self._stack.pop() == PAIRS[sign]):

@@ -152,19 +152,17 @@ class JsonString:
         while at < len(text) and not (self.ended or self.broken):
             if self.held:
                 at = self._escape(text, at, out)
-                continue
-            stop = end_of(PLAIN, text, at)
-            if stop > at:
-                self._emit(text[at:stop], out)
-            at = stop
-            if at == len(text):
-                break
-            if text[at] == '"':
+            elif text[at] == _BACKSLASH:
+                self.held = _BACKSLASH
+                at += 1
+            elif text[at] == '"':
                 self._emit("", out)
                 self.ended = True
+                at += 1
             else:
-                self.held = "\\"
-            at += 1
+                stop = end_of(PLAIN, text, at)
+                self._emit(text[at:stop], out)
+                at = stop
         return "".join(out), at
 
     def _escape(self, text: str, at: int, out: list[str]) -> int:

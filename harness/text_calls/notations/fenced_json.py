@@ -48,7 +48,7 @@ class FencedJson(TextDialect):
 
     def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or the next line that begins with a fence where it is broken."""
-        return JsonEnd(lead=True, several=True, closers=("\n```", "\n~~~"))
+        return JsonEnd(several=True, closers=("\n```", "\n~~~"))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """What bare JSON would find in it."""

@@ -40,9 +40,9 @@ class PythonTag(TextDialect):
     openers = (_TAG,)
     heads: ClassVar = {
         _TAG: (
-            Head(SPACE, r"\{", commits=1),
+            Head(SPACE, r"\{"),
             Head(SPACE, r"\[", SPACE, r"\{", commits=1),
-            Head(SPACE, NAME, r"(?<=\.call)\(", commits=2),
+            Head(SPACE, NAME, r"(?<=\.call)\("),
         )
     }
     trailers = _ENDS

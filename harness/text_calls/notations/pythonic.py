@@ -72,7 +72,7 @@ class TaggedPythonic(TextDialect):
     name = "pythonic-tags"
     title = "Python calls in <|python_start|> or <function_calls> (Llama 4, Olmo 3)"
     openers = tuple(_CLOSERS)
-    heads: ClassVar = {openers[0]: (_PYTHON, Head(SPACE, r"\{", commits=1)), openers[1]: (_PYTHON,)}
+    heads: ClassVar = {openers[0]: (_PYTHON, Head(SPACE, r"\{")), openers[1]: (_PYTHON,)}
     trailers = ("<|eom|>", "<|eot|>")
     orphans = ("<|python_end|>",)
     noise = trailers

@@ -36,7 +36,7 @@ class TagEnd(Ending):
 
     def __init__(self, *, fenced: bool) -> None:
         self._fenced = fenced
-        self._json = JsonEnd(lead=fenced, several=True, closers=(CLOSER,), openers=(OPENER,))
+        self._json = JsonEnd(several=True, closers=(CLOSER,), openers=(OPENER,))
         self._json_end = MORE
         self._pieces: list[str] = []  # the block, until its JSON is over
         self._tail: str  # what follows the JSON, as much as matters
@@ -94,8 +94,8 @@ class TagEnd(Ending):
         if at == MORE:  # in a string, which may have blank lines
             return end
         line = whole.rfind("\n", 0, at)
-        before = max(len(whole[: max(line, 0)].rstrip()), self._json.string_end)
-        blank = _BLANK_LINE.search(whole, before or at)
+        before = max(len(whole[: line + 1].rstrip()), self._json.string_end)
+        blank = _BLANK_LINE.search(whole, before)
         return blank.start() if blank and (end == MORE or blank.start() < end) else end
 
 
@@ -156,7 +156,9 @@ class TaggedJson(TextDialect):
 
 
 def _ending(first: str) -> Ending:
-    return TagEnd(fenced=first in "`~")
+    if first in "{[`~":
+        return TagEnd(fenced=first in "`~")
+    return literal_end(CLOSER, OPENER, inclusive=False)
 
 
 def _json(body: str, *, final: bool) -> bool | None:
