@@ -20,7 +20,7 @@ def end_of(pattern: "re.Pattern[str]", text: str, at: int) -> int:
 
 
 class Ending(ABC):
-    """Looks for the end of one block. Holds no text but the little that a marker may span."""
+    """Looks for the end of one block."""
 
     @abstractmethod
     def feed(self, text: str, start: int) -> int:

@@ -104,9 +104,9 @@ class JsonEnd(Walk):
             end = self._json(text, start, offset)
             if end != MORE or not self._closers:
                 return end
-            stop = self.broken_at - offset if self.broken else len(text)
+            stop = len(text) if self.broken_at == MORE else self.broken_at - offset
             self._pieces.append(text[start:stop])
-            if not self.broken:
+            if self.broken_at == MORE:
                 return MORE
             raw, start = "".join(self._pieces), stop
             end = self._closer_in_string(raw)
