@@ -31,9 +31,8 @@ from harness.turns.json_prefix import PrefixState, scan
 
 _SPACE = re.compile(r"[ \t\n\r\ufeff]*+")
 # White space before the reply or after it of which no more is held.
-_SPACE_CHARACTERS: Final = 512
-_LONG_SPACE = re.compile(rf"([ \t\n\r\ufeff]{{{_SPACE_CHARACTERS}}})[ \t\n\r\ufeff]+")
-_FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n")
+_SPACE_CHARACTERS: Final = 224
+_FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n[ \t\n\r\ufeff]{0,224}+")
 _CUT_FENCE = re.compile(r"`{1,3}|```(?:j|js|jso|json|J|JS|JSO|JSON)?[ \t]{0,8}\r?")
 _FENCE_MARK: Final = "```"
 _THINK: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
@@ -114,10 +113,12 @@ class ActionScanner:
 
     def _head(self, text: str, at: int) -> int:
         """Look at what the text begins with, as much of it as has come."""
-        head = text[at:]
+        more = max(at, end_of(_SPACE, text, at) - _SPACE_CHARACTERS)
+        self._emit(text[at:more], reasoning=False)
+        at, head = more, text[more:]
         start = self._begin(head)
         if start is None:
-            self._held = _LONG_SPACE.sub(r"\1", head)
+            self._held = head
             return len(text)
         if self._phase == self._head:
             self._phase = self._others
@@ -131,7 +132,7 @@ class ActionScanner:
         start = end_of(_SPACE, head, 0)
         fence = _FENCE.match(head, start)
         if fence:
-            start = end_of(_SPACE, head, fence.end())
+            start = fence.end()
         elif _may_begin(head[start:]):
             return None
         if start == len(head):
@@ -153,7 +154,7 @@ class ActionScanner:
             self._phase = self._head
             return at + len(thought) + len(closer)
         stop = thought.rfind("<")
-        if stop < 0 or not self._closer.startswith(thought[stop:]):
+        if not self._closer.startswith(thought[stop:]):
             stop = len(thought)
         self._emit(thought[:stop], reasoning=True)
         self._held = thought[stop:]
