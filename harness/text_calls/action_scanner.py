@@ -30,7 +30,7 @@ from harness.text_calls.scanner import Scanner
 from harness.turns.json_prefix import PrefixState, scan
 
 _SPACE = re.compile(r"[ \t\n\r\ufeff]*+")
-# White space before the reply or after it of which no more is held.
+# White space before the reply or after it; what is longer is cut to this.
 _SPACE_CHARACTERS: Final = 224
 _FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n[ \t\n\r\ufeff]{0,224}+")
 _CUT_FENCE = re.compile(r"`{1,3}|```(?:j|js|jso|json|J|JS|JSO|JSON)?[ \t]{0,8}\r?")
@@ -113,9 +113,8 @@ class ActionScanner:
 
     def _head(self, text: str, at: int) -> int:
         """Look at what the text begins with, as much of it as has come."""
-        more = max(at, end_of(_SPACE, text, at) - _SPACE_CHARACTERS)
-        self._emit(text[at:more], reasoning=False)
-        at, head = more, text[more:]
+        at = max(at, end_of(_SPACE, text, at) - _SPACE_CHARACTERS)
+        head = text[at:]
         start = self._begin(head)
         if start is None:
             self._held = head
