@@ -39,10 +39,8 @@ _PAIRS = {
     "tool_call_begin": "tool_call_end",
     "tool_calls_section_begin": "tool_calls_section_end",
     "tool_call_section_begin": "tool_call_section_end",
-    "tool_call_argument_begin": "",
     "tool▁calls▁begin": "tool▁calls▁end",
     "tool▁call▁begin": "tool▁call▁end",
-    "tool▁sep": "",
     "begin▁of▁sentence": "end▁of▁sentence",
     "START_ACTION": "END_ACTION",
     "action_start": "action_end",
@@ -55,8 +53,8 @@ _PAIRS = {
     "python_tag": "eom_id",
     "begin_of_text": "endoftext",
 }
-_OPENED_BY = {closer: opener for opener, closer in _PAIRS.items() if closer}
-_WORDS = {*_PAIRS, *_OPENED_BY}
+_OPENED_BY = {closer: opener for opener, closer in _PAIRS.items()}
+_WORDS = {*_PAIRS, *_OPENED_BY, "tool_call_argument_begin", "tool▁sep"}
 
 
 def _any(words: Iterable[str]) -> str:
