@@ -42,13 +42,13 @@ class ActionObject:
         self.reasoned = self.answered = self.lists = False
         self.whole = self.stuck = False
         self._raw: list[str] = []
-        self._size = 0  # taken before the text at hand, less where it begins there
+        self._size = 0  # taken before the text at hand
         self._rest: int
         self._step = self._next_key
         # The steps that white space may precede.
         self._between = (self._next_key, self._colon, self._begin_value, self._comma)
         self._key: str
-        self._string = JsonString()
+        self._string: JsonString
         self._value: list[str] = []
         self._draft: dict[str, list[str]] = {}
         self._stack: list[str] = []
@@ -73,19 +73,15 @@ class ActionObject:
         """What was taken after the last text that was emitted."""
         return self.raw[self._rest :]
 
-    def feed(self, text: str, at: int) -> int:
-        """Take `text` from `at` on, up to the end of the object; return how far."""
-        start = at
-        self._size -= start
-        if not self._raw:
-            at += len("{")
+    def feed(self, text: str) -> int:
+        """Take `text` up to the end of the object; return how far."""
+        at = 0 if self._raw else len("{")
         while at < len(text) and not (self.whole or self.stuck):
             if self._step in self._between:
                 at = end_of(_SPACE, text, at)
-                if at == len(text):
-                    break
-            at = self._step(text, at)
-        self._raw.append(text[start:at])
+            if at < len(text):
+                at = self._step(text, at)
+        self._raw.append(text[:at])
         self._size += at
         return at
 
@@ -187,7 +183,7 @@ class ActionObject:
         """Take a piece of the value of a member."""
         if self._key == REASONING_KEY:
             self._emit(piece, reasoning=True)
-        elif self._key == ACTION_KEY and not self.action:
+        elif self._key == ACTION_KEY:
             self._value.append(piece)
         elif self._key in ANSWER_KEYS and not self.action:
             if piece:  # a key without text, emitted again and again, is kept nowhere

@@ -27,13 +27,12 @@ from harness.text_calls.notations.action_protocol import (
 )
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
-from harness.turns.exact_json import join_surrogates
 from harness.turns.json_prefix import PrefixState, scan
 
 _SPACE = re.compile(r"[ \t\n\r\ufeff]*+")
-# White space before the reply or after it of which no more is held.
-_SPACE_CHARACTERS: Final = 512
-_FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n")
+# White space before the reply or after it; what is longer is cut to this.
+_SPACE_CHARACTERS: Final = 224
+_FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n[ \t\n\r\ufeff]{0,224}+")
 _CUT_FENCE = re.compile(r"`{1,3}|```(?:j|js|jso|json|J|JS|JSO|JSON)?[ \t]{0,8}\r?")
 _FENCE_MARK: Final = "```"
 _THINK: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
@@ -71,12 +70,11 @@ class ActionScanner:
         self._string = JsonString()
         self._raw: list[str] = []  # of a reply in a string, or of one that was truncated
         self._begun = False  # the string holds more than white space
-        self._answered = False
 
     @property
     def blank(self) -> bool:
-        """Whether neither visible text nor a call came so far."""
-        return not (self._answered or self.found) and self._other.blank
+        """Whether neither visible text, nor a call, nor a reply came."""
+        return self._phase in (self._thinking, self._others) and self._other.blank
 
     def take(self) -> list[tuple[bool, str]]:
         """Return what was emitted since the last time: (whether it is reasoning, text)."""
@@ -104,7 +102,6 @@ class ActionScanner:
             self._pass_on(self._before + "".join(self._raw) + self._held)
         for reasoning, piece in self._late:
             self._emit(piece, reasoning=reasoning)
-        self._phase = self._plain
         self._other.close(with_native_calls=with_native_calls)
 
     def resolve(self, *, count: bool) -> None:
@@ -116,10 +113,11 @@ class ActionScanner:
 
     def _head(self, text: str, at: int) -> int:
         """Look at what the text begins with, as much of it as has come."""
+        at = max(at, end_of(_SPACE, text, at) - _SPACE_CHARACTERS)
         head = text[at:]
         start = self._begin(head)
-        if start < 0:
-            self._held = head[:_SPACE_CHARACTERS]
+        if start is None:
+            self._held = head
             return len(text)
         if self._phase == self._head:
             self._phase = self._others
@@ -128,14 +126,16 @@ class ActionScanner:
             self._before = head[:start]
         return at + start
 
-    def _begin(self, head: str) -> int:
-        """Choose how to continue, and return from where; -1 if more text must decide."""
+    def _begin(self, head: str) -> int | None:
+        """Choose how to continue, and return from where; None if more text must decide."""
         start = end_of(_SPACE, head, 0)
         fence = _FENCE.match(head, start)
         if fence:
-            start = end_of(_SPACE, head, fence.end())
-        if start == len(head) or (not fence and _may_begin(head[start:])):
-            return -1
+            start = fence.end()
+        elif _may_begin(head[start:]):
+            return None
+        if start == len(head):
+            return None
         opener = next((it for it in _THINK if not fence and head.startswith(it, start)), "")
         if opener:
             self._phase, self._closer = self._thinking, _THINK[opener]
@@ -152,9 +152,9 @@ class ActionScanner:
             self._emit(thought, reasoning=True)
             self._phase = self._head
             return at + len(thought) + len(closer)
-        stop = max(0, len(thought) - len(self._closer))
-        while not self._closer.startswith(thought[stop:]):
-            stop += 1
+        stop = thought.rfind("<")
+        if not self._closer.startswith(thought[stop:]):
+            stop = len(thought)
         self._emit(thought[:stop], reasoning=True)
         self._held = thought[stop:]
         return len(text)
@@ -162,13 +162,13 @@ class ActionScanner:
     # The reply
 
     def _in_object(self, text: str, at: int) -> int:
-        at = self._object.feed(text, at)
+        at += self._object.feed(text[at:])
         emitted, self._object.emitted = self._object.emitted, []
         for reasoning, piece in emitted:
             self._emit_reply(piece, reasoning=reasoning)
         if self._object.whole:
             raw = self._object.raw
-            reply = read_reply(join_surrogates(raw))
+            reply = read_reply(raw)
             if reply is not None:
                 self._replied(reply, raw)
             elif scan(raw).state is PrefixState.COMPLETE:
@@ -190,7 +190,7 @@ class ActionScanner:
             self._pass_on(self._before + "".join(self._raw))
         elif self._string.ended:
             raw = "".join(self._raw)
-            reply = read_reply(join_surrogates(raw))
+            reply = read_reply(raw)
             if reply is None:
                 self._pass_on(self._before + raw)
             else:
@@ -268,11 +268,12 @@ class ActionScanner:
             self.found.clear()
             self._pass_on("".join(self._example) + space + rest)
         else:
-            self._phase = self._plain
             for found in self.found:
                 error = found.call.error or _FOLLOWED
                 found.call = msgspec.structs.replace(found.call, error=error)
-            self._plain(space + rest, 0)
+            self._emit(space, reasoning=False)
+            self._phase = self._plain
+            return gap
         return len(text)
 
     def _plain(self, text: str, at: int) -> int:
@@ -303,7 +304,6 @@ class ActionScanner:
     def _emit(self, text: str, *, reasoning: bool) -> None:
         if text:
             self._emitted.append((reasoning, text))
-            self._answered = self._answered or not (reasoning or text.isspace())
 
 
 def _may_begin(head: str) -> bool:

@@ -6,12 +6,12 @@ NAME-PREFIXED, NAME-FUZZY-TRAP). Arguments are never cleaned: what leaked into t
 and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Neither raises; both are linear.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from harness.text_calls.dialect import Offered
+from harness.text_calls.json_calls import read_string
 
 # Kimi and gpt-oss name a tool inside this space; other spaces hold tools of the server.
 NAMESPACE: Final = "functions."
@@ -39,10 +39,8 @@ _PAIRS = {
     "tool_call_begin": "tool_call_end",
     "tool_calls_section_begin": "tool_calls_section_end",
     "tool_call_section_begin": "tool_call_section_end",
-    "tool_call_argument_begin": "",
     "tool▁calls▁begin": "tool▁calls▁end",
     "tool▁call▁begin": "tool▁call▁end",
-    "tool▁sep": "",
     "begin▁of▁sentence": "end▁of▁sentence",
     "START_ACTION": "END_ACTION",
     "action_start": "action_end",
@@ -55,8 +53,8 @@ _PAIRS = {
     "python_tag": "eom_id",
     "begin_of_text": "endoftext",
 }
-_OPENED_BY = {closer: opener for opener, closer in _PAIRS.items() if closer}
-_WORDS = {*_PAIRS, *_OPENED_BY}
+_OPENED_BY = {closer: opener for opener, closer in _PAIRS.items()}
+_WORDS = {*_PAIRS, *_OPENED_BY, "tool_call_argument_begin", "tool▁sep"}
 
 
 def _any(words: Iterable[str]) -> str:
@@ -69,10 +67,9 @@ _MARKER = re.compile(
     rf"|<[{_BARS}](?P<word>{_any(_WORDS)})[{_BARS}]>"
     r"|<(?:\|(?P<gemma>tool_call)|(?P<gemma_end>tool_call)\|)>"
 )
-_SPACE = re.compile(r"\s*")
 # These bars and dashes are on no keyboard: so the model copied a template's token.
 _FOREIGN = frozenset("\uff5c\u2016\u2581")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*+)("?)', re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
 def clean_name(name: str, offered: Offered) -> str:
@@ -91,40 +88,25 @@ def clean_name(name: str, offered: Offered) -> str:
 def leaked_token(arguments: str) -> str:
     """Return the first closing token of a template that leaked into `arguments`, "" if none.
 
-    A token counts if no opening one precedes it in the same string, and either its
-    string ends with it, or another marker follows, or it is outside all strings.
+    They are strict JSON. A token counts if no opening one precedes it in the same string, and
+    either its string ends with it, or another marker follows.
     """
-    return next((token for part in _parts(arguments) if (token := _unbalanced(part))), "")
-
-
-def _parts(text: str) -> Iterator[str]:
-    """Yield what is between the strings of a JSON text, and each string's value."""
-    at = 0
-    for match in _STRING.finditer(text):
-        yield text[at : match.start()]
-        yield _value(match[1])
-        at = match.end()
-    yield text[at:]
-
-
-def _value(inside: str) -> str:
-    try:
-        return str(json.loads(f'"{inside}"', strict=False))
-    except ValueError:
-        return inside
+    texts = (read_string(match[0]) for match in _STRING.finditer(arguments))
+    return next(filter(None, map(_unbalanced, texts)), "")
 
 
 def _unbalanced(text: str) -> str:
     """Return the first closing token in `text` that closes nothing and is not part of a text."""
     opened: dict[str, int] = {}
     marks = list(_MARKER.finditer(text))
-    for index, mark in enumerate(marks):
+    stops = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, stop in zip(marks, stops, strict=False):
         kind, closes = _kind(mark)
         if not closes:
             opened[kind] = opened.get(kind, 0) + 1
         elif opened.get(kind, 0):
             opened[kind] -= 1
-        elif _FOREIGN & set(mark[0]) or _ends_markup(text, marks, index):
+        elif _FOREIGN & set(mark[0]) or not text[mark.end() : stop].strip():
             return mark[0]
     return ""
 
@@ -139,11 +121,3 @@ def _kind(mark: "re.Match[str]") -> tuple[str, bool]:
     if mark["dsml"]:
         return f"DSML {mark['dsml']}", bool(mark["dsml_end"])
     return "gemma", bool(mark["gemma_end"])
-
-
-def _ends_markup(text: str, marks: "list[re.Match[str]]", index: int) -> bool:
-    """Whether nothing, or another marker, follows the marker, white space aside."""
-    space = _SPACE.match(text, marks[index].end())
-    after = space.end() if space else len(text)
-    followed = index + 1 < len(marks) and marks[index + 1].start() == after
-    return followed or after == len(text)

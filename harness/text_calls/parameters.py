@@ -5,7 +5,7 @@ readings: the string of exactly its characters, and the JSON value that it is (o
 `True`, `False` and `None`, which templates print for JSON's words; white space around a JSON
 value has no meaning). Exactly one of them must fit the schema. If both fit, or none, the
 call is an error and no guess; a quoted string has no JSON reading, because no template quotes
-strings. Numbers keep their digits.
+strings. Numbers keep their digits, and whether they can be used is judged with the arguments.
 Source: the chat templates print strings unchanged and everything else as JSON.
 """
 
@@ -16,7 +16,7 @@ import msgspec
 
 from harness.text_calls.dialect import WrittenCall
 from harness.turns.exact_json import write_exactly
-from harness.turns.strict_json import Reading, read_json
+from harness.turns.strict_json import read_json
 from harness.turns.turn import referenced_schema
 
 Schema: TypeAlias = Mapping[str, Any] | bool
@@ -66,13 +66,11 @@ class _Reading(msgspec.Struct, frozen=True):
         kinds: the JSON Schema types that it has.
         value: for comparing with `enum` and `const`.
         text: its JSON.
-        error: what keeps it from being used although it is what was meant.
     """
 
     kinds: frozenset[str]
     value: Any
     text: str
-    error: str = ""
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this module; it names the parameter
@@ -101,7 +99,7 @@ def declared_names(schema: Schema) -> frozenset[str]:
     """Return the names of the parameters that `schema` declares."""
     root = _Root(schema)
     parts = root.parts(schema)
-    return frozenset(str(name) for part in parts for name in _mapping(part.get("properties")))
+    return frozenset(str(name) for part in parts for name in as_mapping(part.get("properties")))
 
 
 def lacks_required(given: Collection[str], schema: Schema) -> bool:
@@ -128,12 +126,12 @@ class _Root:
             yield node
             waiting.append(referenced_schema(self.schema, node.get("$ref")))
             for key in ("allOf", *_BRANCHES):
-                waiting += _list(node.get(key))
+                waiting += as_list(node.get(key))
 
     def child(self, schema: Schema, name: str) -> Schema:
         """Return the schema of the member `name` of objects that `schema` describes."""
         parts = list(self.parts(schema))
-        found = [own[name] for part in parts if name in (own := _mapping(part.get("properties")))]
+        found = [own[name] for part in parts if name in (own := as_mapping(part.get("properties")))]
         rest = [part[_REST] for part in parts if isinstance(part.get(_REST), Mapping)]
         return _any_of(found or rest)
 
@@ -163,7 +161,7 @@ def _read(value: Value, root: _Root, schema: Schema, path: str) -> str:
         reading = _json_reading(value.text)
         if reading is None:
             raise _Refused(f"the parameter {_shown(path)} is not JSON: {_shown(value.text)}")
-        return _usable(reading, path)
+        return reading.text
     if isinstance(value, Elements):
         return _read_elements(value, root, schema, path)
     readings = [_string_reading(value), _json_reading(value)]
@@ -199,7 +197,7 @@ def _only(
         reading for reading in readings if reading and _Fit(root, reading).fits(schema, _MAX_DEPTH)
     ]
     if len(fitting) == 1:
-        return _usable(fitting[0], path)
+        return fitting[0].text
     what = f"the parameter {_shown(path)}"
     if fitting:
         ways = " and as ".join(sorted(min(reading.kinds) for reading in fitting))
@@ -207,12 +205,6 @@ def _only(
     allowed = ", ".join(sorted(_types(root, schema)))
     expected = f" of type {allowed}" if allowed else " that its schema allows"
     raise _Refused(f"{what} is not a value{expected}: {_shown(shown)}")
-
-
-def _usable(reading: _Reading, path: str) -> str:
-    if reading.error:
-        raise _Refused(f"the parameter {_shown(path)} {reading.error}")
-    return reading.text
 
 
 # The readings of a text
@@ -231,23 +223,14 @@ def _json_reading(text: str) -> _Reading | None:
     reading = read_json(bare)
     if reading is None:
         return None
-    return _Reading(_kinds(bare, reading), reading.value, bare, _flaw(reading))
+    return _Reading(_kinds(bare, reading.value), reading.value, bare)
 
 
-def _flaw(reading: Reading) -> str:
-    if reading.unusable_number:
-        return f"holds a number that nothing can hold: {_shown(reading.unusable_number)}"
-    if reading.repeated_key is not None:
-        return "holds an object with a key that comes twice"
-    return "is nested too deep" if reading.too_deep else ""
-
-
-def _kinds(text: str, reading: Reading) -> frozenset[str]:
+def _kinds(text: str, value: Any) -> frozenset[str]:  # noqa: ANN401 - any JSON
     """Return the types of a JSON value; as JSON Schema has it, 1.0 is an integer too."""
     first = text[0]
     if first in _FIRST:
         return frozenset((_FIRST[first],))
-    value = reading.value
     is_whole = isinstance(value, int) or value.is_integer()
     return frozenset(("number", "integer")) if is_whole else frozenset(("number",))
 
@@ -284,16 +267,16 @@ class _Fit:
             return False
         target = referenced_schema(self._root.schema, schema.get("$ref"))
         if not self.fits(target, depth) or not all(
-            self.fits(each, depth) for each in _list(schema.get("allOf"))
+            self.fits(each, depth) for each in as_list(schema.get("allOf"))
         ):
             return False
-        branches = (_list(schema.get(key)) for key in _BRANCHES)
+        branches = (as_list(schema.get(key)) for key in _BRANCHES)
         # Of `oneOf` too, any: which of its branches a type fits does not change the value.
         return all(any(self.fits(each, depth) for each in some) for some in branches if some)
 
     def _has_type(self, declared_type: object) -> bool:
         names = {name.lower() for name in _names(declared_type)}
-        return not names or not names <= _CHECKED or bool(names & self._reading.kinds)
+        return bool(not names or names - _CHECKED or names & self._reading.kinds)
 
     def _is_listed(self, schema: Mapping[str, Any]) -> bool:
         if "const" in schema and not self._equals(schema["const"]):
@@ -324,11 +307,13 @@ def _any_of(schemas: list[Any]) -> Schema:
     return {"anyOf": schemas} if schemas else True
 
 
-def _mapping(node: object) -> Mapping[str, Any]:
+def as_mapping(node: object) -> Mapping[str, Any]:
+    """Return `node` if it is an object; else an empty one."""
     return node if isinstance(node, Mapping) else {}
 
 
-def _list(node: object) -> list[Any]:
+def as_list(node: object) -> list[Any]:
+    """Return `node` if it is a list; else an empty one."""
     return node if isinstance(node, list) else []
 
 

@@ -67,7 +67,7 @@ class ActionEnd(Ending):
         self._closer = ""
         # What came before and is still looked at, and the offset of its start in the block.
         self._rest = ""
-        self._base = 0
+        self._base: int
         self._taken = 0
         # Offset from which on the text is new.
         self._fresh: int

@@ -80,7 +80,6 @@ def test_a_clean_name_is_offered_or_the_name_as_it_was(name: str) -> None:
 def test_leaks(value: str, token: str) -> None:
     assert leaked_token(json.dumps({"value": value}, ensure_ascii=False)) == token
     assert leaked_token(json.dumps({value: 1})) == token
-    assert leaked_token('{"value": "' + value) == token
 
 
 @pytest.mark.parametrize(
@@ -102,10 +101,6 @@ def test_leaks(value: str, token: str) -> None:
 def test_text_about_markup_is_no_leak(value: str) -> None:
     assert leaked_token(json.dumps({"value": value, "other": 1})) == ""
     assert leaked_token(json.dumps({value: [value]}, ensure_ascii=False)) == ""
-
-
-def test_a_token_after_the_arguments_is_a_leak() -> None:
-    assert leaked_token('{"city": "Oslo"}<|tool_call_end|>') == "<|tool_call_end|>"
 
 
 def test_escaped_angle_brackets_are_angle_brackets() -> None:

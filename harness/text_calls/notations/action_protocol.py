@@ -37,7 +37,7 @@ ANSWER_KEYS: Final = ("content", "sql", "answer")
 # The fields of an envelope that may hold the reply, as an object or as text.
 ENVELOPE_KEYS: Final = ("response", "result", "text", "content")
 _OWN_KEYS: Final = (REASONING_KEY, ACTION_KEY, CALLS_KEY, *ANSWER_KEYS)
-# How often a reply may be wrapped.
+# In how many envelopes a reply may be.
 _MOST_WRAPS: Final = 4
 
 _FENCED = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(.*)```", re.DOTALL)
@@ -61,7 +61,7 @@ class ActionReply(msgspec.Struct, frozen=True):
         entries: of `tool_calls`, good and bad.
     """
 
-    reasoning: str = ""
+    reasoning: str
     draft: str = ""
     answer: str = ""
     entries: tuple[Entry, ...] = ()
@@ -74,7 +74,7 @@ _NOTHING_LISTED: Final = Entry(
 
 def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
     """Return the reply that `text` is, in whatever it is wrapped; None if it is not one."""
-    text = text.strip(_BLANK)
+    text = join_surrogates(text).strip(_BLANK)
     fenced = _FENCED.fullmatch(text)
     if fenced:
         text = fenced[1].strip(_BLANK)
@@ -82,7 +82,7 @@ def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
         return None
     if text.startswith('"'):
         inner = read_string(text)
-        return read_reply(inner, wraps + 1) if inner else None
+        return read_reply(inner, wraps) if inner else None
     found = read_pairs(text)
     if found is None:
         return None
@@ -92,7 +92,7 @@ def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
 def unescape_arguments(arguments: str) -> str:
     """Return JSON without escapes of characters that need none, every number as it was."""
     try:
-        return write_exactly(decode_exactly(arguments.encode("utf-8", "replace")))
+        return write_exactly(decode_exactly(arguments.encode()))
     except (ValueError, RecursionError):  # the error is reported where arguments are judged
         return arguments
 
@@ -101,8 +101,8 @@ def _own(found: Pairs) -> ActionReply | None:
     """Return the reply whose members these are; None if they are not those of one."""
     fields = dict(found)
     action = read_string(fields.get(ACTION_KEY))
-    raw = fields.get(CALLS_KEY, "")
-    listed = read_items(raw) if raw.startswith("[") else ()
+    raw = fields.get(CALLS_KEY)
+    listed = read_items(raw) if raw and raw.startswith("[") else ()
     reasoning, answer = _text(fields.get(REASONING_KEY, "")), _answer(fields)
     if action == FINISH or (not action and REASONING_KEY in fields and answer):
         error = "it is next to the final answer"
@@ -125,7 +125,7 @@ def _without_action(found: Pairs) -> ActionReply | None:
     No action means the end. Without an answer, too, the reply cannot be used.
     """
     fields = dict(found)
-    if fields.keys() & {ACTION_KEY, CALLS_KEY} or not fields.keys() <= {*_OWN_KEYS, *ENVELOPE_KEYS}:
+    if fields.keys() - {REASONING_KEY, *ANSWER_KEYS, *ENVELOPE_KEYS}:
         return None
     reasoning, answer = _text(fields.get(REASONING_KEY, "")), _answer(fields)
     if answer:

@@ -27,6 +27,7 @@ from harness.text_calls.dialect import (
 )
 from harness.text_calls.json_calls import read_members, read_pairs, read_string, repeated_key
 from harness.text_calls.native import clean_name
+from harness.text_calls.parameters import as_list, as_mapping
 from harness.text_calls.react import (
     ACTION,
     ANSWER,
@@ -42,13 +43,10 @@ from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
 _BOTH: Final = "one reply contains an action and a final answer: it is not known which was meant"
-_NO_TOOL: Final = ("none", "n/a", "null", "no tool")
 # The members of an action that is an object.
 _ACTION: Final = "action"
 _ACTION_INPUT: Final = "action_input"
 _NOTHING: Final = ("", "none", "n/a", "null")
-# A line that cannot be a name any more.
-_LINE_CHARACTERS = 160
 
 # How each label is written: plain, or in bold type.
 _LABELS: Final = {
@@ -60,12 +58,7 @@ _LABELS: Final = {
 _NAME = re.compile(r"[ \t]*+[`*\"'\[]{0,2}+([\w.\-]{1,128}+)[`*\"'\]]{0,2}+[ \t]*+")
 _INLINE = re.compile(_NAME.pattern + r"(?:\([ \t]*+)?+(?=\{)")
 _LINE = re.compile(_NAME.pattern + r"\r?\Z")
-# As far as a line with a name has come.
-_PART = re.compile(
-    r"[ \t]*+[`*\"'\[]{0,2}+[\w.\-]{0,128}+[`*\"'\]]{0,2}+[ \t]*+(?:\([ \t]*+)?+\r?\Z"
-)
 # The label of the input, or what was meant to be one.
-_LABEL_CHARACTERS = 28
 _LABEL = re.compile(
     r"\s*+(?:\*\*)?(?:action[ _]?in?[a-z]{0,8}|input)(?:\*\*)?[ \t]?:", re.IGNORECASE
 )
@@ -113,7 +106,7 @@ class ReAct(TextDialect):
     def ending(self, opener: str) -> Ending:
         """The end of the input."""
         is_action = _LABELS[opener] == ACTION
-        return ActionEnd() if is_action else literal_end("\n", inclusive=False)
+        return ActionEnd() if is_action else literal_end("\n")
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """One action is one call, or none; None if it is the answer after all."""
@@ -141,30 +134,14 @@ def _starts_with_name(start: BlockStart) -> bool | None:
         return True
     line, newline, rest = head.partition("\n")
     if not newline and not start.final:
-        return None if _PART.match(line) or _may_be_none(line) else False
+        return None
     if NO_ACTION.match(line):
         return True
     named = _LINE.match(line)
     if named is None:
         return False
     known = clean_name(named[1], start.offered) in start.offered
-    return known or _is_labelled(rest, final=start.final)
-
-
-def _may_be_none(line: str) -> bool:
-    content = line.strip().lower()
-    return len(line) <= _LINE_CHARACTERS and any(
-        word.startswith(content) or content.startswith(word) for word in _NO_TOOL
-    )
-
-
-def _is_labelled(rest: str, *, final: bool) -> bool | None:
-    """Whether the line of an input follows, or of what was meant to be one."""
-    if _LABEL.match(rest):
-        return True
-    line = rest.lstrip()
-    over = final or "\n" in line or len(line) > _LABEL_CHARACTERS
-    return False if over else None
+    return True if known or _LABEL.match(rest) else None
 
 
 def _object_of(raw: str) -> str | None:
@@ -258,17 +235,14 @@ def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:
     if _NO_TEXT.match(content):
         return True
     keyed = _KEYED.match(content)
-    properties = schema.get("properties")
-    keys = properties if isinstance(properties, dict) else {}
-    return keyed is not None and (keyed[1] in keys or keyed[1] == name)
+    names = (name, *as_mapping(schema.get("properties")))
+    return keyed is not None and keyed[1] in names
 
 
 def _only_text(schema: dict[str, object]) -> tuple[str, bool]:
     """Return the parameter that plain text is, "" if none, and whether any is required."""
-    required, properties = schema.get("required"), schema.get("properties")
-    if not isinstance(required, list) or not required:
-        return "", False
-    only = str(required[0]) if len(required) == 1 else ""
-    about = properties.get(only) if isinstance(properties, dict) else None
-    is_text = isinstance(about, dict) and about.get("type") == "string"
-    return only if is_text else "", True
+    required, properties = as_list(schema.get("required")), as_mapping(schema.get("properties"))
+    texts = [
+        it for it in map(str, required) if as_mapping(properties.get(it)).get("type") == "string"
+    ]
+    return texts[0] if len(required) == len(texts) == 1 else "", bool(required)

@@ -278,4 +278,9 @@ def _is_polluted(call: CallReading, names: Iterable[str]) -> bool:
 
 def _unescaped(json_text: str) -> str:
     """Undo the escapes under which a marker may hide in JSON."""
-    return json_text.replace("\\u003c", "<").replace("\\u003e", ">").replace("\\u003C", "<")
+    return (
+        json_text.replace("\\/", "/")
+        .replace("\\u003c", "<")
+        .replace("\\u003e", ">")
+        .replace("\\u003C", "<")
+    )
