@@ -7,6 +7,7 @@ Source: the CommonMark specification, 4.4, 4.5, 5.1, 5.2 and 6.1; quirk TEXT-FP-
 """
 
 import re
+from collections import deque
 from typing import Final
 
 # A name as long as this is none that matters.
@@ -22,7 +23,7 @@ class ShownTags:
     def __init__(self) -> None:
         # The tag whose name may continue, the names shown on this line, the open tag of an example.
         self._part = ""
-        self._shown_names: list[str] = []
+        self._shown_names: deque[str] = deque(maxlen=_MOST)
         self._code = ""
 
     @property
@@ -48,8 +49,7 @@ class ShownTags:
             return
         if name.lower() in _CODE and not self._code:
             self._code = name.lower()
-        if len(self._shown_names) < _MOST:
-            self._shown_names.append(name)
+        self._shown_names.append(name)
 
     def balances(self, closer: str) -> bool:
         """Whether a tag shown on this line is the start of `closer`; it explains only one."""

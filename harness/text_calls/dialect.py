@@ -181,20 +181,18 @@ class TextDialect(ABC):
         heads = self.heads.get(start.opener, ())
         return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
 
-    def amid_line(self, start: BlockStart) -> bool | None:
+    def amid_line(self, _start: BlockStart) -> bool | None:
         """Return whether a block that `starts` accepted counts in the middle of a line, too.
 
-        None if more text is needed (never if `start.final`).
+        None if more text is needed (never if `_start.final`).
         """
-        del start
         return True
 
-    def section(self, start: BlockStart) -> Section | None:
+    def section(self, _start: BlockStart) -> Section | None:
         """Return the section that begins here; called first, once `starts` returned True.
 
         None, as in nearly all dialects, if it is a block with calls.
         """
-        del start
         return None
 
     @abstractmethod
@@ -221,7 +219,6 @@ class TextDialect(ABC):
         """
         return self.between.join(map(self.write_call, calls))
 
-    def write_call(self, call: WrittenCall) -> str:
+    def write_call(self, _call: WrittenCall) -> str:
         """Return the text of one call, if a model writes each by itself; else not used."""
-        del call
         return ""

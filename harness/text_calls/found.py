@@ -67,14 +67,12 @@ def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None
         found.append(Found(WrittenCall("", error=_LEFTOVER), dialect, marker, closed=True))
 
 
-def close_last(found: list[Found], dialect: TextDialect, raw: str) -> None:
-    """Note what was swallowed after the last block, of this dialect, and closes its calls."""
-    if found:
-        found[-1].tail += raw
-    for each in reversed(found):
-        if each.dialect is not dialect or each.closed:
-            break
+def close_calls(found: Sequence[Found], raw: str) -> None:
+    """Note what was swallowed after the block of these calls, and closes them."""
+    for each in found:
         each.closed = True
+    for last in found[-1:]:
+        last.tail += raw
 
 
 def void_calls(found: list[Found], dialect: TextDialect, why: str) -> None:

@@ -26,12 +26,12 @@ from harness.text_calls.found import (
     Pending,
     all_undeclared,
     check_call,
-    close_last,
+    close_calls,
     note_leftover,
     raw_text,
     void_calls,
 )
-from harness.text_calls.notations.bare_json import bracket_alone
+from harness.text_calls.notations.bare_json import BARE_JSON
 from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.stray import Markup, is_stray, markup_for
@@ -67,7 +67,9 @@ class Scanner:
         self._voids: dict[TextDialect, str] = {}
         self._held = ""
         self._block: Block | None = None
+        # What a block was just of, and its calls.
         self._after: TextDialect | None = None
+        self._last: list[Found] = []
         self._pending = Pending()
         self._shown = False
         self._leftovers = False
@@ -115,7 +117,7 @@ class Scanner:
     def resolve(self, *, count: bool) -> None:
         """Let pending calls count, or give their raw text back."""
         pending, self._pending = self._pending, Pending()
-        if count and pending.found:
+        if count:
             self.found += pending.found
         else:
             self._transcript.emit("".join(pending.raw), as_reasoning=pending.thought)
@@ -171,7 +173,7 @@ class Scanner:
 
     def _marker(self, buffer: str, at: int, marker: str, *, final: bool) -> int:
         """A marker is at `at`."""
-        if not final and self._markup.may_begin(buffer, at):
+        if self._markup.may_begin(buffer, at, final=final):
             return self._hold(buffer, at)
         if self._section is not None and marker in self._section.closers:
             self._enter(None)
@@ -209,7 +211,7 @@ class Scanner:
         self._shown = self._shown or marker in self._markup.explicit
         if marker in THINK.openers:
             self._think_shown = len(self.found)
-        self._transcript.show(marker, word=bracket_alone(marker, buffer, stop))
+        self._transcript.show(marker, word=marker in BARE_JSON.openers)
         return stop
 
     def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
@@ -269,15 +271,17 @@ class Scanner:
         Returns whether it is not to be shown.
         """
         emitted, self._think_shown = self._think_shown, _NEVER
+        blank = self._transcript.visible.blank
         if self._policy.reasoning == "drafts":
             drafts = self.found[max(emitted, 0) :]
             del self.found[max(emitted, 0) :]
-            if emitted == _NEVER and self._transcript.visible.blank:
+            if emitted == _NEVER and blank:
                 # Nothing but calls: the answer, if nothing follows.
                 self._pending = Pending(drafts, [raw_text(drafts)], thought=True)
             else:
                 self._transcript.emit(raw_text(drafts), as_reasoning=True)
-        return emitted == _NEVER
+        # If the text is blank, its start was emitted as reasoning.
+        return emitted == _NEVER or blank
 
     # Blocks
 
@@ -290,7 +294,7 @@ class Scanner:
             self._finish(block, closed=True)
             return buffer, stop
         block.take(buffer[at:])
-        if end == MORE and final:
+        if final:
             end = block.ending.close()
             if end == MORE:
                 self._finish(block, closed=False)
@@ -323,7 +327,9 @@ class Scanner:
             self._transcript.emit(raw)
             return
         closed = closed and not dialect.closed_by_trailer
-        found = [Found(check_call(call, self._offered), dialect, raw, closed) for call in calls]
+        self._last = found = [
+            Found(check_call(call, self._offered), dialect, raw, closed) for call in calls
+        ]
         if dialect in self._voids:
             void_calls(found, dialect, self._voids[dialect])
         self._after = dialect if dialect.trailers else None
@@ -344,7 +350,7 @@ class Scanner:
         raw = buffer[at : next_.stop]
         if raw:
             self._pending.raw += [raw] if self._pending.raw else []
-            close_last(self._pending.found or self.found, dialect, raw)
+            close_calls(self._last, raw)
         if next_.over:
             self._after = None
         return next_.stop
@@ -352,18 +358,16 @@ class Scanner:
     def _between(self, buffer: str, at: int, *, final: bool) -> int:
         """After calls that count only if nothing else follows: more of them, or the rest."""
         pending, section = self._pending, self._section
-        separators = GAP if section or pending.thought else _SEPARATORS
+        separators = GAP if pending.thought else _SEPARATORS
         gap = end_of(separators, buffer, at)
         if gap == at:
-            if not final and self._markup.may_begin(buffer, at):
+            if self._markup.may_begin(buffer, at, final=final):
                 return self._hold(buffer, at)
             noise = self._markup.noise_at(buffer, at)
             gap += len(noise) if section is None or noise not in section.closers else 0
         if gap > at:
             if not pending.thought:
                 pending.raw.append(buffer[at:gap])
-            elif buffer[at:gap].isspace():
-                self._transcript.emit(buffer[at:gap])
             return gap
         if not pending.thought:
             only = None if section else pending.found[-1].dialect

@@ -35,8 +35,6 @@ from harness.turns.turn import Tool
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 _REASONING = Section(reasoning=True, closers=())
-# Only arguments with one of these can hold markup.
-_MARKS = ("<", "[", "\\u003c", "\\u003C")
 
 
 def read_text_calls(
@@ -117,7 +115,9 @@ class _Stage:
         if self._policy.markup_in_arguments == "keep":
             return delta
         arguments = "".join(self._fragments.get(delta.index, ()))
-        marker = leaked_token(arguments) if any(mark in arguments for mark in _MARKS) else ""
+        # Only then it can hold markup.
+        has_mark = "<" in arguments or "\\u003" in arguments
+        marker = leaked_token(arguments) if has_mark else ""
         if not marker:
             return delta
         error = f"markup of the model's template is in the arguments: {marker}"

@@ -34,13 +34,11 @@ class Markup:
 
     def __init__(self, dialects: Iterable[TextDialect], closers: Iterable[str]) -> None:
         by_opener: dict[str, list[TextDialect]] = {}
+        self._by_letter: dict[str, list[tuple[str, TextDialect]]] = {}
         for dialect in dialects:
             for opener in dialect.openers:
                 by_opener.setdefault(opener, []).append(dialect)
-        self._by_letter: dict[str, list[tuple[str, TextDialect]]] = {}
-        for opener in sorted(by_opener, key=len, reverse=True):
-            alike = self._by_letter.setdefault(opener[0], [])
-            alike += [(opener, dialect) for dialect in by_opener[opener]]
+                self._by_letter.setdefault(opener[0], []).append((opener, dialect))
         # In the order of the table, which decides whose an orphan is that several have.
         owned = dict.fromkeys(each for owners in by_opener.values() for each in owners)
         self.orphans = {mark: each for each in owned for mark in each.orphans}
@@ -63,22 +61,23 @@ class Markup:
         return (self._start if start else self._later).search(text, at)
 
     def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:
-        """Return the openers that are at `at` and their dialects, longest opener first."""
+        """Return the openers that are at `at` and their dialects."""
         alike = self._by_letter.get(text[at], ())
         return [each for each in alike if text.startswith(each[0], at)]
 
     def marks(self, text: str, at: int) -> bool:
-        """Whether a marker is at `at`."""
-        return self._later.match(text, at) is not None
+        """Whether a marker is at `at` that is not a bracket."""
+        match = self._later.match(text, at)
+        return match is not None and match[0] not in BARE_ANYWHERE.openers
 
     def noise_at(self, text: str, at: int) -> str:
         """Return the end token that is at `at`; "" if none does."""
         match = self._later.match(text, at)
         return match[0] if match and match[0] in self.noise else ""
 
-    def may_begin(self, text: str, at: int) -> bool:
-        """Whether `text[at:]` is a beginning of some marker and not all of one."""
-        return len(text) - at < self.longest and text[at:] in self._prefixes
+    def may_begin(self, text: str, at: int, *, final: bool) -> bool:
+        """Whether `text[at:]` is a beginning of some marker, and more text will come."""
+        return not final and text[at : at + self.longest] in self._prefixes
 
     def held_from(self, text: str, at: int) -> int:
         """Return where the longest tail begins that may become a marker; its length if none."""
@@ -114,11 +113,10 @@ def _trie(words: Iterable[str]) -> str:
     return "|".join(branches)
 
 
-_MOST_SPACES: Final = 16
 # What an end token may follow without a space, as no word about it does. In scripts without
 # spaces only the end of a sentence decides.
 _ENDS_WORDS: Final = re.compile(r"[A-Za-z0-9.!?>)}\]\u2026\u3002\uff01\uff1f]")
-_SPACES: Final = re.compile(rf"[ \t]{{0,{_MOST_SPACES}}}")
+_SPACES: Final = re.compile(r"[ \t]{0,16}")
 
 
 def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
@@ -156,16 +154,14 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     attached = noise and text[at : at + 1].isascii() and text[at : at + 1].isalnum()
     begins_line = here.line_blank and not text[at : at + 1].isspace()
     stray = ends or attached or begins_line
-    return stray and (noise or not here.tags.balances(marker))
+    return stray and not here.tags.balances(marker)
 
 
 def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
     """Whether nothing but markup follows on the line; None if more text must decide."""
     gap = end_of(_SPACES, text, at)
-    if gap - at == _MOST_SPACES:
-        return False
     if gap == len(text):
         return True if final else None
-    if not final and markup.may_begin(text, gap):
+    if markup.may_begin(text, gap, final=final):
         return None
     return text[gap] in "\r\n" or markup.marks(text, gap)

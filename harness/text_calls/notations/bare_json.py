@@ -37,9 +37,6 @@ from harness.turns.json_prefix import PrefixState, scan
 
 _KEYS = frozenset((*NAME_KEYS, *ARGUMENTS_KEYS, *ID_KEYS, "type"))
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-# What follows the bracket of an object, or of an array, that may hold calls.
-_BEGINS: Final = {"{": "\"'{[$0123456789", "[": '"{['}
-_LINE_OVER = re.compile(r"[ \t\r]*+\n")
 _DESCRIBED = re.compile(r'"description"\s*:')
 _AFTER_FLAT = re.compile(rf'"{FLAT_KEY}"\s*:\s*"[^"\\]*"\s*,\s*"([^"\\]*)"')
 _ARGUED = re.compile(rf'"(?:{"|".join(ARGUMENTS_KEYS)})"\s*:|"{FLAT_KEY}"\s*:')
@@ -100,18 +97,13 @@ class BareAnywhere(BareJson):
     def starts(self, start: BlockStart) -> bool | None:
         """Brackets with anything in them that is not a list of plain words or numbers."""
         body = start.head.lstrip()
-        if not body:
-            return None
-        return body[0] in _BEGINS[start.opener] or (start.opener == "{" and body[0].isidentifier())
+        if start.opener == "{":
+            return True
+        return body.startswith(('"', "{", "[")) if body else None
 
     def ending(self, _opener: str) -> Ending:
         """The bracket that closes it, JSON or not."""
         return LooseEnd(_KEYS)
-
-
-def bracket_alone(marker: str, text: str, stop: int) -> bool:
-    """Whether a marker that opens nothing, and ends at `stop`, is a bracket that ends its line."""
-    return marker in BareJson.openers and _LINE_OVER.match(text, stop) is not None
 
 
 def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:

@@ -33,8 +33,7 @@ class FencedJson(TextDialect):
         """A word that such blocks have, and then what begins a call of an offered tool."""
         line, newline, body = start.head.partition("\n")
         if not newline:
-            begins = any(word.startswith(line.strip().lower()) for word in _WORDS)
-            return None if begins else False
+            return None
         if line.strip().lower() not in _WORDS:
             return False
         body = body.lstrip()

@@ -102,8 +102,11 @@ class TagEnd(Ending):
 # Around the tags of all calls, as in other families.
 _WRAPPER: Final = "<tool_calls>"
 _UNWRAPPER: Final = "</tool_calls>"
-_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+\w*+\s*+")
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*+\w*+\s*+")
+_FENCE_MARKS: Final = ("`", "~")
+_BRACKETS: Final = ("{", "[")
 _OPENERS = re.compile(rf"(?:{OPENER}\s*+)*+")
+_TAGS_AND_JSON = re.compile(rf"(?:{OPENER}\s*+)++[{{\[]")
 
 
 class TaggedJson(TextDialect):
@@ -128,7 +131,7 @@ class TaggedJson(TextDialect):
             return False
         if OPENER.startswith(body[: len(OPENER)]) or start.opener == _WRAPPER:
             return _tags_and_json(body)
-        if body[0] in "`~":
+        if body[0] in _FENCE_MARKS:
             return _fenced_json(body)
         return _garbage(body)
 
@@ -141,9 +144,9 @@ class TaggedJson(TextDialect):
         body = block.raw.strip().removesuffix(OPENER).rstrip()
         if not body:
             return ()
-        if body[0] in "`~":
-            body = _FENCE.sub("", body, count=1).rstrip(body[0]).rstrip()
-        if not body.startswith(("{", "[")):
+        if fence := _FENCE.match(body):
+            body = body[fence.end() :].rstrip(fence[1]).rstrip()
+        if not body.startswith(_BRACKETS):
             return (WrittenCall("", error="the content of the tag is not JSON"),)
         calls = read_json_calls(body, block.offered)
         if calls is None:
@@ -156,8 +159,8 @@ class TaggedJson(TextDialect):
 
 
 def _ending(first: str) -> Ending:
-    if first in "{[`~":
-        return TagEnd(fenced=first in "`~")
+    if first in {"{", "[", *_FENCE_MARKS}:
+        return TagEnd(fenced=first in _FENCE_MARKS)
     return literal_end(CLOSER, OPENER, inclusive=False)
 
 
@@ -185,25 +188,20 @@ def _garbage(body: str) -> bool | None:
 def _tags_and_json(body: str) -> bool | None:
     """Whether JSON follows further opening tags."""
     rest = body[end_of(_OPENERS, body, 0) :]
-    if OPENER.startswith(rest):
-        return None
-    return rest[0] in "{[" and body.startswith(OPENER)
+    return None if OPENER.startswith(rest) else _TAGS_AND_JSON.match(body) is not None
 
 
 def _fenced_json(body: str) -> bool | None:
     """Whether a code block begins with JSON."""
     fence = _FENCE.match(body)
     rest = body[fence.end() :] if fence else ""
-    if rest:
-        return rest[0] in "{["
-    short = fence is not None or body.strip(body[0]) == ""
-    return None if short else False
+    return rest.startswith(_BRACKETS) if rest else None
 
 
 def _has_more(body: str) -> bool:
     """Whether something follows the JSON."""
     *_, last = iter_values(body)
-    return last[0] not in "{["
+    return not last.startswith(_BRACKETS)
 
 
 def _overfull(calls: tuple[WrittenCall, ...]) -> WrittenCall:

@@ -44,9 +44,8 @@ class Think(TextDialect):
         """Return the end of the section; never asked for."""
         return literal_end(_CLOSERS[opener])
 
-    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+    def calls(self, _block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """There are none."""
-        del block
         return None
 
 
