@@ -30,7 +30,7 @@ from harness.text_calls.scanner import Scanner
 from harness.turns.json_prefix import PrefixState, scan
 
 _SPACE = re.compile(r"[ \t\n\r\ufeff]*+")
-# White space before the reply or after it; what is longer is cut to this.
+# White space before the reply or after it. What is longer is not held before it, and dropped after.
 _SPACE_CHARACTERS: Final = 224
 _FENCE = re.compile(r"```(?:json|JSON)?[ \t]{0,8}\r?\n[ \t\n\r\ufeff]{0,224}+")
 _CUT_FENCE = re.compile(r"`{1,3}|```(?:j|js|jso|json|J|JS|JSO|JSON)?[ \t]{0,8}\r?")
@@ -113,7 +113,10 @@ class ActionScanner:
 
     def _head(self, text: str, at: int) -> int:
         """Look at what the text begins with, as much of it as has come."""
-        at = max(at, end_of(_SPACE, text, at) - _SPACE_CHARACTERS)
+        excess = end_of(_SPACE, text, at) - _SPACE_CHARACTERS
+        if excess > at:
+            self._emit(text[at:excess], reasoning=False)
+            return excess
         head = text[at:]
         start = self._begin(head)
         if start is None:

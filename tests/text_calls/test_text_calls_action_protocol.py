@@ -142,9 +142,9 @@ def test_what_may_be_a_draft_is_held_until_the_action_is_known() -> None:
 def test_white_space_of_any_length_may_precede_a_reply_or_text(size: int) -> None:
     for space in (" " * 223, "\n" * 224, " \n" * 300):
         assert turn(space + ONE, size).reasoning == "r"
-        assert turn(space + '{"action": "finish", "content": "a"}', size).text == "a"
+        assert turn(space + '{"action": "finish", "content": "a"}', size).text.strip() == "a"
         for text in ("`x` is it", "<thing>", "```json\n" + space + "x"):
-            assert turn(space + text, size).text == space[-224:] + text
+            assert turn(space + text, size).text == space + text
 
 
 def test_half_a_surrogate_pair_in_a_string_is_a_replacement() -> None:
