@@ -8,18 +8,19 @@ and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Neither raises; both are linea
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
+from harness.text_calls.boundaries import any_literal
 from harness.text_calls.dialect import Offered
 
 # Kimi and gpt-oss name a tool inside this space; other spaces hold tools of the server.
 NAMESPACE: Final = "functions."
 
 # ASCII, full width, and double: how engines and their users write the bar of a token.
-_BARS = "|\uff5c\u2016"
+_BAR = "[|\uff5c\u2016]"
 # What no tool name has, and every template token begins with, a cut one too.
-_TOKEN_BEGINS = re.compile(rf"<(?:[/{_BARS}\w]|\Z)|\[[A-Z]|[{_BARS}]")
+_TOKEN_BEGINS = re.compile(rf"<?{_BAR}|<(?:[/\w]|\Z)|\[[A-Z]")
 _COUNTER = re.compile(r":[0-9]+\Z")
 
 # Closing markers and the opening ones that balance them: templates put nothing of an argument
@@ -39,10 +40,8 @@ _PAIRS = {
     "tool_call_begin": "tool_call_end",
     "tool_calls_section_begin": "tool_calls_section_end",
     "tool_call_section_begin": "tool_call_section_end",
-    "tool_call_argument_begin": "",
     "tool▁calls▁begin": "tool▁calls▁end",
     "tool▁call▁begin": "tool▁call▁end",
-    "tool▁sep": "",
     "begin▁of▁sentence": "end▁of▁sentence",
     "START_ACTION": "END_ACTION",
     "action_start": "action_end",
@@ -55,23 +54,17 @@ _PAIRS = {
     "python_tag": "eom_id",
     "begin_of_text": "endoftext",
 }
-_OPENED_BY = {closer: opener for opener, closer in _PAIRS.items() if closer}
-_WORDS = {*_PAIRS, *_OPENED_BY}
-
-
-def _any(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
+_OPENED_BY = {closer: opener for opener, closer in _PAIRS.items()}
 
 _MARKER = re.compile(
-    rf"<(?P<tag_end>/?)(?P<tag>{_any(_TAGS)})(?P<with>[=\s][^<>]{{0,200}})?>"
-    rf"|<(?P<dsml_end>/?)[{_BARS}]{{1,2}}DSML[{_BARS}]{{1,2}}\s?(?P<dsml>\w+)[^<>]{{0,200}}>"
-    rf"|<[{_BARS}](?P<word>{_any(_WORDS)})[{_BARS}]>"
+    rf"<(?P<tag_end>/?)(?P<tag>{any_literal(*_TAGS)})(?P<with>[=\s][^<>]{{0,200}})?>"
+    rf"|<(?P<dsml_end>/?){_BAR}{{1,2}}DSML{_BAR}{{1,2}}\s?(?P<dsml>\w+)[^<>]{{0,200}}>"
+    rf"|<{_BAR}(?P<word>{any_literal(*_PAIRS, *_OPENED_BY)}){_BAR}>"
     r"|<(?:\|(?P<gemma>tool_call)|(?P<gemma_end>tool_call)\|)>"
 )
 _SPACE = re.compile(r"\s*")
 # These bars and dashes are on no keyboard: so the model copied a template's token.
-_FOREIGN = frozenset("\uff5c\u2016\u2581")
+_FOREIGN = re.compile("[\uff5c\u2016\u2581]")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*+)("?)', re.DOTALL)
 
 
@@ -124,7 +117,7 @@ def _unbalanced(text: str) -> str:
             opened[kind] = opened.get(kind, 0) + 1
         elif opened.get(kind, 0):
             opened[kind] -= 1
-        elif _FOREIGN & set(mark[0]) or _ends_markup(text, marks, index):
+        elif _FOREIGN.search(mark[0]) or _ends_markup(text, marks, index):
             return mark[0]
     return ""
 

@@ -36,7 +36,7 @@ from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 _REASONING = Section(reasoning=True, closers=())
 # Only arguments with one of these can hold markup.
-_MARKS = ("<", "[", "\\u003c", "\\u003C")
+_MARKS = ("<", "\\u003c", "\\u003C")
 
 
 def read_text_calls(
