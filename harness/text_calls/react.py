@@ -49,7 +49,7 @@ _NEXT_ACTION: Final = (ACTION, "**Action:", "**Action**:")
 
 
 def _parts(word: str) -> str:
-    return "|".join(re.escape(word[:size]) for size in range(len(word), 0, -1))
+    return "|".join(re.escape(word[:size]) for size in range(len(word) - 1, 0, -1))
 
 
 _MAY_COME = re.compile(rf"{_GAP.pattern}(?:{'|'.join(map(_parts, (*_NEXT, *_NEXT_ACTION)))})?\Z")
