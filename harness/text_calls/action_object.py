@@ -87,7 +87,7 @@ class ActionObject:
         self._size += at
         return at
 
-    # One step after the other; each takes at least one character, or gets stuck at it
+    # One step after the other; each takes a character, chooses one that does, or gets stuck
 
     def _next_key(self, text: str, at: int) -> int:
         if text[at] != '"':
