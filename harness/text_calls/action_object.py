@@ -6,7 +6,6 @@ and what it means, is asked of the complete object when its last brace has come.
 """
 
 import re
-from typing import Final
 
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.json_scan import MATTERS, PAIRS, JsonString
@@ -21,7 +20,6 @@ from harness.text_calls.notations.action_protocol import (
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z]*+")
-_SCALAR_BEGINS: Final = frozenset("-0123456789tfn")
 
 
 class ActionObject:
@@ -85,7 +83,7 @@ class ActionObject:
         self._size += at
         return at
 
-    # One step after the other; each takes at least one character, or gets stuck at it
+    # One step after the other; each takes a character, chooses one that does, or gets stuck
 
     def _next_key(self, text: str, at: int) -> int:
         if text[at] != '"':
@@ -119,10 +117,9 @@ class ActionObject:
         elif sign in "{[":
             self._stack = [sign]
             self._step = self._nested
-        elif sign in _SCALAR_BEGINS:
-            self._step = self._scalar
         else:
-            return self._stop(at)
+            self._step = self._scalar
+            return at
         return at + 1
 
     def _in_string(self, text: str, at: int) -> int:

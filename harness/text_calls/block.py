@@ -24,9 +24,8 @@ class Transcript:
 
     def __init__(self, policy: TextPolicy, section: Section | None) -> None:
         self.emitted: list[tuple[bool, str]] = []
-        self.section = section
         self.visible = Context()
-        self._thought = Context()
+        self.enter(section)
         self._code = policy.code == "text"
         self._quoted = policy.quoted == "text"
 

@@ -200,7 +200,7 @@ def any_of(answers: Iterable[bool | None]) -> bool | None:
 
 
 _NEWLINE: Final = "\n"
-_BRACKETS: Final = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
+BRACKETS: Final = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 class Quote(msgspec.Struct, frozen=True):
@@ -246,7 +246,7 @@ class Notation:
         self.closers = closers
         self.before = before
         self.quotes = {quote.mark: quote for quote in quotes}
-        words = (*self.quotes, *closers, *before, *(_BRACKETS if brackets else ()))
+        words = (*self.quotes, *closers, *before, *(BRACKETS if brackets else ()))
         self.outside = _Tokens(words)
         self.inside = {quote.mark: _inside(quote) for quote in quotes}
 
@@ -261,7 +261,7 @@ class _Tokens:
         self._cut = {word[:size] for word in words for size in range(1, len(word))}
         if escapes:
             self._cut.add("\\")
-        self.span = max(map(len, (*words, "\\.")))
+        self.span = max(map(len, words))
 
     def cut_from(self, text: str, at: int) -> int:
         """Return where a tail begins that may be the beginning of one; its length if none."""
@@ -339,8 +339,8 @@ class QuotedEnd(Ending):
                 self._broken = True
         elif token in self._notation.quotes:
             self._quote = token
-        elif token in _BRACKETS:
-            self._depth += _BRACKETS[token]
+        elif token in BRACKETS:
+            self._depth += BRACKETS[token]
             return self._depth <= 0
         else:
             return True

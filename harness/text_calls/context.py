@@ -129,6 +129,8 @@ _TICKS = re.compile("`+")
 _INDENTED = re.compile(r" {0,3}(?: {4}|\t)")
 _INDENTED_IN_LIST = re.compile(r"(?: {0,3}(?: {4}|\t)){2}")
 _LIST = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]")
+# What begins and ends a code block.
+FENCES: Final = ("```", "~~~")
 # As much of a line as identifies a fence, however the line continues.
 _LEAD_CHARACTERS = 200
 

@@ -167,7 +167,6 @@ class TextDialect(ABC):
 
     def __init_subclass__(cls) -> None:
         """Name a format after its module."""
-        super().__init_subclass__()
         if "name" not in cls.__dict__:
             cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
 

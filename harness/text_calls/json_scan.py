@@ -1,6 +1,7 @@
 """JSON in a text that is still arriving: its strings, and the end of what looks like an object."""
 
 import re
+from string import hexdigits
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import MORE, Ending, end_of
@@ -18,7 +19,6 @@ _KEY_CHARACTERS: Final = 16
 
 PLAIN: Final = re.compile(r'[^"\\]*+')
 _ESCAPES: Final = dict(zip('"\\/bfnrt', '"\\/\b\f\n\r\t', strict=True))
-_HEX: Final = frozenset("0123456789abcdefABCDEF")
 _HEX_END: Final = 6  # of \uXXXX
 _LONE: Final = "\ufffd"
 
@@ -171,7 +171,7 @@ class JsonString:
         if self.held == "\\" and sign in _ESCAPES:
             self._emit(_ESCAPES[sign], out)
             self.held = ""
-        elif (self.held == "\\" and sign == "u") or (len(self.held) > 1 and sign in _HEX):
+        elif (self.held == "\\" and sign == "u") or (len(self.held) > 1 and sign in hexdigits):
             self.held += sign
         else:
             self.broken = True

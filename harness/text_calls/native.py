@@ -7,9 +7,9 @@ and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Neither raises; both are linea
 """
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
+from harness.text_calls.boundaries import any_literal
 from harness.text_calls.dialect import Offered
 from harness.text_calls.json_calls import read_string
 
@@ -17,9 +17,9 @@ from harness.text_calls.json_calls import read_string
 NAMESPACE: Final = "functions."
 
 # ASCII, full width, and double: how engines and their users write the bar of a token.
-_BARS = "|\uff5c\u2016"
+_BAR = "[|\uff5c\u2016]"
 # What no tool name has, and every template token begins with, a cut one too.
-_TOKEN_BEGINS = re.compile(rf"<(?:[/{_BARS}\w]|\Z)|\[[A-Z]|[{_BARS}]")
+_TOKEN_BEGINS = re.compile(rf"<?{_BAR}|<(?:[/\w]|\Z)|\[[A-Z]")
 _COUNTER = re.compile(r":[0-9]+\Z")
 
 # Closing markers and the opening ones that balance them: templates put nothing of an argument
@@ -54,21 +54,15 @@ _PAIRS = {
     "begin_of_text": "endoftext",
 }
 _OPENED_BY = {closer: opener for opener, closer in _PAIRS.items()}
-_WORDS = {*_PAIRS, *_OPENED_BY, "tool_call_argument_begin", "tool▁sep"}
-
-
-def _any(words: Iterable[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
 
 _MARKER = re.compile(
-    rf"<(?P<tag_end>/?)(?P<tag>{_any(_TAGS)})(?P<with>[=\s][^<>]{{0,200}})?>"
-    rf"|<(?P<dsml_end>/?)[{_BARS}]{{1,2}}DSML[{_BARS}]{{1,2}}\s?(?P<dsml>\w+)[^<>]{{0,200}}>"
-    rf"|<[{_BARS}](?P<word>{_any(_WORDS)})[{_BARS}]>"
+    rf"<(?P<tag_end>/?)(?P<tag>{any_literal(*_TAGS)})(?P<with>[=\s][^<>]{{0,200}})?>"
+    rf"|<(?P<dsml_end>/?){_BAR}{{1,2}}DSML{_BAR}{{1,2}}\s?(?P<dsml>\w+)[^<>]{{0,200}}>"
+    rf"|<{_BAR}(?P<word>{any_literal(*_PAIRS, *_OPENED_BY)}){_BAR}>"
     r"|<(?:\|(?P<gemma>tool_call)|(?P<gemma_end>tool_call)\|)>"
 )
 # These bars and dashes are on no keyboard: so the model copied a template's token.
-_FOREIGN = frozenset("\uff5c\u2016\u2581")
+_FOREIGN = re.compile("[\uff5c\u2016\u2581]")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
@@ -106,7 +100,7 @@ def _unbalanced(text: str) -> str:
             opened[kind] = opened.get(kind, 0) + 1
         elif opened.get(kind, 0):
             opened[kind] -= 1
-        elif _FOREIGN & set(mark[0]) or not text[mark.end() : stop].strip():
+        elif _FOREIGN.search(mark[0]) or not text[mark.end() : stop].strip():
             return mark[0]
     return ""
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from harness.text_calls.boundaries import end_of
+from harness.text_calls.boundaries import BRACKETS, end_of
 from harness.text_calls.dialect import WrittenCall
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
@@ -49,8 +49,6 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _PLAIN: Final = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
-_OPENING: Final = frozenset("([{")
-_CLOSING: Final = frozenset(")]}")
 _SHOWN_CHARACTERS = 20
 
 
@@ -102,7 +100,7 @@ def _closing(text: str, at: int) -> int | None:
             return None
         if match["string"]:
             continue
-        depth += 1 if match[0] in _OPENING else -1
+        depth += BRACKETS[match[0]]
         if depth == 0:
             return match.end()
     return None
@@ -145,8 +143,9 @@ def _value(text: str, at: int) -> tuple[str, int]:
         if scalar and not sign:
             raise _WrongError(f"{shown(text, start)} is not a literal")
         scalar = not sign
-        depth += (sign in _OPENING) - (sign in _CLOSING)
-        if sign in _CLOSING and _is_spare_comma(parts):
+        step = BRACKETS.get(sign, 0)
+        depth += step
+        if step < 0 and _is_spare_comma(parts):
             parts.pop()
         parts.append(_written(match))
     value = "".join(parts)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from harness.text_calls.boundaries import MORE, Ending, end_of
+from harness.text_calls.context import FENCES
 from harness.text_calls.json_end import JsonEnd
 
 THOUGHT: Final = "Thought:"
@@ -28,8 +29,7 @@ NO_ACTION: Final = re.compile(
     r"[ \t]*+(?:\([^\n(){}]{0,80}\))?[ \t]*+\r?\Z",
     re.IGNORECASE,
 )
-# What makes a code block, and how many characters its marks and the word after them may have.
-FENCES: Final = ("```", "~~~")
+# How many characters the marks of a code block and the word after them may have.
 _MOST_MARKS = 9
 _MARKS = re.compile(rf"`{{1,{_MOST_MARKS}}}|~{{1,{_MOST_MARKS}}}")
 _MOST_WORD = 20
@@ -49,7 +49,7 @@ _NEXT_ACTION: Final = (ACTION, "**Action:", "**Action**:")
 
 
 def _parts(word: str) -> str:
-    return "|".join(re.escape(word[:size]) for size in range(len(word), 0, -1))
+    return "|".join(re.escape(word[:size]) for size in range(len(word) - 1, 0, -1))
 
 
 _MAY_COME = re.compile(rf"{_GAP.pattern}(?:{'|'.join(map(_parts, (*_NEXT, *_NEXT_ACTION)))})?\Z")

@@ -11,15 +11,12 @@ from functools import lru_cache
 from typing import Final
 
 from harness.text_calls.boundaries import end_of
-from harness.text_calls.context import Context
+from harness.text_calls.context import FENCES, Context
 from harness.text_calls.dialect import TextDialect
 from harness.text_calls.notations.bare_json import BARE_ANYWHERE
 from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import Bare
 from harness.text_calls.table import TEXT_DIALECTS
-
-# In the search always, so that code blocks are seen.
-FENCES = ("```", "~~~")
 
 
 class Markup:
@@ -46,6 +43,7 @@ class Markup:
             mark for mark, owners in by_opener.items() if any(it.explicit for it in owners)
         )
         self.noise = frozenset(mark for each in owned for mark in each.noise)
+        # Code blocks must be seen.
         always = {*self.orphans, *self.noise, *closers, *FENCES}
         later = {mark for mark, owners in by_opener.items() if not all(it.whole for it in owners)}
         words = always | set(by_opener)
@@ -90,9 +88,7 @@ class Markup:
 
 
 @lru_cache(maxsize=64)
-def markup_for(
-    names: frozenset[str], bare: Bare = "whole", closers: tuple[str, ...] = ()
-) -> Markup:
+def markup_for(names: frozenset[str], bare: Bare, closers: tuple[str, ...]) -> Markup:
     """Return the markers of the text dialects of these names, in the order of the table."""
     table = TEXT_DIALECTS | ({BARE_ANYWHERE.name: BARE_ANYWHERE} if bare == "anywhere" else {})
     dialects = [dialect for name, dialect in table.items() if name in names]

@@ -9,6 +9,7 @@ to prompt-taught protocols.
 from collections.abc import Sequence
 
 from harness.text_calls.boundaries import Ending
+from harness.text_calls.context import FENCES
 from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import write_json_call
 from harness.text_calls.json_end import JsonEnd
@@ -16,17 +17,16 @@ from harness.text_calls.notations.bare_json import BARE_JSON
 from harness.text_calls.notations.tagged_json import CLOSER, OPENER
 
 _WORDS = frozenset(("", "json", "jsonc", "json5", "tool", "tool_call", "tool_calls", "xml"))
-_FENCES = ("```", "~~~")
 
 
 class FencedJson(TextDialect):
     """See the module."""
 
     title = "One code block that is the whole reply and holds a call"
-    openers = _FENCES
+    openers = FENCES
     explicit = False
     whole = True
-    trailers = (CLOSER, *_FENCES)
+    trailers = (CLOSER, *FENCES)
     closed_by_trailer = True
 
     def starts(self, start: BlockStart) -> bool | None:

@@ -84,7 +84,11 @@ class TaggedPythonic(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Every call of the block, and an error for whatever else is in it."""
-        body = block.raw.strip().removesuffix(_CLOSERS[block.opener]).strip()
+        body = block.raw.strip()
+        closer_at = body.rfind("<")
+        # The end of the text may cut it.
+        if _CLOSERS[block.opener].startswith(body[closer_at:]):
+            body = body[:closer_at].rstrip()
         if body.startswith("{"):
             error = "the JSON in the tag names no tool"
             return read_marked_calls(body, block.offered, error)

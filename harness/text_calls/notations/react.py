@@ -17,6 +17,7 @@ import re
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import SPACE, Ending, Head, any_of, literal, literal_end
+from harness.text_calls.context import FENCES
 from harness.text_calls.dialect import (
     BlockStart,
     Offered,
@@ -31,7 +32,6 @@ from harness.text_calls.parameters import as_list, as_mapping
 from harness.text_calls.react import (
     ACTION,
     ANSWER,
-    FENCES,
     INPUT,
     INPUT_LABEL,
     NO_ACTION,
