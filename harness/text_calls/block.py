@@ -174,12 +174,12 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
         start: that is nothing.
     """
     if emitted.after_fence:
-        return dialect.explicit and dialect.where == "anywhere"
+        return dialect.explicit and not dialect.begins_line
     if dialect.whole:
         return start
     if dialect is THINK:
         return emitted.section is None and (opener in TOKENS or emitted.visible.line_blank)
-    return dialect.where == "anywhere" or emitted.here.line_blank
+    return not dialect.begins_line or emitted.here.line_blank
 
 
 def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it

@@ -61,7 +61,7 @@ class ActionReply(msgspec.Struct, frozen=True):
         entries: of `tool_calls`, good and bad.
     """
 
-    reasoning: str = ""
+    reasoning: str
     draft: str = ""
     answer: str = ""
     entries: tuple[Entry, ...] = ()
