@@ -109,16 +109,20 @@ class Trailing(msgspec.Struct, frozen=True):
     over: bool
 
 
-def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Trailing | None:
+def trailing(
+    dialect: TextDialect, section: Section | None, text: str, at: int, *, final: bool
+) -> Trailing | None:
     """Return what may close a block of `dialect` before `at`; None if more text must decide."""
+    other = (*dialect.openers, *(section.closers if section else ()))
+    marks = (*dialect.trailers, *(it for it in dialect.noise if it not in other))
     gap = end_of(GAP, text, at)
-    rest = text[gap : gap + max(map(len, dialect.trailers))]
-    if any(len(rest) < len(it) and it.startswith(rest) for it in dialect.trailers):
+    rest = text[gap : gap + max(map(len, marks), default=0)]
+    if any(len(rest) < len(it) and it.startswith(rest) for it in marks):
         if not final:
             return None
         if len(rest) >= _CUT_TRAILER_CHARACTERS:
             return Trailing(len(text), over=True)
-    marker = next((it for it in dialect.trailers if text.startswith(it, gap)), "")
+    marker = next((it for it in marks if text.startswith(it, gap)), "")
     if not marker:
         return Trailing(at, over=True)
     # Where it can open a block as well, another one begins the next block.

@@ -129,7 +129,7 @@ class TextDialect(ABC):
         whole: the block counts only if nothing else but such blocks is in the visible text, so that
             its first marker is before any other visible text.
         last: openers whose block counts only if nothing else but such blocks follows it.
-        trailers: markers swallowed after a block, with white space before them.
+        trailers: markers swallowed after a block, with white space before them, as is `noise`.
         open_ended: text without an end marker may be the input of its calls, so that one which
             the end of the reply ends cannot be used if the reply was cut at its length.
         closed_by_trailer: a block is closed by a trailer that follows it; else by its ending.

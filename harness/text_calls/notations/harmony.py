@@ -50,20 +50,23 @@ _ROLE = r"[\w.\-]{1,64}+"
 _ARGUMENTS = (r"(?=\{)",)
 
 
-def _channel_heads(before: tuple[str, ...]) -> Iterator[Head]:
+def _channel_heads(before: tuple[str, ...], commits: int = 0) -> Iterator[Head]:
     for word, to, constrain in product(_CHANNELS, ((), _TO), ((), literal(CONSTRAIN))):
         opening = (*before, SPACE, *literal(word))
         rest = (*to, _GAP, *constrain, _GAP, _TYPE, _GAP)
-        yield Head(*opening, *rest, *literal(MESSAGE), commits=len(opening))
+        certain = commits or len(opening)
+        yield Head(*opening, *rest, *literal(MESSAGE), commits=certain)
         if to:
-            yield Head(*opening, *rest, *_ARGUMENTS, commits=len(opening))
+            yield Head(*opening, *rest, *_ARGUMENTS, commits=certain)
 
 
 def _start_heads() -> Iterator[Head]:
     for to in ((), _TO):
         role = (SPACE, _ROLE, *to, _GAP)
-        yield Head(*role, *literal(MESSAGE), commits=len(role) + 1)
-        yield from _channel_heads((*role, *literal(CHANNEL)))
+        # A role that `<|` follows is a header.
+        commits = len(role) + 1
+        yield Head(*role, *literal(MESSAGE), commits=commits)
+        yield from _channel_heads((*role, *literal(CHANNEL)), commits)
 
 
 _CONTENT_END = re.compile(rf"(?:{'|'.join(map(re.escape, ENDS))})\Z")
