@@ -50,14 +50,13 @@ _ROLE = r"[\w.\-]{1,64}+"
 _ARGUMENTS = (r"(?=\{)",)
 
 
-def _channel_heads(before: tuple[str, ...], commits: int = 0) -> Iterator[Head]:
+def _channel_heads(before: tuple[str, ...], commits: int) -> Iterator[Head]:
     for word, to, constrain in product(_CHANNELS, ((), _TO), ((), literal(CONSTRAIN))):
         opening = (*before, SPACE, *literal(word))
         rest = (*to, _GAP, *constrain, _GAP, _TYPE, _GAP)
-        certain = commits or len(opening)
-        yield Head(*opening, *rest, *literal(MESSAGE), commits=certain)
+        yield Head(*opening, *rest, *literal(MESSAGE), commits=commits)
         if to:
-            yield Head(*opening, *rest, *_ARGUMENTS, commits=certain)
+            yield Head(*opening, *rest, *_ARGUMENTS, commits=commits)
 
 
 def _start_heads() -> Iterator[Head]:
@@ -110,7 +109,7 @@ class Harmony(TextDialect):
 
     title = "OpenAI Harmony channels (gpt-oss)"
     openers = (START, CHANNEL)
-    heads: ClassVar = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads(()))}
+    heads: ClassVar = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads((), commits=1))}
     noise = (*ENDS, MESSAGE, CONSTRAIN)
     markers = (*openers, *noise)
 
