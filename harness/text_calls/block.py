@@ -108,16 +108,20 @@ class Trailing(msgspec.Struct, frozen=True):
     over: bool
 
 
-def trailing(dialect: TextDialect, text: str, at: int, *, final: bool) -> Trailing | None:
+def trailing(
+    dialect: TextDialect, section: Section | None, text: str, at: int, *, final: bool
+) -> Trailing | None:
     """Return what may close a block of `dialect` before `at`; None if more text must decide."""
+    other = (*dialect.openers, *(section.closers if section else ()))
+    marks = (*dialect.trailers, *(it for it in dialect.noise if it not in other))
     gap = end_of(GAP, text, at)
-    rest = text[gap : gap + max(map(len, dialect.trailers))]
-    if any(len(rest) < len(it) and it.startswith(rest) for it in dialect.trailers):
+    rest = text[gap : gap + max(map(len, marks), default=0)]
+    if any(len(rest) < len(it) and it.startswith(rest) for it in marks):
         if not final:
             return None
         if len(rest) >= _CUT_TRAILER_CHARACTERS:
             return Trailing(len(text), over=True)
-    marker = next((it for it in dialect.trailers if text.startswith(it, gap)), "")
+    marker = next((it for it in marks if text.startswith(it, gap)), "")
     if not marker:
         return Trailing(at, over=True)
     # Where it can open a block as well, another one begins the next block.
@@ -173,12 +177,12 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
         start: that is nothing.
     """
     if emitted.after_fence:
-        return dialect.explicit and dialect.where == "anywhere"
+        return dialect.explicit and not dialect.begins_line
     if dialect.whole:
         return start
     if dialect is THINK:
         return emitted.section is None and (opener in TOKENS or emitted.visible.line_blank)
-    return dialect.where == "anywhere" or emitted.here.line_blank
+    return not dialect.begins_line or emitted.here.line_blank
 
 
 def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it

@@ -8,7 +8,7 @@ So time is linear in the text if each of the four is, and no dialect depends on 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -49,9 +49,6 @@ class Offered(dict[str, Tool]):
         tool = self.get(name)
         return tool.parameters if tool else {}
 
-
-# Where an opening marker may be: anywhere, or first on its line (but for spaces).
-Where = Literal["anywhere", "line"]
 
 # `starts` must answer after at most this many characters; what is uncertain by then is text.
 # With the marker before it, no more than 256 are held back.
@@ -124,7 +121,7 @@ class TextDialect(ABC):
         title: human-readable.
         openers: the literal markers that may begin a block.
         heads: the forms in which a block continues after each opener, if `starts` needs no more.
-        where: where those markers count.
+        begins_line: those markers count only first on their line (but for spaces).
         between: what separates the calls that `write_call` writes.
         explicit: its markers are never part of an ordinary answer; False for JSON and other
             formats that an answer may well contain, whose block becomes text again
@@ -132,7 +129,7 @@ class TextDialect(ABC):
         whole: the block counts only if nothing else but such blocks is in the visible text, so that
             its first marker is before any other visible text.
         last: openers whose block counts only if nothing else but such blocks follows it.
-        trailers: markers swallowed after a block, with white space before them.
+        trailers: markers swallowed after a block, with white space before them, as is `noise`.
         open_ended: text without an end marker may be the input of its calls, so that one which
             the end of the reply ends cannot be used if the reply was cut at its length.
         closed_by_trailer: a block is closed by a trailer that follows it; else by its ending.
@@ -151,7 +148,7 @@ class TextDialect(ABC):
     title: ClassVar[str]
     openers: ClassVar[tuple[str, ...]]
     heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
-    where: ClassVar[Where] = "anywhere"
+    begins_line: ClassVar[bool] = False
     between: ClassVar[str] = ""
     explicit: ClassVar[bool] = True
     whole: ClassVar[bool] = False

@@ -332,7 +332,7 @@ class Scanner:
         ]
         if dialect in self._voids:
             void_calls(found, dialect, self._voids[dialect])
-        self._after = dialect if dialect.trailers else None
+        self._after = dialect
         last = dialect.whole or block.opener in dialect.last or self._pending.found
         if last or (self._section and self._policy.reasoning == "drafts"):
             self._pending.found += found
@@ -344,7 +344,7 @@ class Scanner:
 
     def _trailers(self, dialect: TextDialect, buffer: str, at: int, *, final: bool) -> int:
         """Swallow what may close the block, with the white space before it."""
-        next_ = trailing(dialect, buffer, at, final=final)
+        next_ = trailing(dialect, self._section, buffer, at, final=final)
         if next_ is None:
             return self._hold(buffer, at)
         raw = buffer[at : next_.stop]

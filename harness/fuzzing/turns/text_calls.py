@@ -96,7 +96,7 @@ def text_call_trials(text_dialects: Sequence[str]) -> SearchStrategy[Trial]:
 
 def _counts_anywhere(text_dialect: str) -> bool:
     dialect = TEXT_DIALECTS[text_dialect]
-    return dialect.explicit and dialect.where == "anywhere"
+    return dialect.explicit and not dialect.begins_line
 
 
 @st.composite

@@ -62,7 +62,7 @@ class ActionReply(msgspec.Struct, frozen=True):
     """
 
     reasoning: str
-    draft: str = ""
+    draft: str
     answer: str = ""
     entries: tuple[Entry, ...] = ()
 
@@ -133,7 +133,7 @@ def _without_action(found: Pairs) -> ActionReply | None:
     if not reasoning:
         return None
     error = "the reply has neither an action nor an answer"
-    return ActionReply(reasoning, entries=(Entry(WrittenCall("", error=error), ""),))
+    return ActionReply(reasoning, "", entries=(Entry(WrittenCall("", error=error), ""),))
 
 
 def _wrapped(found: Pairs, wraps: int) -> ActionReply | None:

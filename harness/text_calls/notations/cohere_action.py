@@ -35,12 +35,10 @@ class CohereAction(TextDialect):
     title = "Action blocks and thinking sections (Cohere Command)"
     openers = (_OPENER, _THINKING)
     heads: ClassVar = {_OPENER: (Head(SPACE, r"[\[{]"),), _THINKING: (Head(),)}
-    trailers = (_CLOSER,)
+    trailers = orphans = (_CLOSER,)
     closed_by_trailer = True
-    untyped_end = True
-    orphans = (_CLOSER,)
     noise = (_THOUGHT, *_SAID)
-    markers = (_OPENER, _CLOSER, _THINKING, _THOUGHT, *_SAID)
+    markers = (*openers, *orphans, *noise)
 
     def section(self, start: BlockStart) -> Section | None:
         """Return the reasoning."""

@@ -58,7 +58,7 @@ class DeepSeek(TokenCalls):
     kinds = (_KIND,)
     openers = (*section_begins, *call_begins)
     closers = (*call_ends, *section_ends, *ends)
-    trailers = (*_after_fence(closers), *closers)
+    trailers = (*_after_fence(closers), *call_ends)
     orphans = call_ends
     noise = (*section_ends, *ends)
     markers = (*openers, *separators, *closers)

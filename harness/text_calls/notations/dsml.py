@@ -33,10 +33,13 @@ _CLOSERS: Final = tuple(
 _BAR: Final = r"\s{0,2}(?:\uff5c{1,2}|\|{1,2}|\u2016)\s{0,2}"
 _TOKEN: Final = rf"{_BAR}DSML{_BAR}\s{{0,4}}"
 _BLOCK_ENDS: Final = (SPACE, ">", SPACE, "<")
-_HEADS: Final = (
-    Head(SPACE, *literal("tool_"), SPACE, *literal("calls"), *_BLOCK_ENDS, commits=0),
-    Head(SPACE, *literal("function_"), SPACE, *literal("calls"), *_BLOCK_ENDS, commits=0),
-    Head(SPACE, *literal("invoke"), r"\s", SPACE, *literal("name"), commits=0),
+_HEADS: Final = tuple(
+    Head(SPACE, *atoms, commits=0)
+    for atoms in (
+        (*literal("tool_"), SPACE, *literal("calls"), *_BLOCK_ENDS),
+        (*literal("function_"), SPACE, *literal("calls"), *_BLOCK_ENDS),
+        (*literal("invoke"), r"\s", SPACE, *literal("name")),
+    )
 )
 
 

@@ -128,6 +128,7 @@ GEMMA_4: Final = "<|tool_call>"
 FUNCTION_GEMMA: Final = "<start_function_call>"
 FENCE: Final = "```tool_code"
 THOUGHT: Final = "<|channel>"
+_THOUGHT_END: Final = "<channel|>"
 
 _CLOSERS: Final = {GEMMA_4: "<tool_call|>", FUNCTION_GEMMA: "<end_function_call>", FENCE: "```"}
 _NOTATIONS: Final = {
@@ -160,10 +161,10 @@ class Gemma(TextDialect):
     }
     openers = tuple(heads)
     last = (FENCE,)
-    trailers = ("<start_function_response>", "<|tool_response>", "<end_of_turn>", "<turn|>")
+    trailers = ("<start_function_response>", "<|tool_response>")
     orphans = ("<tool_call|>", "<end_function_call>")
-    noise = ("<end_of_turn>", "<turn|>")
-    markers = (*openers, *orphans, *trailers, ESCAPE, QUOTE, "<channel|>")
+    noise = ("<end_of_turn>", "<turn|>", _THOUGHT_END)
+    markers = (*openers, *orphans, *trailers, *noise, ESCAPE, QUOTE)
 
     def starts(self, start: BlockStart) -> bool | None:
         """`call:NAME{` follows the token; a fence calls an offered tool."""
@@ -177,7 +178,7 @@ class Gemma(TextDialect):
         """Gemma 4 thinks in a separate channel."""
         if start.opener != THOUGHT:
             return None
-        return Section(reasoning=True, closers=("<channel|>",), header=len("thought\n"))
+        return Section(reasoning=True, closers=(_THOUGHT_END,), header=len("thought\n"))
 
     def ending(self, opener: str) -> Ending:
         """The closing marker outside strings."""

@@ -50,20 +50,22 @@ _ROLE = r"[\w.\-]{1,64}+"
 _ARGUMENTS = (r"(?=\{)",)
 
 
-def _channel_heads(before: tuple[str, ...]) -> Iterator[Head]:
+def _channel_heads(before: tuple[str, ...], commits: int) -> Iterator[Head]:
     for word, to, constrain in product(_CHANNELS, ((), _TO), ((), literal(CONSTRAIN))):
         opening = (*before, SPACE, *literal(word))
         rest = (*to, _GAP, *constrain, _GAP, _TYPE, _GAP)
-        yield Head(*opening, *rest, *literal(MESSAGE), commits=len(opening))
+        yield Head(*opening, *rest, *literal(MESSAGE), commits=commits)
         if to:
-            yield Head(*opening, *rest, *_ARGUMENTS, commits=len(opening))
+            yield Head(*opening, *rest, *_ARGUMENTS, commits=commits)
 
 
 def _start_heads() -> Iterator[Head]:
     for to in ((), _TO):
         role = (SPACE, _ROLE, *to, _GAP)
-        yield Head(*role, *literal(MESSAGE), commits=len(role) + 1)
-        yield from _channel_heads((*role, *literal(CHANNEL)))
+        # A role that `<|` follows is a header.
+        commits = len(role) + 1
+        yield Head(*role, *literal(MESSAGE), commits=commits)
+        yield from _channel_heads((*role, *literal(CHANNEL)), commits)
 
 
 _CONTENT_END = re.compile(rf"(?:{'|'.join(map(re.escape, ENDS))})\Z")
@@ -107,7 +109,7 @@ class Harmony(TextDialect):
 
     title = "OpenAI Harmony channels (gpt-oss)"
     openers = (START, CHANNEL)
-    heads: ClassVar = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads(()))}
+    heads: ClassVar = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads((), commits=1))}
     noise = (*ENDS, MESSAGE, CONSTRAIN)
     markers = (*openers, *noise)
 

@@ -28,10 +28,9 @@ class Kimi(TokenCalls):
     section_ends = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
     ends = ("<|im_end|>",)
     openers = (*section_begins, *call_begins)
-    trailers = (*call_ends, *section_ends, *ends)
-    orphans = call_ends
+    trailers = orphans = call_ends
     noise = (*section_ends, *ends)
-    markers = (*openers, *separators, *trailers)
+    markers = (*openers, *separators, *orphans, *noise)
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
         """The header is the id; a bare name is none."""

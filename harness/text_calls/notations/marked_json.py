@@ -22,11 +22,12 @@ _ARRAY_OR_OBJECT: Final = (*_ARRAY, Head(SPACE, r"\{"))
 
 
 class MarkedJson(TextDialect):
-    """What they share; a trailer may end a message, and so a call whose JSON is broken."""
+    """What they share; an end token may end a call whose JSON is broken, too."""
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or a marker where it is broken."""
-        return JsonEnd(_opened(opener), closers=self.trailers, openers=self.openers)
+        closers = (*self.trailers, *self.noise)
+        return JsonEnd(_opened(opener), closers=closers, openers=self.openers)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""
@@ -53,7 +54,6 @@ class Granite(MarkedJson):
     title = "An array after <|tool_call|> (IBM Granite 3)"
     openers = ("<|tool_call|>", "<tool_call>")
     heads = dict.fromkeys(openers, _ARRAY)
-    trailers = ("<|end_of_text|>",)
     noise = ("<|end_of_text|>",)
     markers = (*openers, *noise)
 
@@ -65,12 +65,10 @@ class Jamba(MarkedJson):
     title = "An array in <tool_calls> tags (AI21 Jamba)"
     openers = ("<tool_calls>",)
     heads = dict.fromkeys(openers, _ARRAY)
-    trailers = ("</tool_calls>", "<|eom|>")
+    trailers = orphans = ("</tool_calls>",)
     closed_by_trailer = True
-    untyped_end = True
-    orphans = ("</tool_calls>",)
     noise = ("<|eom|>",)
-    markers = (*openers, *trailers)
+    markers = (*openers, *orphans, *noise)
 
 
 class Phi(MarkedJson):
@@ -80,10 +78,9 @@ class Phi(MarkedJson):
     title = "An array between <|tool_call|> tokens, or after functools (Phi-4-mini)"
     heads: ClassVar = {"<|tool_call|>": _ARRAY_OR_OBJECT, "functools[": (Head(SPACE, r"[{\]]"),)}
     openers = tuple(heads)
-    trailers = ("<|/tool_call|>", "<|end|>")
-    orphans = ("<|/tool_call|>",)
+    trailers = orphans = ("<|/tool_call|>",)
     noise = ("<|end|>",)
-    markers = (*openers, *trailers)
+    markers = (*openers, *orphans, *noise)
 
 
 class InternLM(MarkedJson):
@@ -97,12 +94,10 @@ class InternLM(MarkedJson):
         "<|action_start|>\n<|plugin|>",
     )
     heads = dict.fromkeys(openers, _ARRAY_OR_OBJECT)
-    trailers = ("<|action_end|>", "<|im_end|>")
+    trailers = orphans = ("<|action_end|>",)
     closed_by_trailer = True
-    untyped_end = True
-    orphans = ("<|action_end|>",)
     noise = ("<|im_end|>",)
-    markers = ("<|action_start|>", "<|plugin|>", *trailers)
+    markers = ("<|action_start|>", "<|plugin|>", *orphans, *noise)
 
     write = TextDialect.write
 

@@ -45,7 +45,6 @@ class PythonTag(TextDialect):
             Head(SPACE, NAME, r"(?<=\.call)\("),
         )
     }
-    trailers = _ENDS
     noise = _ENDS
     markers = (_TAG, *_ENDS)
 

@@ -73,10 +73,9 @@ class TaggedPythonic(TextDialect):
     title = "Python calls in <|python_start|> or <function_calls> (Llama 4, Olmo 3)"
     openers = tuple(_CLOSERS)
     heads: ClassVar = {openers[0]: (_PYTHON, Head(SPACE, r"\{")), openers[1]: (_PYTHON,)}
-    trailers = ("<|eom|>", "<|eot|>")
-    orphans = ("<|python_end|>",)
-    noise = trailers
-    markers = ("<|python_start|>", "<|python_end|>", "</function_calls>", *openers)
+    orphans = (_CLOSERS[openers[0]],)
+    noise = ("<|eom|>", "<|eot|>")
+    markers = (*openers, *_CLOSERS.values())
 
     def ending(self, opener: str) -> Ending:
         """The closing tag, where it is outside strings."""

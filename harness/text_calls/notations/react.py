@@ -79,8 +79,8 @@ class ReAct(TextDialect):
 
     title = "ReAct lines, taught by prompt"
     openers = tuple(_LABELS)
-    heads: ClassVar = {it: _OBJECTS for it, label in _LABELS.items() if label == ACTION}
-    where = "line"
+    heads: ClassVar = dict.fromkeys(_LABELS, _OBJECTS)
+    begins_line = True
     between = "\n"
     open_ended = True
     taught_by = (ACTION, INPUT)

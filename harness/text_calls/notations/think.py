@@ -26,7 +26,7 @@ class Think(TextDialect):
 
     title = "Reasoning in think tags"
     openers = tuple(_CLOSERS)
-    where = "line"
+    begins_line = True
     closers = tuple(_CLOSERS.values())
     markers = (*openers, *closers)
 
