@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from harness.cli.run_files import write_text
 from harness.errors import UsageError
 from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
@@ -33,16 +34,7 @@ def text_fixtures_command(paths: tuple[Path, ...], output: Path) -> int:
     """
     count = 0
     for fixture in text_fixtures(select_subjects(paths)):
-        path = output / f"{fixture.scenario}.json"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(format_fixture(fixture))
-        except OSError as error:
-            raise UsageError(
-                f"cannot write: {error.strerror}",
-                where=str(path),
-                hint="Give a folder that can be written to: -o FOLDER.",
-            ) from error
+        write_text(output / f"{fixture.scenario}.json", format_fixture(fixture))
         count += 1
     if not count:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Run files as arguments of commands, and the files that a report writes."""
+"""Run files as arguments of commands, and the files that commands write."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ DEFAULT_RUNS = Path("reports")
 
 
 def write_text(output: Path, text: str) -> None:
-    """Write one file of a report, and create its folder if necessary.
+    """Write a text file, and create its folder if necessary.
 
     Raises:
         UsageError: the file cannot be written.
@@ -27,7 +27,7 @@ def write_text(output: Path, text: str) -> None:
         output.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(
-            f"cannot write the report: {error.strerror}",
+            f"cannot write the file: {error.strerror}",
             where=str(output),
             hint="Choose another folder with -o.",
         ) from error

@@ -101,6 +101,6 @@ def _turn(
     return FixtureTurn(asked.system, () if asked.calls_barred else offered, deltas, expected)
 
 
-def format_fixture(fixture: TextFixture) -> bytes:
+def format_fixture(fixture: TextFixture) -> str:
     """Return `fixture` as indented JSON."""
-    return msgspec.json.format(msgspec.json.encode(fixture), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(fixture), indent=1).decode() + "\n"

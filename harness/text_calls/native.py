@@ -82,8 +82,11 @@ def clean_name(name: str, offered: Offered) -> str:
 def leaked_token(arguments: str) -> str:
     """Return the first closing token of a template that leaked into `arguments`, "" if none.
 
-    They are strict JSON. A token counts if no opening one precedes it in the same string, and
-    either its string ends with it, or another marker follows.
+    A token counts if no opening one precedes it in the same string, and either its string ends
+    with it, or another marker follows.
+
+    Args:
+        arguments: strict JSON; of other text, a string that is not one of JSON holds no token.
     """
     texts = (read_string(match[0]) for match in _STRING.finditer(arguments))
     return next(filter(None, map(_unbalanced, texts)), "")

@@ -109,7 +109,7 @@ def test_open_shows_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_report_names_an_unwritable_path() -> None:
     _put("run.jsonl")
     _put("file", b"")
-    assert "cannot write the report" in _refused(_report("run.jsonl", "-o", "file/page.html"))
+    assert "cannot write the file" in _refused(_report("run.jsonl", "-o", "file/page.html"))
 
 
 def test_a_folder_is_its_newest_run_and_the_page_goes_beside_it() -> None:

@@ -142,8 +142,8 @@ def _judged_by_conforming_agent(name: str) -> list[Result]:
 
 def _judged_by_agent(name: str) -> list[Result]:
     agent = load_agent(name)
-    told = subjects_for_mutant(name, shipped_conversations())
-    return [judge_conversation(each, agent, cuts="whole")[0] for each in told]
+    sample = subjects_for_mutant(name, shipped_conversations())
+    return [judge_conversation(each, agent, cuts="whole")[0] for each in sample]
 
 
 def _judged_by_normalizer(name: str, areas: Iterable[str]) -> list[Result]:

@@ -234,6 +234,16 @@ def test_a_worker_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) 
     assert multiprocessing.active_children() == []
 
 
+def test_workers_have_the_environment_that_their_parent_has_now(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for value in ("one", "two"):  # they may come from a process that started with the first
+        monkeypatch.setenv("HARNESS_TEST_VALUE", value)
+        with pool.open_processes(1) as processes:
+            batch = processes.submit(os.getenv, ("HARNESS_TEST_VALUE",)).result()
+        assert batch.results == (value,)
+
+
 def test_workers_end_with_a_killed_parent() -> None:
     process = start("slow", 2, 5)
     assert process.stdout is not None

@@ -52,7 +52,7 @@ def test_reading_the_deltas_of_a_fixture_gives_its_turn() -> None:
         assert called == [(call.name, call.arguments) for call in expect.tool_calls], scenario
         if expect.parse_errors != "any":
             pairs = zip(read.parse_errors, expect.parse_errors, strict=True)
-            assert all(found.name == told.name for found, told in pairs if told.name), scenario
+            assert all(found.name == due.name for found, due in pairs if due.name), scenario
 
 
 def test_there_are_fixtures_of_each_text_dialect() -> None:

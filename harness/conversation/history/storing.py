@@ -232,8 +232,8 @@ def _by_message(
 ) -> tuple[dict[int | None, str], dict[int | None, list[Sealed]]]:
     """Return text and sealed data by the number of the call whose message they go with.
 
-    None is the message before the calls, which has the text (but for signed text after calls) and
-    the sealed reasoning before the first call. If there is no such text, the first call has both.
+    None is the message before the calls: the text, without signed text after calls, and the sealed
+    reasoning before the first call. If this text is blank, both go with the first call.
     """
     texts: dict[int | None, str] = {None: ""}
     sealed: dict[int | None, list[Sealed]] = {}

@@ -9,8 +9,6 @@ TEXT-KIMI-IN-REASONING.
 
 import re
 
-import msgspec
-
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.tokens import TokenCalls
 
@@ -35,8 +33,7 @@ class Kimi(TokenCalls):
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
         """The header is the id; a bare name is none."""
         name = header if header in offered else _AROUND_NAME.sub("", header)
-        call = WrittenCall(name, body.strip())
-        return call if name == header else msgspec.structs.replace(call, id=header)
+        return WrittenCall(name, body.strip(), "" if name == header else header)
 
     def written_header(self, call: WrittenCall, index: int) -> str:
         """The id as the template makes it up where the call has none."""
