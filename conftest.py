@@ -6,6 +6,7 @@ HYPOTHESIS_PROFILE=deep.
 
 import gc
 import os
+import ssl
 from collections.abc import Generator
 from functools import cache, lru_cache
 from pathlib import Path
@@ -41,6 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
         kept = TemporaryDirectory(prefix="harness-bytecode-", ignore_cleanup_errors=True)
         config.add_cleanup(kept.cleanup)
         os.environ["PYTHONPYCACHEPREFIX"] = kept.name
+
+
+# Each client of httpx reads the certificates of all authorities, which takes longer than most
+# tests; no test reaches a server that has one.
+ssl.SSLContext.load_verify_locations = lambda *_args, **_options: None
 
 
 @pytest.hookimpl(wrapper=True)

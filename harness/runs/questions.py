@@ -12,7 +12,7 @@ whose conversation ran), `findings` (a row a finding).
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import msgspec
 
@@ -23,6 +23,9 @@ from harness.project import GateRule, Metric
 from harness.runs.run import Run
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import encodable
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Axis = Literal["model", "prompt", "model x prompt"]
 
@@ -197,14 +200,20 @@ def _rule_query(rule: GateRule, lead: str) -> tuple[str, Mapping[str, object]]:
     return _gate_query(name), values
 
 
+@cache
+def _sealed_database() -> "DuckDBPyConnection":
+    """Return the empty database of this process; to make one takes longer than most questions."""
+    import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
+
+    return duckdb.connect(":memory:", config=dict(_SEALED))
+
+
 class Questions:
     """One run, loaded; use as a context manager."""
 
     def __init__(self, run: Run) -> None:
-        import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
-
         self.lead = run.header.lead
-        self._database = duckdb.connect(":memory:", config=dict(_SEALED))
+        self._database = _sealed_database().cursor()  # with temporary tables of its own
         self._database.execute(_query_text("schema"))
         self._insert(
             "outcomes",

@@ -1,37 +1,37 @@
-CREATE TABLE outcomes (outcome VARCHAR, badness INTEGER, conforms BOOLEAN);
+CREATE TEMP TABLE outcomes (outcome VARCHAR, badness INTEGER, conforms BOOLEAN);
 
-CREATE TABLE results (
+CREATE TEMP TABLE results (
     cell VARCHAR, scenario VARCHAR, cassette VARCHAR, normalizer VARCHAR, outcome VARCHAR,
     model VARCHAR, prompt VARCHAR, origin VARCHAR, text_dialect VARCHAR,
     kind VARCHAR, provider VARCHAR, dialect VARCHAR, area VARCHAR, cell_blame VARCHAR,
     quirks VARCHAR[], cause VARCHAR
 );
 
-CREATE TABLE turns (
+CREATE TEMP TABLE turns (
     cell VARCHAR, interaction INTEGER, digest VARCHAR, success BOOLEAN, blame VARCHAR,
     parse_errors INTEGER, parse_error_blame VARCHAR, asked VARCHAR, why VARCHAR,
     ambiguous VARCHAR[]
 );
 
-CREATE TABLE conversations (
+CREATE TEMP TABLE conversations (
     cell VARCHAR, success BOOLEAN, blame VARCHAR, turns INTEGER,
     broken_turns INTEGER, parse_error_turns INTEGER, recovered INTEGER, retries INTEGER,
     tool_use INTEGER, json_fallback INTEGER, compared INTEGER, as_recorded INTEGER
 );
 
-CREATE TABLE findings (cell VARCHAR, level VARCHAR, outcome VARCHAR, cause VARCHAR);
+CREATE TEMP TABLE findings (cell VARCHAR, level VARCHAR, outcome VARCHAR, cause VARCHAR);
 
 -- Cells that the normalizer declares itself for.
-CREATE VIEW supported AS
+CREATE TEMP VIEW supported AS
 SELECT * FROM results JOIN outcomes USING (outcome) WHERE outcome <> 'unsupported';
 
 -- Those that conform or fail: the denominators of conformance.
-CREATE VIEW judged AS SELECT * FROM supported WHERE outcome <> 'unjudged';
+CREATE TEMP VIEW judged AS SELECT * FROM supported WHERE outcome <> 'unjudged';
 
 -- Each recorded turn once for each normalizer, whatever number of scenarios judge its cassette.
 -- Cassettes of two folders may share an id, so the body's digest distinguishes turns too. A
 -- scenario knows more about blame than the oracle.
-CREATE VIEW measured AS
+CREATE TEMP VIEW measured AS
 SELECT supported.*, turns.* EXCLUDE (cell)
 FROM supported JOIN turns USING (cell)
 WHERE origin IN ('recorded', 'imported')
@@ -42,7 +42,7 @@ QUALIFY row_number() OVER (
 
 -- Each recorded conversation once for each agent, whatever number of scenarios judge it; a cell
 -- whose conversation did not run has no row here, and a log has one though nothing judges it.
-CREATE VIEW held AS
+CREATE TEMP VIEW held AS
 SELECT * FROM results JOIN outcomes USING (outcome) JOIN conversations USING (cell)
 WHERE origin IN ('recorded', 'imported')
 QUALIFY row_number() OVER (PARTITION BY cassette, normalizer ORDER BY scenario) = 1;
