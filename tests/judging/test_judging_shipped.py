@@ -78,11 +78,15 @@ def test_each_scenario_has_its_cassette_and_each_emulated_one_a_scenario(
 def test_each_interaction_has_its_expectation(
     scenarios: tuple[Scenario, ...], made: dict[str, Cassette]
 ) -> None:
+    def interactions(name: str) -> int:
+        by_hand = CASSETTES / f"{name}.yaml"
+        found = made.get(name) or cassette_file.load_cassette(by_hand, CASSETTES)
+        return len(found.interactions)
+
     wrong = [
         scenario.id
         for scenario in scenarios
-        if scenario.conversation is None
-        and len(scenario.expect) != len(made[scenario.cassette].interactions)
+        if scenario.conversation is None and len(scenario.expect) != interactions(scenario.cassette)
     ]
     assert wrong == []
 

@@ -102,9 +102,9 @@ class Assembly:
             )
 
     def seal_call(self, key: Hashable, kind: str, value: object) -> None:
-        """Add such data of the call at `key`, if that has started."""
-        call = self._calls.get(key)
-        if call is not None and call.position >= 0 and value and type(value) is str:
+        """Add such data of the call at `key`, which is open; nothing if that has no name yet."""
+        call = self._calls[key]
+        if call.position >= 0 and value and type(value) is str:
             self.out.append(SealedDelta(kind, value, "call", call.position))
 
     # Calls, by the provider's own key
@@ -210,7 +210,7 @@ class Assembly:
         self.out.append(finish)
         self.over = True
 
-    def fail(self, code: str, message: str = "") -> None:
+    def fail(self, code: str, message: str) -> None:
         """End the turn as failed; no call of it may run."""
         self.end_calls(f"the turn failed ({code}): {message}", cut_short=False)
         self.out.append(StreamFailure(code, message))

@@ -42,7 +42,7 @@ class ResponsesCalls:
         It is unknown whether the fragments that follow continue them or repeat them.
         """
         self._name(item, value)
-        if arguments and not item.complete and not self._turn.arguments(item.key):
+        if arguments and not self._turn.arguments(item.key):
             item.snapshot, item.pending = arguments, []
 
     def complete(self, item: Item, value: dict[str, Any], arguments: str) -> None:
@@ -78,8 +78,9 @@ class ResponsesCalls:
         so_far = self._turn.arguments(item.key)
         if arguments == so_far:
             return
-        same = _is_function(item) and so_far and same_value(arguments, so_far)
-        if arguments.startswith(so_far) or not same:
+        if arguments.startswith(so_far) or not (
+            _is_function(item) and same_value(arguments, so_far)
+        ):
             self._turn.complete_arguments(item.key, arguments)
 
     def named(self, item: Item, value: dict[str, Any]) -> None:

@@ -91,7 +91,9 @@ class GeminiOracle(GoogleOracle):
 
     def _without_candidates(self, value: Json, offset: int) -> None:
         reason = dict_or_empty(value.get("promptFeedback")).get("blockReason")
-        if reason and isinstance(reason, str):
+        if reason == "BLOCK_REASON_UNSPECIFIED":
+            self.notes.open("GEM-PROMPT-BLOCKED", offset, end=True)
+        elif reason and isinstance(reason, str):
             self._blocked = join_surrogates(reason)
             self.notes.open("GEM-PROMPT-BLOCKED", offset, end=bool(self._candidates))
         elif reason:

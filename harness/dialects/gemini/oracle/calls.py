@@ -7,6 +7,7 @@ Source: Gemini API and Vertex AI API references, `FunctionCall`, `PartialArg`.
 """
 
 import json
+import math
 import re
 from typing import Any
 
@@ -144,6 +145,7 @@ def _put(call: _Call, piece: object) -> bool:
     if kinds[0] != "stringValue":
         fits = value is None or isinstance(value, bool) == (kinds[0] == "boolValue")
         usable = fits and isinstance(value, int | float | None) and len(str(value)) < _MOST_DIGITS
+        usable = usable and value not in (math.inf, -math.inf)  # too large to be read
         return usable and not piece.get("willContinue") and _place(call.tree, path, value)
     if not isinstance(value, str):
         return False

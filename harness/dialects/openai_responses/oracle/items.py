@@ -82,6 +82,8 @@ class ItemTable(OpenCalls[int, Item]):
             # Only the complete arguments show whether fragments continue or repeat it.
             if item.call[0] != "action":
                 self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
+            if not isinstance(given, str):
+                self._notes.open("ARGS-OBJECT", offset, calls=True)
             item.early = text_or_empty(given)
 
     def done(self, event: Json, offset: int) -> None:
@@ -278,6 +280,7 @@ class ItemTable(OpenCalls[int, Item]):
 
     def _set_arguments(self, item: Item, arguments: object, offset: int) -> None:
         so_far = item.arguments
+        is_json = item.kind != "custom_tool_call"  # whose input is text, so each space counts
         if not isinstance(arguments, str):
             quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
             self._notes.open(quirk, offset, calls=arguments is not None or not so_far)
@@ -288,7 +291,7 @@ class ItemTable(OpenCalls[int, Item]):
             if self._streamed and not so_far and item.kind in ("function_call", "custom_tool_call"):
                 self._notes.keep("RESP-NO-ARGUMENT-DELTAS", offset)
             item.complete = arguments
-        elif arguments != "{}" and same_object(arguments, so_far):
+        elif is_json and arguments != "{}" and same_object(arguments, so_far):
             self._notes.keep("RESP-DONE-DIFFERS", offset)
         else:
             quirk = "RESP-DONE-EMPTY" if arguments == "{}" else "RESP-DONE-DIFFERS"
