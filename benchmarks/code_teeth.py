@@ -234,8 +234,8 @@ def _noticed_by(asked: _Asked, suite: MeasuredSuite) -> str:
 def _checks_of(fault: Fault, suite: MeasuredSuite) -> list[int]:
     """Return the checks that run the line.
 
-    What a module runs at import counts for all checks that run the module, or its package if it
-    has no more than tables. A text counts for the cells of agents.
+    What a module runs at import, such as a table, is read by other modules too: it counts for all
+    checks that run its package or the one above. A text counts for the cells of agents.
     """
     if not suite.runs:
         return list(range(suite.cells))
@@ -247,8 +247,8 @@ def _checks_of(fault: Fault, suite: MeasuredSuite) -> list[int]:
         if found or fault.mutation.line not in suite.at_import[fault.file]:
             return list(found or ())
     folder = Path(fault.file).parent
-    near = [file for file in suite.runs if Path(file).parent == folder]
-    return _running((fault.file,), suite) or _running(near, suite)
+    near = [file for file in suite.runs if Path(file).parent in (folder, folder.parent)]
+    return _running(near, suite)
 
 
 def _varied(chosen: Sequence[int], file: str, suite: MeasuredSuite) -> list[int]:
