@@ -121,29 +121,22 @@ class ChatCalls:
         function = entry.function or custom or entry  # some servers leave `function` out
         fragment = (function.arguments if custom is None else custom.input) or ""
         call_id, name, index = entry.id, function.name, entry.index
-        call = self._by_index.get(index) if type(index) is int and not name else None
+        is_custom = custom is not None or entry.type == "custom"
+        call = None
+        if type(index) is int and not (name or is_custom):
+            call = self._by_index.get(index)
         if call is None or (call_id and (call_id != call.given_id or call.rival_id)):
             call_id, name = as_text(call_id), as_text(name)
             call = self._find(_index_key(index), call_id, name, fragment, out)
             if call is None:
                 return
-            if (custom is not None or entry.type == "custom") and not call.started:
+            if is_custom and not call.started:
                 call.custom = True
             self._identify(call, call_id, name, out)
         if entry.type not in KNOWN_TYPES:
             call.kind = as_text(entry.type) or "unreadable"
-        if not fragment:
-            return
-        if self._append_only or call.custom:
-            call.fragments.append(fragment)
-        else:
-            fragment = call.fragments.take(fragment)
-        if not call.started and call.name:
-            self._start(call, out)
-        if call.position >= 0 and fragment:
-            out.append(ArgumentsDelta(call.position, fragment))
-        elif fragment:
-            call.waiting.append(fragment)
+        if fragment:
+            self._append(call, fragment, out)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
         """Return whether arguments came for the call that `entry` repeats."""
@@ -244,6 +237,20 @@ class ChatCalls:
             self._maybe_start(call, out)
         elif name != call.name and self._policy.names != "first":
             call.conflict = f"its name was {call.name!r} and then {name!r}"
+
+    def _append(self, call: _Call, fragment: str, out: list[Delta]) -> None:
+        if self._append_only or call.custom:
+            new = call.fragments.append(fragment)
+        else:
+            new = call.fragments.take(fragment)
+        if not call.started and call.name:
+            self._start(call, out)
+        if not new:  # a repetition, or what may be one
+            return
+        if call.position >= 0:
+            out.append(ArgumentsDelta(call.position, new))
+        else:
+            call.waiting.append(new)
 
     # Names and ids
 
