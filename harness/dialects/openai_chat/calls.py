@@ -6,7 +6,6 @@ calls apart without ever gluing two of them together in silence.
 """
 
 import re
-from collections import deque
 from collections.abc import Hashable
 from typing import Literal, Protocol
 
@@ -109,8 +108,7 @@ class ChatCalls:
         self._by_index: dict[Hashable, _Call] = {}
         self._by_id: dict[str, _Call] = {}
         self._ids = CallIds()
-        self._started = 0
-        self._unsent: deque[_Call] = deque()  # calls that started and have no `ToolCallStart` yet
+        self._sent = 0  # the first so many calls have their `ToolCallStart`
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -155,10 +153,10 @@ class ChatCalls:
             cut_short: the provider stopped the turn early (`length`): a call whose arguments
                 did not begin cannot be distinguished from one without arguments.
         """
+        if self._policy.nameless == "drop":
+            self._calls = [call for call in self._calls if call.name]
+        self._send_starts(out, is_over=True)
         for call in self._calls:
-            if not call.name and self._policy.nameless == "drop":
-                continue
-            self._start(call, out, is_over=True)
             if rest := call.fragments.close():
                 out.append(ArgumentsDelta(call.position, rest))
             arguments = call.fragments.text
@@ -277,21 +275,21 @@ class ChatCalls:
         ):
             self._start(call, out)
 
-    def _start(self, call: _Call, out: list[Delta], *, is_over: bool = False) -> None:
-        if not call.started:
-            call.started = True
-            self._unsent.append(call)
-        self._send_starts(out, is_over=is_over)
+    def _start(self, call: _Call, out: list[Delta]) -> None:
+        call.started = True
+        self._send_starts(out)
 
     def _send_starts(self, out: list[Delta], *, is_over: bool = False) -> None:
-        """Emit the starts of calls in their order, up to one whose id may still come.
+        """Emit the starts of calls in their order, up to one whose name or id may still come.
 
         A result must name the provider's id, so a call gets a generated one only at the end.
         """
-        while self._unsent and (self._unsent[0].given_id or is_over):
-            call = self._unsent.popleft()
-            call.position = self._started
-            self._started += 1
+        while self._sent < len(self._calls):
+            call = self._calls[self._sent]
+            if not is_over and not (call.started and call.given_id):
+                return
+            call.position = self._sent
+            self._sent += 1
             call_id = self._ids.unique(call.given_id, self.seed, call.position, call.name)
             out.append(ToolCallStart(call.position, call_id, call.name, _kind(call)))
             out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]
