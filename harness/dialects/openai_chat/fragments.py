@@ -231,7 +231,7 @@ class Fragments:
         so_far = self._pieces[0]
         if so_far.startswith(fragment):
             return ""
-        if fragment.startswith(so_far):
+        if fragment.startswith(so_far) and not self.fault:
             return self._replace(fragment)
         if self._repeats(fragment):
             return ""
