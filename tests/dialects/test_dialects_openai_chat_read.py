@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.dialects.openai_chat.calls import ReaderPolicy
-from harness.turns.deltas import StreamFailure, ToolCall, ToolCallStart
+from harness.turns.deltas import FinishReason, StreamFailure, ToolCall, ToolCallStart
 from harness.turns.fold import fold
 from tests.dialects.openai_chat_streams import (
     BERGEN,
@@ -235,6 +235,22 @@ def test_policy_nameless() -> None:
     dropped = read_turn(body, policy=ReaderPolicy(nameless="drop"))
     assert dropped.parse_errors == ()
     assert dropped.tool_calls == (call(call_id="c2"),)
+
+
+def test_a_turn_whose_only_call_is_dropped_stops() -> None:
+    body = calls({"index": 0, "id": "c1", "function": {"arguments": OSLO}}, finish="stop")
+    dropped = read_turn(body, policy=ReaderPolicy(nameless="drop"))
+    assert dropped.finish is not None
+    assert dropped.finish.reason is FinishReason.STOP
+
+
+def test_calls_are_emitted_in_the_order_in_which_they_begin() -> None:
+    body = calls(
+        {"index": 0, "id": "c1", "function": {"arguments": ""}},
+        opening(OSLO, index=1, id="c2"),
+        entry(OSLO, name="get_weather"),
+    )
+    assert read_turn(body).tool_calls == (call(call_id="c1"), call(call_id="c2"))
 
 
 def test_policy_unfinished_event() -> None:

@@ -6,7 +6,6 @@ calls apart without ever gluing two of them together in silence.
 """
 
 import re
-from collections import deque
 from collections.abc import Hashable
 from typing import Literal, Protocol
 
@@ -109,8 +108,7 @@ class ChatCalls:
         self._by_index: dict[Hashable, _Call] = {}
         self._by_id: dict[str, _Call] = {}
         self._ids = CallIds()
-        self._started = 0
-        self._unsent: deque[_Call] = deque()  # calls that started and have no `ToolCallStart` yet
+        self._sent = 0  # the first so many calls have their `ToolCallStart`
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -121,29 +119,22 @@ class ChatCalls:
         function = entry.function or custom or entry  # some servers leave `function` out
         fragment = (function.arguments if custom is None else custom.input) or ""
         call_id, name, index = entry.id, function.name, entry.index
-        call = self._by_index.get(index) if type(index) is int and not name else None
+        is_custom = custom is not None or entry.type == "custom"
+        call = None
+        if type(index) is int and not (name or is_custom):
+            call = self._by_index.get(index)
         if call is None or (call_id and (call_id != call.given_id or call.rival_id)):
             call_id, name = as_text(call_id), as_text(name)
             call = self._find(_index_key(index), call_id, name, fragment, out)
             if call is None:
                 return
-            if (custom is not None or entry.type == "custom") and not call.started:
+            if is_custom and not call.started:
                 call.custom = True
             self._identify(call, call_id, name, out)
         if entry.type not in KNOWN_TYPES:
             call.kind = as_text(entry.type) or "unreadable"
-        if not fragment:
-            return
-        if self._append_only or call.custom:
-            call.fragments.append(fragment)
-        else:
-            fragment = call.fragments.take(fragment)
-        if not call.started and call.name:
-            self._start(call, out)
-        if call.position >= 0 and fragment:
-            out.append(ArgumentsDelta(call.position, fragment))
-        elif fragment:
-            call.waiting.append(fragment)
+        if fragment:
+            self._append(call, fragment, out)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
         """Return whether arguments came for the call that `entry` repeats."""
@@ -162,10 +153,10 @@ class ChatCalls:
             cut_short: the provider stopped the turn early (`length`): a call whose arguments
                 did not begin cannot be distinguished from one without arguments.
         """
+        if self._policy.nameless == "drop":
+            self._calls = [call for call in self._calls if call.name]
+        self._send_starts(out, is_over=True)
         for call in self._calls:
-            if not call.name and self._policy.nameless == "drop":
-                continue
-            self._start(call, out, is_over=True)
             if rest := call.fragments.close():
                 out.append(ArgumentsDelta(call.position, rest))
             arguments = call.fragments.text
@@ -245,6 +236,20 @@ class ChatCalls:
         elif name != call.name and self._policy.names != "first":
             call.conflict = f"its name was {call.name!r} and then {name!r}"
 
+    def _append(self, call: _Call, fragment: str, out: list[Delta]) -> None:
+        if self._append_only or call.custom:
+            new = call.fragments.append(fragment)
+        else:
+            new = call.fragments.take(fragment)
+        if not call.started and call.name:
+            self._start(call, out)
+        if not new:  # a repetition, or what may be one
+            return
+        if call.position >= 0:
+            out.append(ArgumentsDelta(call.position, new))
+        else:
+            call.waiting.append(new)
+
     # Names and ids
 
     def _named(self, so_far: str, piece: str) -> str:
@@ -270,21 +275,21 @@ class ChatCalls:
         ):
             self._start(call, out)
 
-    def _start(self, call: _Call, out: list[Delta], *, is_over: bool = False) -> None:
-        if not call.started:
-            call.started = True
-            self._unsent.append(call)
-        self._send_starts(out, is_over=is_over)
+    def _start(self, call: _Call, out: list[Delta]) -> None:
+        call.started = True
+        self._send_starts(out)
 
     def _send_starts(self, out: list[Delta], *, is_over: bool = False) -> None:
-        """Emit the starts of calls in their order, up to one whose id may still come.
+        """Emit the starts of calls in their order, up to one whose name or id may still come.
 
         A result must name the provider's id, so a call gets a generated one only at the end.
         """
-        while self._unsent and (self._unsent[0].given_id or is_over):
-            call = self._unsent.popleft()
-            call.position = self._started
-            self._started += 1
+        while self._sent < len(self._calls):
+            call = self._calls[self._sent]
+            if not is_over and not (call.started and call.given_id):
+                return
+            call.position = self._sent
+            self._sent += 1
             call_id = self._ids.unique(call.given_id, self.seed, call.position, call.name)
             out.append(ToolCallStart(call.position, call_id, call.name, _kind(call)))
             out += [ArgumentsDelta(call.position, fragment) for fragment in call.waiting]

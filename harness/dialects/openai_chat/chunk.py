@@ -117,9 +117,7 @@ def _delta(value: dict[str, Any]) -> ChoiceDelta:
 
 def _entry(value: dict[str, Any]) -> Entry:
     fields = _plain(value, Entry)
-    function = fields.get("function")
-    # A function of another type contains nothing, not even that it is missing.
-    fields["function"] = None if function is None else _function(function) or Function()
+    fields["function"] = _function(fields.get("function"))
     fields["custom"] = _function(fields.get("custom"))
     fields["arguments"] = _text_or_none(fields.get("arguments"))
     return Entry(**fields)

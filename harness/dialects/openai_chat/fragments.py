@@ -25,10 +25,19 @@ _SCALAR_CHARACTERS = 64
 class Completeness:
     """What is known of one text that only grows."""
 
-    __slots__ = ("_complete_text", "_cut_escape", "_depth", "_in_string", "_pieces_seen", "_start")
+    __slots__ = (
+        "_complete_text",
+        "_cut_escape",
+        "_depth",
+        "_in_string",
+        "_pieces_seen",
+        "_size",
+        "_start",
+    )
 
     def __init__(self) -> None:
         self._pieces_seen = 0
+        self._size = 0
         self._start = ""  # the first character that is not blank
         self._depth = 0
         self._in_string = False
@@ -41,13 +50,13 @@ class Completeness:
             self._read(pieces[at])
         self._pieces_seen = len(pieces)
         if self._start not in ("{", "[", '"'):
-            size = sum(map(len, pieces[: _SCALAR_CHARACTERS + 1]))
-            return size <= _SCALAR_CHARACTERS and _is_complete(pieces)
+            return self._size <= _SCALAR_CHARACTERS and _is_complete(pieces)
         if self._complete_text is None and self._depth <= 0 and not self._in_string:
             self._complete_text = _is_complete(pieces)
         return bool(self._complete_text)
 
     def _read(self, piece: str) -> None:
+        self._size += len(piece)
         if self._complete_text is not None:
             self._complete_text = self._complete_text and not piece.strip(_BLANKS)
             return
@@ -111,7 +120,7 @@ class Fragments:
         """Take a fragment; return what is new, which may be nothing yet."""
         size = len(fragment)
         if self._appending and size < self.size:
-            if fragment[0] == "{" and self._repeats(fragment):
+            if self._repeats(fragment):
                 return ""
             self._pieces.append(fragment)
             self.size += size
@@ -144,9 +153,11 @@ class Fragments:
         return self._long(fragment)
 
     def _first(self, fragment: str) -> str:
-        """Take a fragment if only blanks, or nothing, came before it."""
-        self._pending = not self.size and "".join(fragment.split()) == _PLACEHOLDER
-        self._appending = not self._pending and not fragment.isspace()
+        """Take the first fragment that is not blank; blanks before it mean nothing."""
+        if not fragment.strip(_BLANKS):
+            return ""
+        self._pending = "".join(fragment.split()) == _PLACEHOLDER
+        self._appending = not self._pending
         self.append(fragment)
         return "" if self._pending else fragment
 
@@ -166,7 +177,7 @@ class Fragments:
     def _long(self, fragment: str) -> str:
         """Take a fragment at least as long as the text before it."""
         text = self.text
-        if not fragment.startswith(text) or not text.lstrip().startswith("{"):
+        if not fragment.startswith(text):
             return "" if self._repeats(fragment) else self.append(fragment)
         if prefix_state(text + fragment) in _OPEN:
             self._in_doubt.append(fragment)

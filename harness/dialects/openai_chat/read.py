@@ -28,7 +28,6 @@ from harness.turns.deltas import (
     Delta,
     Finish,
     FinishReason,
-    ReasoningDelta,
     StreamFailure,
     TextDelta,
     Usage,
@@ -202,8 +201,8 @@ class _Reader(EventReader):
                 for part in content if isinstance(content, list) else ():
                     self.turn.text(part.get("text") if isinstance(part, dict) else part)
         reasoning = answer.reasoning_content or answer.reasoning
-        if reasoning and type(reasoning) is str:
-            out.append(ReasoningDelta(reasoning))
+        if reasoning:
+            self.turn.reasoning(reasoning)
         if answer.refusal and type(answer.refusal) is str:
             self._refusal.append(answer.refusal)
         if answer.tool_calls:
