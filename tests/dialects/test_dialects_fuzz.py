@@ -82,6 +82,7 @@ _HOSTILE = ("", "{}", '{"a":', '{"a":1}', "1}", "\ud83d", "-1", "[DONE]", "error
 _SCALARS = st.sampled_from((None, True, False, -1, 0, 1, 2, 10**20, 1e999, -0.5))
 
 
+@cache
 def _anything(dialect: str) -> st.SearchStrategy[Any]:
     texts = st.sampled_from((*words(dialect), *_HOSTILE))
     names = st.sampled_from(keys(dialect) or ("a",))

@@ -6,6 +6,7 @@ markers, in pieces of any size: the same calls in the same order, and the text i
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -59,11 +60,13 @@ _BY_KEY: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+@cache
 def arguments(**by_key: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """Return arguments that fit `TOOLS`; `by_key` narrows what a dialect cannot spell."""
     return st.fixed_dictionaries({}, optional=_BY_KEY | by_key)
 
 
+@cache
 def calls(
     values: st.SearchStrategy[dict[str, Any]] | None = None, *, at_least: int = 0, at_most: int = 3
 ) -> st.SearchStrategy[list[WrittenCall]]:
@@ -83,6 +86,7 @@ class Piece(msgspec.Struct, frozen=True):
     calls: tuple[WrittenCall, ...]
 
 
+@cache
 def conversations(
     dialect: TextDialect,
     values: st.SearchStrategy[dict[str, Any]] | None = None,

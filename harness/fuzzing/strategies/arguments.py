@@ -3,11 +3,14 @@
 It knows what tools use: type, properties, required, items, enum, const, anyOf, oneOf, allOf,
 bounds, and references within the schema. Of anything else it takes no notice, so a value may
 miss a pattern or a format; that is the model's affair and not the wire's.
+
+Strategies are made once: Hypothesis checks each new one, which takes longer than to draw from it.
 """
 
 import json
 import math
 from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
@@ -35,6 +38,7 @@ ODD_INTEGERS: Final = (
 ODD_FLOATS: Final = (0.1, -0.0, 1e-7, 1.5, 1e22, 5e-324, 1.7976931348623157e308)
 
 
+@cache
 def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
     """Return short texts, a third of them odd ones, and a third such as need escapes.
 
@@ -48,11 +52,13 @@ def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
     return free | st.sampled_from(odd) | st.sampled_from(ESCAPED_WORDS)
 
 
+@cache
 def integers(least: int | None = None, most: int | None = None) -> SearchStrategy[int]:
     """Return integers from `least` to `most`, including those that lose digits in doubles."""
     return _with_odd(st.integers(least, most), ODD_INTEGERS, least, most)
 
 
+@cache
 def numbers(least: float | None = None, most: float | None = None) -> SearchStrategy[float]:
     """Return floats that JSON can express, from `least` to `most`."""
     every = st.floats(least, most, allow_nan=False, allow_infinity=False)
@@ -67,6 +73,7 @@ def _with_odd(
     return every | st.sampled_from(near) if near else every
 
 
+@cache
 def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[Any]:
     """Return JSON values of any shape.
 
@@ -83,6 +90,7 @@ def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[A
     )
 
 
+@cache
 def json_objects(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[dict[str, Any]]:
     """Return JSON objects of any shape, empty keys among them."""
     values = json_values(surrogates=surrogates, leaves=leaves)
@@ -101,6 +109,8 @@ Values: TypeAlias = SearchStrategy[Any]
 _DEEP: Final = 4
 _DEEPEST: Final = 12
 _MOST_ITEMS = 4
+# Kept with their strategies; few tools are drawn from at a time.
+_SCHEMAS: Final = 256
 _MOST_CHARACTERS = 40
 # JSON gives no meaning to white space around tokens; most servers write one of these.
 _GAPS: Final = ((", ", ": "), (",", ":"), (" , ", " : "), (",\n ", ":\t"))
@@ -111,13 +121,24 @@ def arguments(schema: Schema) -> SearchStrategy[dict[str, Any]]:
 
     If the schema allows other values, an empty object replaces them, because arguments are one.
     """
+    return _arguments(json.dumps(schema))
+
+
+@lru_cache(_SCHEMAS)
+def _arguments(schema_text: str) -> SearchStrategy[dict[str, Any]]:
+    schema = json.loads(schema_text)
     found = _fitting(schema, schema, 0)
     return found.map(lambda value: value if isinstance(value, dict) else {})
 
 
 def argument_texts(schema: Schema) -> SearchStrategy[str]:
     """Return JSON texts of arguments that fit `schema`, in the spellings that servers have."""
-    text = st.builds(json_text, arguments(schema), st.booleans(), st.sampled_from(_GAPS))
+    return _argument_texts(json.dumps(schema))
+
+
+@lru_cache(_SCHEMAS)
+def _argument_texts(schema_text: str) -> SearchStrategy[str]:
+    text = st.builds(json_text, _arguments(schema_text), st.booleans(), st.sampled_from(_GAPS))
     # PHP writes an escaped slash.
     return st.builds(
         lambda text, plain: text if plain else text.replace("/", r"\/"), text, st.booleans()

@@ -5,6 +5,7 @@ no reader is asked. So a mock provider can check the most important rule with an
 """
 
 import json
+from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -186,6 +187,7 @@ def _text_calls(tools: tuple[Tool, ...]) -> SearchStrategy[WrittenCall]:
     return usable.map(lambda call: WrittenCall(*call))
 
 
+@cache
 def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
     """Return text without markers of `dialect`, code, and characters of `without`."""
     marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)

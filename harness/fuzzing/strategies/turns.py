@@ -6,7 +6,7 @@ dialects can express (names, ids, reasoning after a call) is left to their own t
 
 import itertools
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -57,18 +57,21 @@ class TurnScript(msgspec.Struct, frozen=True):
         return [*self.before, *calls, *usage, self.finish]
 
 
+@cache
 def call_ids() -> SearchStrategy[str]:
     """Return ids of calls, short and odd."""
     odd = ("call_1", "call_2", "0", "\u00e9")
     return st.sampled_from(odd) | words(surrogates=False, most=5).filter(bool)
 
 
+@cache
 def content_deltas() -> SearchStrategy[Delta]:
     """Return pieces of text and of reasoning, never empty, without half characters."""
     texts = words(surrogates=False, most=8).filter(bool)
     return texts.map(TextDelta) | texts.map(ReasoningDelta)
 
 
+@cache
 def usages() -> SearchStrategy[Usage | None]:
     """Return counts, some of them missing."""
     counts = st.none() | st.integers(0, _MOST_TOKENS)
@@ -146,7 +149,7 @@ def turns(
 _EACH_BYTE_UP_TO: Final = 4_096
 
 
-@lru_cache
+@cache
 def option_values(dialect: str) -> tuple[tuple[str, object], ...]:
     """Return each (option, value) of a dialect's writer that is not the contract's."""
     kind = DIALECTS[dialect].writer_options
@@ -159,6 +162,7 @@ def option_values(dialect: str) -> tuple[tuple[str, object], ...]:
     )
 
 
+@cache
 def writer_options(dialect: str, **free: tuple[object, ...]) -> SearchStrategy[Any]:
     """Return a strategy for the options of a dialect's writer, each drawn independently.
 
