@@ -1,6 +1,7 @@
 """Plain English: private phrases, which docs/words.txt cannot contain, are not in text or code."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -39,12 +40,16 @@ FILES = sorted(
 )
 
 
+@cache
+def _texts() -> dict[str, str]:
+    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in FILES}
+
+
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_private_phrases_are_not_used(phrase: str) -> None:
     found = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for path in FILES
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if re.search(phrase, line)
+        f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"
+        for name, text in _texts().items()
+        for match in re.finditer(phrase, text)
     ]
     assert found == [], f"write: {PHRASES[phrase]}"

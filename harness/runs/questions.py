@@ -213,7 +213,7 @@ class Questions:
 
     def __init__(self, run: Run) -> None:
         self.lead = run.header.lead
-        self._database = _sealed_database().cursor()  # with temporary tables of its own
+        self._database = _sealed_database().cursor()  # has separate temporary tables
         self._database.execute(_query_text("schema"))
         self._insert(
             "outcomes",
