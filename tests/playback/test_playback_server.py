@@ -257,7 +257,10 @@ def answering(most_connections: int) -> AnswerServer:
     )
 
 
-def test_a_client_beyond_the_limit_gets_503_and_not_a_closed_connection() -> None:
+def test_a_client_beyond_the_limit_gets_503_and_not_a_closed_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("harness.playback.handler._REFUSAL_SECONDS", 0.3)
     with answering(3) as server, ExitStack() as stack:
         held = [stack.enter_context(connected(server)) for _ in range(3)]
         beyond = [talk(server, f"{HEAD}Content-Length: 2\r\n\r\n{{}}".encode()) for _ in range(9)]

@@ -109,7 +109,7 @@ class CountingExecutor(ProcessPoolExecutor):
 
 def test_few_batches_are_in_flight(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "ProcessPoolExecutor", CountingExecutor)
-    listener.run(a_plan(200, "slow"), 2)
+    listener.run(a_plan(50, "slow"), 2)
     assert 2 <= CountingExecutor.most <= 4
 
 
