@@ -98,7 +98,13 @@ STAGE: Final = (
     stage("answered", (said("天气很好。"),), answer="天气很好。"),
     stage("one-call", (said("", (weather(),)), DONE), executed=(OSLO,)),
     stage("with-system-text", (said("天气很好。"),), answer="天气很好。", system="Be brief."),
-    stage("tools-in-text", (said("天气很好。"),), answer="天气很好。", prompt="tag-tools/v1"),
+    stage(
+        "tools-in-text",
+        (said("天气很好。"),),
+        answer="天气很好。",
+        prompt="tag-tools/v1",
+        requests=(ExpectedRequest(has_fields={"response_format": False}),),
+    ),
     stage("narrated", (said("Let me see.", (weather(),)), DONE), executed=(OSLO,)),
     stage(
         "null-content",

@@ -102,6 +102,17 @@ class _TwoExamples(Channel):
             self._system = system(self._system["content"] + _EXAMPLE)
 
 
+@channel_mutant("json-mode-sent", "CONV-REQUEST")
+class _JsonMode(Channel):
+    """Sends `response_format` if the system text describes the tools, though no prompt says so."""
+
+    def request_turn(
+        self, history: Sequence[Message], normalize: Normalize, options: Mapping[str, Any]
+    ) -> Turn:
+        asked = {"response_format": {"type": "json_object"}} if self.prompt.describes_tools else {}
+        return super().request_turn(history, normalize, {**options, **asked})
+
+
 @loop_mutant("probe-stored", "CONV-PROBE-LEAKED", of=gateway)
 class _ProbeStored(ToolLoop):
     """Begins the user's conversation with the question of the probe."""
