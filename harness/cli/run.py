@@ -163,7 +163,7 @@ def _execute(
         done = execute(
             planned,
             partial(judge_job, cuts=cuts),
-            jobs_in_parallel=jobs or _processes(planned),
+            jobs_in_parallel=_processes(planned, jobs),
             on_result=writer.add,
             on_progress=show,
             crashed=crash_result,
@@ -172,16 +172,17 @@ def _execute(
     return done
 
 
-def _processes(jobs: tuple[Job, ...]) -> int:
-    """Return 1 if more processes would cost more time than they save.
+def _processes(planned: tuple[Job, ...], jobs: int | None) -> int:
+    """Return the number of worker processes; 0 if they would cost more time than they save.
 
-    Third-party code never runs in this process, because it may end the process.
+    Third-party code never runs in this process, because it may end the process or block it.
     """
-    judged = [job for job in jobs if job.subject.kind != "log"]
+    judged = [job for job in planned if job.subject.kind != "log"]
     sources = {_source(job.normalizer, agent=job.subject.conversation) for job in judged}
     third_party = any(not source.startswith(_OWN_PREFIX) for source in sources)
     cores = os.cpu_count() or 1
-    return max(2, cores) if third_party else 1 if len(jobs) < _MIN_PARALLEL_JOBS else cores
+    few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
+    return 0 if few and not third_party else jobs or max(2, cores)
 
 
 @cache

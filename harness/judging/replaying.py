@@ -20,6 +20,7 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from harness.dialects.table import with_content_type
+from harness.judging import watchdog
 from harness.judging.cause import raised_in
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
@@ -303,22 +304,30 @@ NOTHING_RAISED = Raised()
 def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Raised, bool]:
     """Return what `action` returned, the exception that it raised, and whether it took too long.
 
-    Whatever code under test raises is an outcome, `sys.exit` too. Only Ctrl-C passes through.
+    Whatever code under test raises is an outcome, `sys.exit` too. Only Ctrl-C passes through, and
+    a worker process ignores it: there, the code under test has raised KeyboardInterrupt itself.
     """
     result, raised, expired = None, NOTHING_RAISED, False
+    watchdog.renew(seconds)
     try:
         with deadline(seconds):
             try:
                 result = action()
-            except (DeadlineExceeded, KeyboardInterrupt):
+            except DeadlineExceeded:
                 raise
-            except BaseException as problem:  # noqa: BLE001 - see above
+            except BaseException as problem:
+                if isinstance(problem, KeyboardInterrupt) and _is_interruptible():
+                    raise
                 raised = Raised(describe_exception(problem), raised_in(problem))
     except DeadlineExceeded:
         expired = True
     finally:
         _HandlerState.guarded = False  # nothing is raised from now on, however the block ended
     return result, raised, expired
+
+
+def _is_interruptible() -> bool:
+    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 def describe_exception(problem: BaseException) -> str:

@@ -30,7 +30,10 @@ OnResult: TypeAlias = Callable[[Result, AnyCase | None], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
 Crashed: TypeAlias = Callable[[Job, str], Result]
 
-DIED = "the worker process died twice in this cell (killed, segmentation fault or os._exit)"
+DIED = (
+    "the worker process died twice in this cell (killed, segmentation fault, os._exit, or code that "
+    "no deadline can stop)"
+)
 
 _POLL_SECONDS = 0.1
 _BATCHES_PER_WORKER = 2
@@ -63,7 +66,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     Args:
         jobs: the cells; their order is kept only if one runs at a time.
         worker: a function that judges one job; importable, so that it can be pickled.
-        jobs_in_parallel: 1 runs here, in this process; more start as many processes.
+        jobs_in_parallel: number of worker processes; 0 runs here, in this process.
         on_result: called in this thread with each result, in any order.
         on_progress: called with (done, total), first with (0, total).
         crashed: makes the result of a job that killed its process twice, or left it.
@@ -79,7 +82,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         desk = _ResultCollector(len(jobs), on_result, on_progress, crashed)
         on_progress(0, len(jobs))
         try:
-            if jobs_in_parallel == 1:
+            if not jobs_in_parallel:
                 _run_here(jobs, worker, desk, interruption)
             else:
                 _Parallel(worker, jobs_in_parallel, desk, interruption).run(jobs)

@@ -15,8 +15,9 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods
+from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 from types import FrameType
 from typing import Any, Final, Generic, TypeVar
@@ -24,12 +25,16 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from harness.errors import HarnessError
+from harness.judging import watchdog
 
 JobT = TypeVar("JobT")
 ResultT = TypeVar("ResultT")
 
 # Time for a stopped worker to finish its running job.
 GRACE_SECONDS = 5.0
+# Time for the processes of a pool without jobs to end; a thread of a client may never end.
+_EXIT_SECONDS: Final = 2.0
+_STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 
@@ -83,7 +88,7 @@ def run_batch(worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]) -> Batc
         if stop_requested():
             break
         try:
-            results.append(run_job(worker, job))
+            results.append(_run_on_watch(worker, job))
         except Exception as error:  # noqa: BLE001 - the parent raises it again
             return Batch(tuple(results), _fault(error))
     return Batch(tuple(results))
@@ -95,6 +100,16 @@ def run_job(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
         return worker(job)
     except SystemExit as error:
         return Exited(f"SystemExit: {error.code!r}")
+
+
+def _run_on_watch(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
+    watchdog.watch()
+    try:
+        return run_job(worker, job)
+    except KeyboardInterrupt:  # of the code under test: a worker ignores Ctrl-C
+        return Exited("KeyboardInterrupt")
+    finally:
+        watchdog.release()
 
 
 def stop_requested() -> bool:
@@ -114,6 +129,9 @@ def enter_worker_process(stop: Event, environment: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
+    os.dup2(_STANDARD_ERROR, _STANDARD_OUTPUT)  # standard output belongs to the command
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # so that it ends together with the processes that it starts
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
@@ -208,11 +226,22 @@ class Pool:
         self.stuck = bool(wait(running, timeout=GRACE_SECONDS).not_done)
 
     def close(self, *, by_force: bool) -> None:
-        """End all processes, at once if `by_force`."""
-        if by_force:
-            for process in set(multiprocessing.active_children()) - self._others:
-                process.kill()
-        self._executor.shutdown(wait=True)
+        """End all processes and those that they started, at once if `by_force`."""
+        workers = set(multiprocessing.active_children()) - self._others
+        ending = threading.Thread(target=self._executor.shutdown)
+        ending.start()
+        ending.join(0.0 if by_force else _EXIT_SECONDS)
+        for process in workers:
+            _kill_group(process)
+        ending.join()
+
+
+def _kill_group(leader: BaseProcess) -> None:
+    """Kill a worker, if it is still there, and what it started."""
+    if hasattr(os, "killpg") and leader.pid is not None:
+        with suppress(ProcessLookupError, PermissionError):  # before it leads a group, or after
+            os.killpg(leader.pid, signal.SIGKILL)
+    leader.kill()
 
 
 @contextmanager

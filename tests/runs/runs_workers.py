@@ -4,19 +4,25 @@ Run as a script, it executes jobs in parallel and prints what came of them.
 """
 
 import os
+import re
 import signal
+import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import msgspec
 
 from harness.errors import StreamError, UnreadableError
+from harness.judging import watchdog
 from harness.judging.results import Outcome, Result
 from harness.runs.execute import Judged, execute
 from harness.runs.plan import Job, Subject, plan
 from tests.runs.runs_samples import a_case, a_result
 
+# In the command line of a process that the client starts.
+LEFT_RUNNING = "left running by a client"
 RAISED: dict[str, BaseException] = {
     "broken-cassette": UnreadableError("damaged", where="c.yaml", hint="Mend it."),
     "broken-stream": StreamError("too long", offset=7),
@@ -40,6 +46,20 @@ def worker(job: Job) -> Judged:
             time.sleep(0.02)
         case "slower":
             time.sleep(0.05)
+        case "unstoppable":
+            watchdog.GRACE_SECONDS = watchdog._RENEWED_AFTER = 0.1  # type: ignore[misc] # noqa: SLF001 - to wait less
+            watchdog.watch()
+            re.match("(a+)+$", "a" * 60 + "b")  # in C, so that no signal handler runs
+        case "starts-a-thread":
+            threading.Thread(target=time.sleep, args=(3_600,)).start()
+        case "starts-a-process":
+            subprocess.Popen(
+                [sys.executable, "-c", f"import time; time.sleep(60)  # {LEFT_RUNNING}"]
+            )
+        case "prints":
+            print("print of the client", flush=True)  # noqa: T201 - as a client may
+            os.write(1, b"write of the client\n")
+            subprocess.run(["echo", "process of the client"], check=True)  # noqa: S607 - of the system
         case "stuck":
             time.sleep(60)
         case name if name in RAISED:

@@ -23,7 +23,7 @@ from harness.runs.execute import DIED, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
 from harness.runs.pool import WorkerError
 from harness.runs.run import AnyCase
-from tests.runs.runs_workers import a_plan, crashed, worker
+from tests.runs.runs_workers import LEFT_RUNNING, a_plan, crashed, worker
 
 SCRIPT = Path(__file__).with_name("runs_workers.py")
 
@@ -75,7 +75,7 @@ def test_jobs_of_a_subject_are_adjacent() -> None:
     ) == a_plan(2)
 
 
-@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("parallel", [0, 2])
 def test_every_job_has_one_result(listener: Listener, parallel: int) -> None:
     progress = listener.run(a_plan(40, "fine", "with-case"), parallel)
     assert progress == Progress(80, 80)
@@ -86,7 +86,7 @@ def test_every_job_has_one_result(listener: Listener, parallel: int) -> None:
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("parallel", [0, 2])
 def test_execute_without_jobs(listener: Listener, parallel: int) -> None:
     assert listener.run((), parallel) == Progress(0, 0)
 
@@ -128,13 +128,13 @@ def test_job_that_dies_once_is_retried(listener: Listener, tmp_path: Path) -> No
     assert {row.outcome for row in listener.results.values()} == {Outcome.PASS}
 
 
-@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("parallel", [0, 2])
 def test_exit_is_a_crash_of_the_cell(listener: Listener, parallel: int) -> None:
     assert listener.run((*a_plan(1, "exits"), *a_plan(3)), parallel) == Progress(4, 4)
     assert listener.results["s000/exits"].title == "SystemExit: 0"
 
 
-@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("parallel", [0, 2])
 def test_unreadable_cassette_stops_the_run_with_a_hint(listener: Listener, parallel: int) -> None:
     jobs = (*a_plan(3), *a_plan(1, "broken-cassette"))
     with pytest.raises(UnreadableError, match="damaged") as caught:
@@ -150,7 +150,7 @@ def test_worker_error_keeps_its_traceback(listener: Listener) -> None:
     with pytest.raises(WorkerError, match=r"(?s)Traceback.*KeyError: 'bug'"):
         listener.run(a_plan(1, "bug"), 2)
     with pytest.raises(KeyError):
-        listener.run(a_plan(1, "bug"), 1)
+        listener.run(a_plan(1, "bug"), 0)
 
 
 def start(normalizer: str, parallel: int, after: int) -> subprocess.Popen[str]:
@@ -165,7 +165,7 @@ def start(normalizer: str, parallel: int, after: int) -> subprocess.Popen[str]:
     )
 
 
-@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("parallel", [0, 2])
 @pytest.mark.parametrize("group", [False, True])
 def test_interruption_keeps_finished_results(parallel: int, group: bool) -> None:  # noqa: FBT001 - a parameter of the test
     process = start("slow", parallel, 5)
@@ -180,7 +180,7 @@ def test_interruption_keeps_finished_results(parallel: int, group: bool) -> None
     assert 5 <= int(done) == int(handed) < int(total)
 
 
-@pytest.mark.parametrize("parallel", [1, 2])
+@pytest.mark.parametrize("parallel", [0, 2])
 def test_second_interruption_stops_at_once(parallel: int) -> None:
     process = start("stuck", parallel, 0)
     assert process.stdout is not None
@@ -204,10 +204,43 @@ def heard() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("heard")
-def test_interrupt_in_a_worker_is_an_interruption(listener: Listener) -> None:
+def test_an_interrupt_in_this_process_is_an_interruption(listener: Listener) -> None:
     jobs = (*a_plan(2), *a_plan(2, "interrupts"))
-    assert listener.run(jobs, 1) == Progress(2, 4, interrupted=True)
+    assert listener.run(jobs, 0) == Progress(2, 4, interrupted=True)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_that_a_client_raises_is_a_crash_of_its_cell(listener: Listener) -> None:
+    assert listener.run((*a_plan(2), *a_plan(2, "interrupts")), 1) == Progress(4, 4)
+    crashed = [row.title for row in listener.results.values() if row.outcome is Outcome.CRASH]
+    assert crashed == ["KeyboardInterrupt"] * 2
+
+
+def test_code_that_no_deadline_can_stop_costs_its_cell(listener: Listener) -> None:
+    assert listener.run(a_plan(2, "fine", "unstoppable"), 1) == Progress(4, 4)
+    titles = {cell: row.title for cell, row in listener.results.items() if row.title}
+    assert {cell for cell, title in titles.items() if title == DIED} == {
+        "s000/unstoppable",
+        "s001/unstoppable",
+    }
+
+
+@pytest.mark.parametrize("client", ["starts-a-thread", "starts-a-process"])
+def test_what_a_client_leaves_running_ends_with_the_run(listener: Listener, client: str) -> None:
+    assert listener.run(a_plan(2, client), 1) == Progress(2, 2)
+    assert multiprocessing.active_children() == []
+    left = subprocess.run(["pgrep", "-f", LEFT_RUNNING], capture_output=True, check=False)  # noqa: S607 - of the system
+    assert left.stdout == b""
+
+
+def test_standard_output_belongs_to_the_command() -> None:
+    process = start("prints", 1, 2)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "going\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert "the client" not in out
+    assert all(f"{way} of the client" in err for way in ("print", "write", "process"))
 
 
 class Impatient(Listener):

@@ -1,0 +1,42 @@
+"""Ends a worker process that no exception and no signal can stop.
+
+The deadline of a replay is an exception, and some code never lets it in: a loop in C, such as a
+regular expression, or code that waits with all signals blocked. This watchdog is a thread of the
+interpreter itself, which needs neither; it prints where the code is, and ends the process.
+"""
+
+import faulthandler
+import time
+from typing import Final
+
+# For a client to clean up after its deadline, and for what the harness does between two replays.
+GRACE_SECONDS: Final = 30.0
+# A thread starts each time, so it is not done for each of many short replays.
+_RENEWED_AFTER: Final = 30.0
+_STANDARD_ERROR: Final = 2
+
+_end: float | None = None  # None: not on watch, as in a process of the user
+
+
+def watch() -> None:
+    """Begin to watch this process, up to `release`."""
+    global _end  # noqa: PLW0603 - the interpreter has one such thread for a process
+    _end = 0.0
+    renew(0.0)
+
+
+def renew(seconds: float) -> None:
+    """Leave the code that runs now `seconds` and a while; without `watch` this does nothing."""
+    global _end  # noqa: PLW0603 - as above
+    needed = time.monotonic() + seconds + GRACE_SECONDS
+    if _end is not None and _end < needed:
+        limit = seconds + GRACE_SECONDS + _RENEWED_AFTER
+        _end = time.monotonic() + limit
+        faulthandler.dump_traceback_later(limit, exit=True, file=_STANDARD_ERROR)
+
+
+def release() -> None:
+    """End the watch."""
+    global _end  # noqa: PLW0603 - as above
+    _end = None
+    faulthandler.cancel_dump_traceback_later()
