@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from datetime import date
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -25,13 +25,14 @@ from harness.cli.options import (
     today_option,
 )
 from harness.cli.run_files import bundled_context, write_text
-from harness.conversation.discovery import load_agent
+from harness.conversation import discovery as agents_by_name
 from harness.judging.replaying import CUTS, Cuts
-from harness.normalizers.discovery import load_normalizer
+from harness.normalizers import discovery as normalizers_by_name
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
+from harness.runs.declared import declared_agent, declared_normalizer
 from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
@@ -42,7 +43,6 @@ from harness.runs.store import RunWriter, read_run
 from harness.runs.worker import crash_result, judge_job
 
 _MIN_PARALLEL_JOBS = 64
-_OWN_PREFIX = "harness."
 
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
@@ -143,7 +143,7 @@ def _header(
     return Header(
         schema=SCHEMA,
         harness=__version__,
-        normalizers=tuple(facts_of(load_normalizer(name)) for name in chosen.normalizers),
+        normalizers=tuple(facts_of(declared_normalizer(name)) for name in chosen.normalizers),
         selection=selection,
         command=(
             *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
@@ -151,7 +151,7 @@ def _header(
             *selection.options,
         ),
         scenario_count=scenario_count,
-        agents=tuple(facts_of_agent(load_agent(name)) for name in agents),
+        agents=tuple(facts_of_agent(declared_agent(name)) for name in agents),
     )
 
 
@@ -178,18 +178,14 @@ def _processes(planned: tuple[Job, ...], jobs: int | None) -> int:
     Third-party code never runs in this process, because it may end the process or block it.
     """
     judged = [job for job in planned if job.subject.kind != "log"]
-    sources = {_source(job.normalizer, agent=job.subject.conversation) for job in judged}
-    third_party = any(not source.startswith(_OWN_PREFIX) for source in sources)
+    clients = {(job.normalizer, job.subject.conversation) for job in judged}
+    third_party = not all(
+        (agents_by_name if talks else normalizers_by_name).is_bundled(name)
+        for name, talks in clients
+    )
     cores = os.cpu_count() or 1
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not third_party else jobs or max(2, cores)
-
-
-@cache
-def _source(name: str, *, agent: bool) -> str:
-    """Return the module of the code with this name."""
-    code = load_agent(name).converse if agent else load_normalizer(name).normalize
-    return getattr(code, "__module__", "")
 
 
 def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format) -> int:

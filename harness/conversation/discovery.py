@@ -23,6 +23,7 @@ _AGENTS: Final = Registry(
 GROUP: Final = _AGENTS.group
 installed_agent_names: Final = _AGENTS.installed
 available_agents: Final = _AGENTS.available
+is_bundled: Final = _AGENTS.is_bundled
 
 
 def load_agent(name: str) -> Agent:

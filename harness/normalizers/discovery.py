@@ -40,6 +40,7 @@ GROUP: Final = _NORMALIZERS.group
 installed_normalizer_names: Final = _NORMALIZERS.installed
 # If packages of a normalizer are not installed, its `missing` lists them.
 available_normalizers: Final = _NORMALIZERS.available
+is_bundled: Final = _NORMALIZERS.is_bundled
 
 
 def load_normalizer(name: str) -> Normalizer:

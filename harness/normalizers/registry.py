@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -21,6 +21,8 @@ from harness.files.names import did_you_mean, nearest
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
 
 P = TypeVar("P", bound=msgspec.Struct)
+
+_OWN_PREFIX: Final = "harness."
 
 
 class Registry(msgspec.Struct, Generic[P], frozen=True):
@@ -93,6 +95,16 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
             hint = f"Name an importable module and a function in it, such as {self.example}"
             raise self.error(_error_text(problem), where=spec, hint=hint) from problem
         return found
+
+    def is_bundled(self, name: str) -> bool:
+        """Return whether `name` means code of this package, without importing anything."""
+        if name in self.declared():
+            return False
+        scheme, colon, _ = name.partition(":")
+        if colon:
+            return scheme in self.schemes or scheme.startswith(_OWN_PREFIX)
+        points = self._points().select(name=name)
+        return name in self.mutants or all(it.value.startswith(_OWN_PREFIX) for it in points)
 
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""

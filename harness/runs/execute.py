@@ -31,8 +31,8 @@ OnProgress: TypeAlias = Callable[[int, int], None]
 Crashed: TypeAlias = Callable[[Job, str], Result]
 
 DIED = (
-    "the worker process died twice in this cell (killed, segmentation fault, os._exit, or code that "
-    "no deadline can stop)"
+    "the worker process died twice in this cell (killed, segmentation fault, os._exit, "
+    "or code that no deadline can stop)"
 )
 
 _POLL_SECONDS = 0.1

@@ -43,6 +43,7 @@ from harness.normalizers.protocol import CAPABILITIES
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
+from harness.runs.declared import declared_agent, declared_normalizer
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.run import AnyCase
 from harness.wire import cassette_file
@@ -148,8 +149,8 @@ def is_job_supported(job: Job) -> bool:
         return False  # it is never judged
     loaded = load_subject(job.subject)
     if job.subject.conversation:
-        return is_supported_by_agent(loaded, _agent(job.normalizer))
-    return is_supported_by_normalizer(loaded, _normalizer(job.normalizer))
+        return is_supported_by_agent(loaded, declared_agent(job.normalizer))
+    return is_supported_by_normalizer(loaded, declared_normalizer(job.normalizer))
 
 
 def crash_result(job: Job, reason: str) -> Result:

@@ -32,6 +32,24 @@ RAISED: dict[str, BaseException] = {
 }
 
 
+def _misbehave(client: str) -> None:
+    match client:
+        case "unstoppable":
+            watchdog.GRACE_SECONDS = watchdog._RENEWED_AFTER = 0.1  # type: ignore[misc]
+            watchdog.watch()
+            re.match("(a+)+$", "a" * 60 + "b")  # in C, so that no signal handler runs
+        case "starts-a-thread":
+            threading.Thread(target=time.sleep, args=(3_600,)).start()
+        case "starts-a-process":
+            subprocess.Popen(
+                [sys.executable, "-c", f"import time; time.sleep(60)  # {LEFT_RUNNING}"]
+            )
+        case "prints":
+            print("print of the client", flush=True)  # noqa: T201 - as a client may
+            os.write(1, b"write of the client\n")
+            subprocess.run(["echo", "process of the client"], check=True)  # noqa: S607 - of the system
+
+
 def worker(job: Job) -> Judged:
     """Behave as the job's normalizer is called."""
     match job.normalizer:
@@ -46,30 +64,18 @@ def worker(job: Job) -> Judged:
             time.sleep(0.02)
         case "slower":
             time.sleep(0.05)
-        case "unstoppable":
-            watchdog.GRACE_SECONDS = watchdog._RENEWED_AFTER = 0.1  # type: ignore[misc] # noqa: SLF001 - to wait less
-            watchdog.watch()
-            re.match("(a+)+$", "a" * 60 + "b")  # in C, so that no signal handler runs
-        case "starts-a-thread":
-            threading.Thread(target=time.sleep, args=(3_600,)).start()
-        case "starts-a-process":
-            subprocess.Popen(
-                [sys.executable, "-c", f"import time; time.sleep(60)  # {LEFT_RUNNING}"]
-            )
-        case "prints":
-            print("print of the client", flush=True)  # noqa: T201 - as a client may
-            os.write(1, b"write of the client\n")
-            subprocess.run(["echo", "process of the client"], check=True)  # noqa: S607 - of the system
         case "stuck":
             time.sleep(60)
         case name if name in RAISED:
             raise RAISED[name]
+    _misbehave(job.normalizer)
     result = a_result(job.subject.path, job.normalizer)
     return result, a_case(result.cell) if job.normalizer == "with-case" else None
 
 
 def crashed(job: Job, reason: str) -> Result:
     """Return the result of a job that took its process with it."""
+    _misbehave(job.normalizer)
     result = a_result(job.subject.path, job.normalizer, outcome=Outcome.CRASH)
     return msgspec.structs.replace(result, title=reason)
 
