@@ -10,7 +10,7 @@ import msgspec
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import dialect_option, echo_result, format_option
-from harness.conversation.discovery import default_agent_names, is_agent
+from harness.conversation import discovery as agents
 from harness.errors import UsageError
 from harness.files.names import nearest_name
 from harness.judging.catalogue import load_catalogue
@@ -18,18 +18,20 @@ from harness.judging.conversations.case import ConversationCase
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
 from harness.judging.results import Result
-from harness.normalizers.discovery import default_normalizer_names, load_normalizer
+from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.playback.delivery import CUTS
 from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.text.cell import conversation_lines, explained_lines, timeline
 from harness.reporting.visible import marked, plain
+from harness.runs.declared import declared_normalizer, is_declared_agent
 from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.pool import Exited, call_in_worker
 from harness.runs.run import AnyCase, Header, Selection
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
-from harness.runs.worker import is_job_supported, judge_job, load_subject
+from harness.runs.worker import crash_result, is_job_supported, judge_job, load_subject
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
@@ -81,18 +83,38 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     The command exits with code 1 if the cell fails.
     """
     subject, name = find_cell(cell, places, dialect)
-    if subject.conversation or subject.kind == "log":
-        result, case = judge_job(Job(subject, name))
-        lines = _conversation_lines(result, case)
+    asked = _Asked(Job(subject, name), cuts, at, interaction)
+    is_bundled = (agents if subject.conversation else normalizers).is_bundled(name)
+    replayed = _replayed(asked) if is_bundled else call_in_worker(_replayed, asked)
+    if isinstance(replayed, Exited):
+        result = crash_result(asked.job, replayed.reason)
+        lines = [f"{marked(result.cell)}  {plain(result.title)}"]
     else:
-        loaded, normalizer = load_subject(subject), load_normalizer(name)
-        result, _ = judge_subject(loaded, normalizer)
-        place = result.interaction if interaction is None else interaction
-        lines = _replay_lines(loaded, normalizer, result, place, cuts, at)
+        result, lines = replayed
     found = _explained(subject, result)
     # All lines, because an option that is wrong is an error in each style.
     echo_result(style, ReplayedCell(result, found), [*lines, *_verdict_lines(result, found)])
     return EXIT_GATE_FAILED if result.outcome.fails else 0
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """The cell, and the options that decide what is shown of it."""
+
+    job: Job
+    cuts: str | None
+    at: int | None
+    interaction: int | None
+
+
+def _replayed(asked: _Asked) -> tuple[Result, list[str]]:
+    """Return the result of a cell, and the lines that show its replay or its conversation."""
+    subject, name = asked.job.subject, asked.job.normalizer
+    if subject.conversation or subject.kind == "log":
+        result, case = judge_job(asked.job)
+        return result, list(_conversation_lines(result, case))
+    loaded, normalizer = load_subject(subject), normalizers.load_normalizer(name)
+    result, _ = judge_subject(loaded, normalizer)
+    return result, list(_replay_lines(loaded, normalizer, result, asked))
 
 
 class ReplayedCell(msgspec.Struct, frozen=True):
@@ -107,8 +129,12 @@ def _explained(subject: Subject, result: Result) -> tuple[ExplainedFinding, ...]
     if not result.findings:
         return ()
     name = result.normalizer
-    kind = "agent" if subject.conversation else load_normalizer(name).kind
-    names = default_agent_names() if subject.conversation else default_normalizer_names()
+    kind = "agent" if subject.conversation else declared_normalizer(name).kind
+    names = (
+        agents.default_agent_names()
+        if subject.conversation
+        else normalizers.default_normalizer_names()
+    )
     jobs = [Job(subject, each) for each in names if each != name]
     others = [judge_job(job, "quick")[0] for job in jobs if is_job_supported(job)]
     quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
@@ -160,8 +186,8 @@ def _as_conversation(subject: Subject, name: str) -> Subject:
 
     A module:callable may be either; the header of the last run says which.
     """
-    agents = {agent.name for agent in _last_header().agents} if LAST_RUN.is_file() else set()
-    talks = subject.kind == "cassette" and (is_agent(name) or name in agents)
+    known = {agent.name for agent in _last_header().agents} if LAST_RUN.is_file() else set()
+    talks = subject.kind == "cassette" and (name in known or is_declared_agent(name))
     return msgspec.structs.replace(subject, conversation=True) if talks else subject
 
 
@@ -169,14 +195,11 @@ def _last_header() -> Header:
     return read_run(LAST_RUN).header
 
 
-def _replay_lines(  # noqa: PLR0913, PLR0917 - one call site
-    loaded: LoadedSubject,
-    normalizer: Normalizer,
-    result: Result,
-    place: int,
-    cuts: str | None,
-    at: int | None,
+def _replay_lines(
+    loaded: LoadedSubject, normalizer: Normalizer, result: Result, asked: _Asked
 ) -> Iterator[str]:
+    cuts, at = asked.cuts, asked.at
+    place = result.interaction if asked.interaction is None else asked.interaction
     interactions = loaded.cassette.interactions
     if place >= len(interactions):
         raise UsageError(

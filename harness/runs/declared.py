@@ -7,7 +7,6 @@ process imports it, and this process gets its declaration only. Jobs run in work
 import os
 import sys
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor
 from functools import lru_cache
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -18,7 +17,7 @@ from harness.conversation.agent import Agent
 from harness.errors import AgentLoadError, HarnessError, NormalizerLoadError
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
-from harness.runs.pool import Exited, open_processes
+from harness.runs.pool import Exited, call_in_worker
 
 _Client = TypeVar("_Client", Normalizer, Agent)
 _KEPT: Final = 64
@@ -52,6 +51,20 @@ def declared_agent(name: str) -> Agent:
     return found
 
 
+def is_declared_agent(name: str) -> bool:
+    """Return whether `name` is certainly an agent's; a function may be a normalizer, too.
+
+    Raises:
+        AgentLoadError: it is `module:attribute`, and that cannot be imported.
+    """
+    if agents.is_bundled(name):
+        return agents.is_agent(name)
+    found = call_in_worker(agents.is_agent, name)
+    if isinstance(found, Exited):
+        raise AgentLoadError(f"it cannot be imported: {found.reason}", where=name)
+    return found
+
+
 def _where() -> tuple[str, tuple[str, ...]]:
     """Return what decides which code a name means."""
     return os.getcwd(), tuple(sys.path)  # noqa: PTH109 - a key, not a path
@@ -61,17 +74,9 @@ def _where() -> tuple[str, tuple[str, ...]]:
 def _declared(
     load: Callable[[str], _Client], name: str, error: type[HarnessError], *_where: object
 ) -> _Client:
-    with open_processes(1) as pool:
-        try:
-            batch = pool.submit(load, (name,)).result()
-        except BrokenExecutor:
-            what = "the process that imports it was ended, by its code or because it took too long"
-            raise error(what, where=name) from None
-    if batch.fault is not None:
-        raise batch.fault.rebuild()
-    (found,) = batch.results
+    found = call_in_worker(load, name)
     if isinstance(found, Exited):
-        raise error(found.reason, where=name)
+        raise error(f"it cannot be imported: {found.reason}", where=name)
     return found
 
 

@@ -7,13 +7,14 @@ memory. An interruption keeps all finished results.
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
 from harness.judging.results import Result
 from harness.runs.plan import Job, batches
 from harness.runs.pool import (
+    ENDED,
     Batch,
     Exited,
     Interruption,
@@ -30,10 +31,7 @@ OnResult: TypeAlias = Callable[[Result, AnyCase | None], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
 Crashed: TypeAlias = Callable[[Job, str], Result]
 
-DIED = (
-    "the worker process died twice in this cell (killed, segmentation fault, os._exit, "
-    "or code that no deadline can stop)"
-)
+DIED: Final = f"twice in this cell {ENDED}"
 
 _POLL_SECONDS = 0.1
 _BATCHES_PER_WORKER = 2

@@ -14,7 +14,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from multiprocessing import get_all_start_methods
 from multiprocessing.process import BaseProcess
@@ -34,6 +34,9 @@ ResultT = TypeVar("ResultT")
 GRACE_SECONDS = 5.0
 # Time for the processes of a pool without jobs to end; a thread of a client may never end.
 _EXIT_SECONDS: Final = 2.0
+ENDED: Final = (
+    "its process ended (killed, segmentation fault, os._exit, or code that no deadline can stop)"
+)
 _STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
@@ -47,7 +50,7 @@ class WorkerError(Exception):
 
 
 class Exited(msgspec.Struct, frozen=True):
-    """The code under test called `sys.exit`; a message says how."""
+    """The code under test ended its process, or tried to; a message says how."""
 
     reason: str
 
@@ -254,3 +257,21 @@ def open_processes(workers: int) -> Iterator[Pool]:
         by_force = pool.stuck
     finally:
         pool.close(by_force=by_force)
+
+
+def call_in_worker(work: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
+    """Return what `work` returns for `job` in a new worker process, or how the process ended.
+
+    Raises:
+        HarnessError: from `work`.
+        WorkerError: any other exception of it.
+    """
+    with open_processes(1) as pool:
+        try:
+            batch = pool.submit(work, (job,)).result()
+        except BrokenExecutor:
+            return Exited(ENDED)
+    if batch.fault is not None:
+        raise batch.fault.rebuild()
+    (found,) = batch.results
+    return found

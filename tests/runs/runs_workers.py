@@ -75,7 +75,6 @@ def worker(job: Job) -> Judged:
 
 def crashed(job: Job, reason: str) -> Result:
     """Return the result of a job that took its process with it."""
-    _misbehave(job.normalizer)
     result = a_result(job.subject.path, job.normalizer, outcome=Outcome.CRASH)
     return msgspec.structs.replace(result, title=reason)
 
