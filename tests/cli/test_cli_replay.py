@@ -116,3 +116,16 @@ def test_replay_of_a_conversation_names_the_agents_that_are_right(harness: Harne
     assert explained["CONV-CALL-LOST"]["kind"] == "agent"
     assert "gateway" in explained["CONV-CALL-LOST"]["right"]
     assert set(explained["CONV-CALL-LOST"]["right"]) <= set(default_agent_names())
+
+
+def test_a_client_that_ends_its_process_is_replayed_as_a_crash(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ends_in_replay.py").write_text(
+        "import os\ndef normalize(interaction, reads):\n    os._exit(0)\n"
+    )
+    left = harness("replay", "dashscope/split-chunks/ends_in_replay:normalize")
+    assert left.code == 1
+    assert "outcome crash, blame normalizer" in left.out
+    assert "its process ended" in left.out

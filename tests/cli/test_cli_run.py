@@ -262,6 +262,7 @@ def test_a_normalizer_of_the_working_folder(harness: Harness, jobs: str) -> None
         ("exits", "raise SystemExit(0)", "crash"),
         ("yields_none", "yield None", "crash"),
         ("ends_the_process", "import os; os._exit(0); yield", "crash"),
+        ("interrupts", "raise KeyboardInterrupt", "crash"),
     ],
 )
 def test_run_has_a_row_for_each_misbehaving_normalizer(
@@ -270,8 +271,8 @@ def test_run_has_a_row_for_each_misbehaving_normalizer(
     Path(f"{module}.py").write_text(f"def normalize(interaction, reads):\n    {body}\n")
     path = f"{DASHSCOPE}/split-chunks.yaml"
     own = f"{module}:normalize"
-    # It is called in the two worker processes only.
-    left = harness("run", path, "-n", own, *REFERENCE, *QUICK, "-j", "2", "--format", "json")
+    # It is called in worker processes only, also if there is one.
+    left = harness("run", path, "-n", own, *REFERENCE, *QUICK, "-j", "1", "--format", "json")
     assert left.code == 1
     assert left.json["outcomes"][own] == {outcome: 1}
     assert left.json["outcomes"]["reference"] == {"pass": 1}
@@ -382,6 +383,25 @@ def test_a_normalizer_that_ends_its_process_costs_its_cells_only(
     result = read_run(folder / "reports/run.jsonl").results[0]
     assert result.outcome == "crash"
     assert [(turn.success, turn.blame) for turn in result.turns] == [(False, "normalizer")]
+
+
+@pytest.mark.parametrize(
+    ("module", "body"),
+    [
+        ("exits_at_import", "import os; os._exit(0)"),
+        ("interrupts_at_import", "raise KeyboardInterrupt"),
+    ],
+)
+def test_a_module_that_ends_its_process_at_import_is_an_error(
+    harness: Harness, folder: Path, module: str, body: str
+) -> None:
+    (folder / f"{module}.py").write_text(f"print('hello')\n{body}\n")
+    path, own = f"{DASHSCOPE}/split-chunks.yaml", f"{module}:normalize"
+    left = harness("run", path, "-n", own, *QUICK)
+    assert (left.code, left.out) == (2, "")
+    assert f"error: {own}: it cannot be imported: " in left.err
+    cell = f"dashscope/split-chunks/{own}"
+    assert harness("replay", cell, "--in", path).code == 2
 
 
 def test_run_names_files_that_are_neither_scenario_nor_cassette(harness: Harness) -> None:
