@@ -92,6 +92,15 @@ def test_processes_share_a_search(harness: Harness) -> None:
     assert "6 inputs" in left.err
 
 
+def test_a_client_that_ends_its_process_fails_a_search(harness: Harness, tmp_path: Path) -> None:
+    (tmp_path / "ends_in_search.py").write_text(
+        "import os\ndef normalize(interaction, reads):\n    os._exit(0)\n"
+    )
+    left = harness("fuzz", FINISH, "-n", "ends_in_search:normalize", *FEW)
+    assert left.code == 1
+    assert "1 processes crashed" in left.err
+
+
 def test_fuzz_without_a_client_is_a_usage_error(harness: Harness) -> None:
     left = harness("fuzz")
     assert left.code == 2
