@@ -247,7 +247,7 @@ def _by_message(
             own = each.text if rest.startswith(each.text) else ""  # the text was changed since
             texts[at] = texts.get(at, "") + own
             rest = rest[len(own) :]
-    texts[at] = texts.get(at, "") + rest
+    texts[at] += rest
     if not texts[None].strip():
         texts = {0: texts.pop(None) + texts.pop(0, ""), **texts}
         sealed = {0: [*sealed.pop(None, ()), *sealed.pop(0, ())], **sealed}
