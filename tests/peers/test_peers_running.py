@@ -28,13 +28,14 @@ MODULES = {
     SLOW: "broken:slow_at_first",
 }
 BROKEN_MODULE = """
-import pathlib, time
+import pathlib, signal, time
 from harness.normalizers.reference import normalizer
 def normalize(interaction, reads):
     return ()
 def slow_at_first(interaction, reads):
     if not pathlib.Path("used").exists():
         pathlib.Path("used").touch()
+        signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)  # the limit of the replay is over
         time.sleep(60)
     return normalizer.normalize(interaction, reads)
 """

@@ -226,7 +226,10 @@ def test_code_that_no_deadline_can_stop_costs_its_cell(listener: Listener) -> No
 
 
 @pytest.mark.parametrize("client", ["starts-a-thread", "starts-a-process"])
-def test_what_a_client_leaves_running_ends_with_the_run(listener: Listener, client: str) -> None:
+def test_what_a_client_leaves_running_ends_with_the_run(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    monkeypatch.setattr(pool, "_EXIT_SECONDS", 0.3)
     assert listener.run(a_plan(2, client), 1) == Progress(2, 2)
     assert multiprocessing.active_children() == []
     left = subprocess.run(["pgrep", "-f", LEFT_RUNNING], capture_output=True, check=False)  # noqa: S607 - of the system
