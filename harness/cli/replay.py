@@ -25,7 +25,7 @@ from harness.playback.delivery import CUTS
 from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.text.cell import conversation_lines, explained_lines, timeline
 from harness.reporting.visible import marked, plain
-from harness.runs.declared import declared_normalizer, is_declared_agent
+from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.pool import Exited, call_in_worker
 from harness.runs.run import AnyCase, Header, Selection
@@ -84,8 +84,8 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     """
     subject, name = find_cell(cell, places, dialect)
     asked = _Asked(Job(subject, name), cuts, at, interaction)
-    is_bundled = (agents if subject.conversation else normalizers).is_bundled(name)
-    replayed = _replayed(asked) if is_bundled else call_in_worker(_replayed, asked)
+    here = is_bundled(name, is_agent=subject.conversation)
+    replayed = _replayed(asked) if here else call_in_worker(_replayed, asked)
     if isinstance(replayed, Exited):
         result = crash_result(asked.job, replayed.reason)
         lines = [f"{marked(result.cell)}  {plain(result.title)}"]

@@ -25,14 +25,12 @@ from harness.cli.options import (
     today_option,
 )
 from harness.cli.run_files import bundled_context, write_text
-from harness.conversation import discovery as agents_by_name
 from harness.judging.replaying import CUTS, Cuts
-from harness.normalizers import discovery as normalizers_by_name
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
-from harness.runs.declared import declared_agent, declared_normalizer
+from harness.runs.declared import declared_agent, declared_normalizer, is_bundled
 from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
@@ -179,10 +177,7 @@ def _processes(planned: tuple[Job, ...], jobs: int | None) -> int:
     """
     judged = [job for job in planned if job.subject.kind != "log"]
     clients = {(job.normalizer, job.subject.conversation) for job in judged}
-    third_party = not all(
-        (agents_by_name if talks else normalizers_by_name).is_bundled(name)
-        for name, talks in clients
-    )
+    third_party = not all(is_bundled(name, is_agent=talks) for name, talks in clients)
     cores = os.cpu_count() or 1
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not third_party else jobs or max(2, cores)

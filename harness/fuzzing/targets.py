@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from harness.conversation import discovery as agents
+from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.plans import DIALECT_KEY
 from harness.fuzzing.conversations.search import fuzz_agent
 from harness.fuzzing.found import (
@@ -25,7 +25,8 @@ from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.judging.results import Level, Result
-from harness.normalizers import discovery as normalizers
+from harness.normalizers.discovery import load_normalizer
+from harness.runs.declared import is_bundled
 from harness.runs.plan import Subject
 from harness.runs.pool import Batch, Exited, interruptible, open_processes
 from harness.runs.selection import select_subjects
@@ -84,8 +85,8 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
     # The output of a normalizer must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
         if task.target.kind == "agent":
-            return fuzz_agent(agents.load_agent(name), options.profile, **shared)
-        normalizer = normalizers.load_normalizer(name)
+            return fuzz_agent(load_agent(name), options.profile, **shared)
+        normalizer = load_normalizer(name)
         found = seeds(options.subjects, normalizer, clean=options.clean)
         return fuzz_normalizer(normalizer, found, options.profile, **shared)
 
@@ -175,9 +176,8 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
     task, processes = FuzzTask(target, options), options.processes
-    is_bundled = (agents if target.kind == "agent" else normalizers).is_bundled(target.name)
     # Third-party code may end its process.
-    here = processes == 1 and is_bundled
+    here = processes == 1 and is_bundled(target.name, is_agent=target.kind == "agent")
     found = fuzz_here(task) if here else fuzz_in_processes(task, processes)
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()

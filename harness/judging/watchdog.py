@@ -1,8 +1,9 @@
 """Ends a worker process that no exception and no signal can stop.
 
-The deadline of a replay is an exception, and some code never lets it in: a loop in C, such as a
-regular expression, or code that waits with all signals blocked. This watchdog is a thread of the
-interpreter itself, which needs neither; it prints where the code is, and ends the process.
+The deadline of a replay is an exception, and some code never lets it in: a loop in C that does not
+check for signals, such as `sum` over an endless iterator, or code that waits with all signals
+blocked. This watchdog is a thread of the interpreter itself, which needs neither; it prints where
+the code is, and ends the process.
 """
 
 import faulthandler
@@ -28,10 +29,12 @@ def watch() -> None:
 def renew(seconds: float) -> None:
     """Leave the code that runs now `seconds` and a while; without `watch` this does nothing."""
     global _end  # noqa: PLW0603 - as above
-    needed = time.monotonic() + seconds + GRACE_SECONDS
-    if _end is not None and _end < needed:
-        limit = seconds + GRACE_SECONDS + _RENEWED_AFTER
-        _end = time.monotonic() + limit
+    if _end is None:
+        return
+    now, needed = time.monotonic(), seconds + GRACE_SECONDS
+    if _end < now + needed:
+        limit = needed + _RENEWED_AFTER
+        _end = now + limit
         faulthandler.dump_traceback_later(limit, exit=True, file=_STANDARD_ERROR)
 
 

@@ -20,14 +20,20 @@ from harness.normalizers.protocol import Normalizer
 from harness.runs.pool import Exited, call_in_worker
 
 _Client = TypeVar("_Client", Normalizer, Agent)
+_Found = TypeVar("_Found")
 _KEPT: Final = 64
+
+
+def is_bundled(name: str, *, is_agent: bool) -> bool:
+    """Return whether `name` means a client of this package, which may run in this process."""
+    return agents.is_bundled(name) if is_agent else normalizers.is_bundled(name)
 
 
 def declared_normalizer(name: str) -> Normalizer:
     """Return the normalizer called `name`; one of third-party code cannot be called here.
 
     Raises:
-        UsageError: there is no such normalizer, or there are two.
+        UsageError: the name is unknown, or two normalizers have it.
         NormalizerLoadError: it cannot be loaded, or its import ends the process or never ends.
         UnreadableError: the project's declaration cannot be used.
     """
@@ -38,13 +44,7 @@ def declared_normalizer(name: str) -> Normalizer:
 
 
 def declared_agent(name: str) -> Agent:
-    """Return the agent called `name`, as `declared_normalizer` does.
-
-    Raises:
-        UsageError: there is no such agent, or there are two.
-        AgentLoadError: it cannot be loaded, or its import ends the process or never ends.
-        UnreadableError: the project's declaration cannot be used.
-    """
+    """Return the agent called `name`; its errors are those of `declared_normalizer`, of agents."""
     if agents.is_bundled(name):
         return agents.load_agent(name)
     found: Agent = _declared(_agent_without_code, name, AgentLoadError, *_where())
@@ -59,10 +59,7 @@ def is_declared_agent(name: str) -> bool:
     """
     if agents.is_bundled(name):
         return agents.is_agent(name)
-    found = call_in_worker(agents.is_agent, name)
-    if isinstance(found, Exited):
-        raise AgentLoadError(f"it cannot be imported: {found.reason}", where=name)
-    return found
+    return _import_in_worker(agents.is_agent, name, AgentLoadError)
 
 
 def _where() -> tuple[str, tuple[str, ...]]:
@@ -74,6 +71,12 @@ def _where() -> tuple[str, tuple[str, ...]]:
 def _declared(
     load: Callable[[str], _Client], name: str, error: type[HarnessError], *_where: object
 ) -> _Client:
+    return _import_in_worker(load, name, error)
+
+
+def _import_in_worker(
+    load: Callable[[str], _Found], name: str, error: type[HarnessError]
+) -> _Found:
     found = call_in_worker(load, name)
     if isinstance(found, Exited):
         raise error(f"it cannot be imported: {found.reason}", where=name)

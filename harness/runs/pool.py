@@ -121,7 +121,10 @@ def stop_requested() -> bool:
 
 
 def enter_worker_process(stop: Event, environment: Mapping[str, str]) -> None:
-    """Prepare a process of the pool: the parent handles Ctrl-C, and ends the process if it dies.
+    """Prepare a process of the pool, which leads a process group.
+
+    Its parent handles Ctrl-C, and the process ends if its parent dies. What is written to its
+    standard output goes to standard error.
 
     Args:
         stop: set to stop between two jobs.

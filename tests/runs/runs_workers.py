@@ -3,13 +3,14 @@
 Run as a script, it executes jobs in parallel and prints what came of them.
 """
 
+import itertools
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 
 import msgspec
@@ -21,8 +22,13 @@ from harness.runs.execute import Judged, execute
 from harness.runs.plan import Job, Subject, plan
 from tests.runs.runs_samples import a_case, a_result
 
-# In the command line of a process that the client starts.
-LEFT_RUNNING = "left running by a client"
+# A process that a client starts: it holds the named pipe open for as long as it lives.
+LEFT_RUNNING = """
+import sys, time
+pipe = open(sys.argv[1], "w")
+print(flush=True)
+time.sleep(60)
+"""
 RAISED: dict[str, BaseException] = {
     "broken-cassette": UnreadableError("damaged", where="c.yaml", hint="Mend it."),
     "broken-stream": StreamError("too long", offset=7),
@@ -32,18 +38,20 @@ RAISED: dict[str, BaseException] = {
 }
 
 
-def _misbehave(client: str) -> None:
-    match client:
+def _misbehave(job: Job) -> None:
+    match job.normalizer:
         case "unstoppable":
             watchdog.GRACE_SECONDS = watchdog._RENEWED_AFTER = 0.1  # type: ignore[misc]
             watchdog.watch()
-            re.match("(a+)+$", "a" * 60 + "b")  # in C, so that no signal handler runs
+            deque(itertools.count(), maxlen=0)  # a loop in C that no signal handler interrupts
         case "starts-a-thread":
             threading.Thread(target=time.sleep, args=(3_600,)).start()
         case "starts-a-process":
-            subprocess.Popen(
-                [sys.executable, "-c", f"import time; time.sleep(60)  # {LEFT_RUNNING}"]
+            process = subprocess.Popen(
+                [sys.executable, "-c", LEFT_RUNNING, job.subject.roots[0]], stdout=subprocess.PIPE
             )
+            assert process.stdout is not None
+            process.stdout.readline()  # it has opened the pipe
         case "prints":
             print("print of the client", flush=True)  # noqa: T201 - as a client may
             os.write(1, b"write of the client\n")
@@ -68,7 +76,7 @@ def worker(job: Job) -> Judged:
             time.sleep(60)
         case name if name in RAISED:
             raise RAISED[name]
-    _misbehave(job.normalizer)
+    _misbehave(job)
     result = a_result(job.subject.path, job.normalizer)
     return result, a_case(result.cell) if job.normalizer == "with-case" else None
 

@@ -23,7 +23,7 @@ from harness.runs.execute import DIED, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
 from harness.runs.pool import WorkerError
 from harness.runs.run import AnyCase
-from tests.runs.runs_workers import LEFT_RUNNING, a_plan, crashed, worker
+from tests.runs.runs_workers import a_plan, crashed, worker
 
 SCRIPT = Path(__file__).with_name("runs_workers.py")
 
@@ -225,15 +225,26 @@ def test_code_that_no_deadline_can_stop_costs_its_cell(listener: Listener) -> No
     }
 
 
-@pytest.mark.parametrize("client", ["starts-a-thread", "starts-a-process"])
-def test_what_a_client_leaves_running_ends_with_the_run(
-    listener: Listener, monkeypatch: pytest.MonkeyPatch, client: str
+def test_a_thread_that_a_client_leaves_running_ends_with_the_run(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "_EXIT_SECONDS", 0.3)
-    assert listener.run(a_plan(2, client), 1) == Progress(2, 2)
+    assert listener.run(a_plan(2, "starts-a-thread"), 1) == Progress(2, 2)
     assert multiprocessing.active_children() == []
-    left = subprocess.run(["pgrep", "-f", LEFT_RUNNING], capture_output=True, check=False)  # noqa: S607 - of the system
-    assert left.stdout == b""
+
+
+def test_a_process_that_a_client_leaves_running_ends_with_the_run(
+    listener: Listener, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert listener.run(a_plan(1, "starts-a-process", root=str(pipe)), 1) == Progress(1, 1)
+        os.set_blocking(reader, True)
+        assert os.read(reader, 1) == b""  # its end: no process writes to it any more
+    finally:
+        os.close(reader)
 
 
 def test_standard_output_belongs_to_the_command() -> None:
