@@ -125,9 +125,10 @@ def jobs_option(default: str) -> Decorator:
     )
 
 
-def wait_for_interrupt(address: str) -> None:
+def wait_for_interrupt(address: str, note: str = "") -> None:
     """Print the address of a server, and wait for an interrupt or SIGTERM.
 
+    Standard error gets the note first, if there is one.
     Signals that follow are ignored, because an exception in the shutdown of the server would leave
     its threads running. `timeout` sends two, and a user may press Ctrl-C again.
     """
@@ -139,6 +140,8 @@ def wait_for_interrupt(address: str) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interrupt)
+    if note:
+        click.echo(note, err=True)
     click.echo(address)
     while not interrupted:
         time.sleep(_POLL_SECONDS)

@@ -237,7 +237,7 @@ def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_LabelledRe
 def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
     with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
         click.echo(f"forwarding each request to {marked(upstream)}", err=True)
-        wait_for_interrupt(proxy.base_url)
+        wait_for_interrupt(proxy.base_url, proxy.limit_note)
     count, skipped = recorder.count - recorder.skipped, recorder.skipped
     reason = f", {pluralize(skipped, 'OAuth token exchange')} skipped" if skipped else ""
     click.echo(marked(f"{recorder.path}: {count} interactions recorded{reason}"))

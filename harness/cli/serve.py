@@ -6,11 +6,9 @@ output is the base URL.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 import msgspec
@@ -29,7 +27,6 @@ from harness.playback.playback import Playback
 from harness.playback.selection import INDEX_NAME, Recording, SelectionServer
 from harness.playback.server import (
     MOST_CONNECTIONS,
-    MOST_REFUSALS,
     AnswerServer,
     check_sendable,
     deliver,
@@ -39,9 +36,6 @@ from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.selection import FILTER_KEYS, select_subjects
 from harness.runs.worker import load_subject
 from harness.wire.interaction import Interaction, Request
-
-# Files that a process has open besides its connections.
-_OTHER_DESCRIPTORS: Final = 64
 
 
 def _delivery_option(name: str, metavar: str, text: str) -> Callable[..., Any]:
@@ -114,7 +108,6 @@ def serve_command(  # noqa: PLR0913 - one parameter for each option
     delivery = Delivery()
     for name, value in given.items():
         delivery = delivery if value is None else delivery.with_option(name, value)
-    _allow_descriptors(connections)
     if words is None and len(paths) == 1 and not _is_selection(paths[0]):
         return _serve_cassette(paths[0], match or (ORDER,), delivery, port, connections)
     if match:
@@ -145,7 +138,7 @@ def _serve_cassette(
         click.echo(f"interaction {place}: {_answer(interaction)}", err=True)
     answer = partial(deliver, playback, delivery)
     with AnswerServer(answer, port=port, most_connections=connections) as server:
-        wait_for_interrupt(server.base_url)
+        wait_for_interrupt(server.base_url, server.limit_note)
     for line in _summary_lines(playback):
         click.echo(line)
     return EXIT_GATE_FAILED if playback.surplus_count or playback.unplayed() else 0
@@ -158,7 +151,7 @@ def _serve_selection(
     with server:
         index = f"{server.base_url}/{INDEX_NAME}"
         click.echo(f"{len(recordings)} scenarios and recordings; index: {index}", err=True)
-        wait_for_interrupt(server.base_url)
+        wait_for_interrupt(server.base_url, server.limit_note)
     click.echo(f"{server.played} requests played, {server.refused} refused")
     return 0
 
@@ -196,17 +189,6 @@ def _describe(loaded: LoadedSubject) -> dict[str, Any]:
         "tools": msgspec.to_builtins(tools or tools_of_cassette(loaded.cassette)),
         "expect": load_yaml("\n".join(lines), loaded.id),
     }
-
-
-def _allow_descriptors(connections: int) -> None:
-    """Raise the limit of open files to what the connections need, as far as the system allows."""
-    with suppress(ImportError, ValueError, OSError):  # no such limits on Windows
-        resource = import_module("resource")
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        needed = connections + MOST_REFUSALS + _OTHER_DESCRIPTORS
-        if soft not in (resource.RLIM_INFINITY, -1) and soft < needed:
-            most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _summary_lines(playback: Playback) -> Iterator[str]:

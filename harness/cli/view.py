@@ -1,14 +1,12 @@
 """`harness view`: the report of a run, served on this machine, also while it is in progress."""
 
-import signal
 import webbrowser
-from contextlib import suppress
 from pathlib import Path
 
 import click
 import msgspec
 
-from harness.cli.options import open_option, port_option
+from harness.cli.options import open_option, port_option, wait_for_interrupt
 from harness.cli.run_files import DEFAULT_RUNS, bundled_context
 from harness.reporting.live_server import Live, LiveServer
 from harness.reporting.page import render_page
@@ -30,9 +28,7 @@ def view_command(run: Path | None, *, port: int, open_page: bool) -> None:
     context = msgspec.structs.replace(bundled_context(), live=True)
     live = Live(path, lambda found: render_page(found, context))
     live.newest()  # so that the terminal shows an error, not the browser
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with LiveServer(live, port) as server, suppress(KeyboardInterrupt):
-        click.echo(server.address)
+    with LiveServer(live, port) as server:
         if open_page:
             webbrowser.open(server.address)
-        server.serve_forever(0.1)
+        wait_for_interrupt(server.address, server.limit_note)

@@ -10,14 +10,22 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from socketserver import BaseRequestHandler, TCPServer, ThreadingMixIn
+from importlib import import_module
+from socketserver import BaseRequestHandler, TCPServer
 from threading import Condition, Event, Thread
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, Self, TypeAlias
 
 from harness.errors import UsageError
 from harness.playback.delivery import Delivery
-from harness.playback.handler import BODILESS, AnswerHandler, RequestMemory, refuse_connection
+from harness.playback.handler import (
+    BODILESS,
+    REFUSAL_SECONDS,
+    AnswerHandler,
+    linger,
+    refuse_connection,
+)
 from harness.playback.playback import Playback
+from harness.playback.request_reader import RequestMemory
 from harness.playback.transports import Answer
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Request
@@ -32,6 +40,8 @@ MOST_CONNECTIONS: Final = 600
 MOST_REFUSALS: Final = 64
 _BACKLOG: Final = 1_024
 _POLL_SECONDS: Final = 0.05
+# Files that a process has open besides its connections.
+_OTHER_DESCRIPTORS: Final = 64
 
 
 class LoopbackServer:
@@ -46,11 +56,19 @@ class LoopbackServer:
 
     Attributes:
         base_url: its address without a path; "" until the block begins.
+        most_connections: as given; when the block begins, as many as the limit of open files
+            allows.
+        limit_note: why there are fewer connections than given, and what to do; else "".
         stopping: set when the block ends.
 
     Raises:
         UsageError: the port is not available when the block begins.
     """
+
+    # Open files of one connection.
+    descriptors_each: ClassVar[int] = 1
+    # What a client beyond the limit is told to do.
+    advice: ClassVar[str] = "try again later"
 
     def __init__(
         self,
@@ -60,15 +78,23 @@ class LoopbackServer:
         most_connections: int = MOST_CONNECTIONS,
         daemon: bool = False,
     ) -> None:
-        self.base_url = ""
-        self._daemon = daemon
+        self.base_url = self.limit_note = ""
+        self.most_connections = most_connections
         self.stopping = Event()
+        self._daemon = daemon
         self._handler = handler
         self._port = port
-        self._most_connections = most_connections
 
     def __enter__(self) -> Self:
-        self._listener = _listen(self._port, self._handler, self._most_connections, self.stopping)
+        wanted = self.most_connections
+        self.most_connections = most = allowed_connections(wanted, self.descriptors_each)
+        if most < wanted:
+            self.limit_note = (
+                f"the limit of open files allows {most} open connections, not {wanted}: "
+                "raise it with `ulimit -n`"
+            )
+        message = f"the server has {most} open connections, its limit: {self.advice}"
+        self._listener = _listen(self._port, self._handler, most, message, self.stopping)
         self.base_url = f"http://{HOST}:{self._listener.server_address[1]}"
         self._listener.daemon_threads = self._daemon
         work, poll = self._listener.serve_forever, (_POLL_SECONDS,)
@@ -89,20 +115,23 @@ class LoopbackServer:
         self._listener.server_close()
 
 
-class _Listener(ThreadingMixIn, TCPServer):
-    """Accepts a bounded number of connections, and keeps track of the open ones."""
+class _Listener(TCPServer):
+    """Accepts a bounded number of connections, and handles each in a thread."""
 
     allow_reuse_address = True
     request_queue_size = _BACKLOG
 
     def __init__(
-        self, port: int, handler: MakeHandler, most_connections: int, stopping: Event
+        self, port: int, handler: MakeHandler, most_connections: int, message: str, stopping: Event
     ) -> None:
+        self.daemon_threads = False
         self.request_memory = RequestMemory()
         self._most = most_connections
+        self._message = message
         self._stopping = stopping
         self._open: set[socket.socket] = set()
         self._refused: set[socket.socket] = set()
+        self._threads: list[Thread] = []
         self._changed = Condition()
         super().__init__((HOST, port), handler)
 
@@ -133,16 +162,31 @@ class _Listener(ThreadingMixIn, TCPServer):
                 self._changed.wait(_POLL_SECONDS)
         return False
 
-    def finish_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
-        """Handle a connection, or refuse it."""
-        if request in self._refused:
-            refuse_connection(
-                request,
-                f"the server has {self._most} open connections, its limit: "
-                "try again later, or raise the limit with --connections",
-            )
+    def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
+        """Handle a connection in a new thread; if the system allows none, refuse it."""
+        connection = (request, client_address)
+        thread = Thread(target=self._handle, args=connection, daemon=self.daemon_threads)
+        try:
+            thread.start()
+        except RuntimeError:
+            with suppress(OSError):
+                reason = "the system allows this server no further thread: try again later"
+                refuse_connection(request, reason, _POLL_SECONDS)
+            self.shutdown_request(request)
         else:
-            super().finish_request(request, client_address)
+            self._threads = [*filter(Thread.is_alive, self._threads), thread]
+
+    def _handle(self, request: socket.socket, client_address: object) -> None:
+        try:
+            if request in self._refused:
+                refuse_connection(request, self._message, REFUSAL_SECONDS)
+                linger(request)
+            else:
+                self.finish_request(request, client_address)
+        except Exception:  # noqa: BLE001 - as the caller of `process_request` does
+            self.handle_error(request, client_address)
+        finally:
+            self.shutdown_request(request)
 
     def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - as above
         """Close a connection."""
@@ -159,15 +203,43 @@ class _Listener(ThreadingMixIn, TCPServer):
                 with suppress(OSError):  # the client has closed it already
                     connection.shutdown(socket.SHUT_RDWR)
 
+    def server_close(self) -> None:
+        """Wait until the threads of all connections have ended."""
+        super().server_close()
+        for thread in self._threads:
+            thread.join()
+
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
         """Ignore errors of the connection; report any other error, because it is a bug."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
-def _listen(port: int, handler: MakeHandler, most_connections: int, stopping: Event) -> _Listener:
+def allowed_connections(most: int, descriptors_each: int = 1) -> int:
+    """Raise the limit of open files to what `most` connections need.
+
+    Returns:
+        `most`, or how many connections the system allows: at least one.
+    """
     try:
-        return _Listener(port, handler, most_connections, stopping)
+        resource = import_module("resource")
+    except ImportError:  # Windows has no such limit
+        return most
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = most * descriptors_each + MOST_REFUSALS + _OTHER_DESCRIPTORS
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return most
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    except (ValueError, OSError):  # some systems allow less than their hard limit
+        allowed = soft
+    return max(1, min(most, (allowed - MOST_REFUSALS - _OTHER_DESCRIPTORS) // descriptors_each))
+
+
+def _listen(port: int, *options: Any) -> _Listener:  # noqa: ANN401 - as `_Listener` takes them
+    try:
+        return _Listener(port, *options)
     except (OSError, OverflowError) as error:
         raise UsageError(
             f"cannot listen on {HOST}:{port}: {error}",
@@ -199,6 +271,8 @@ class AnswerServer(LoopbackServer):
         most_connections: any more get status 503.
         daemon: as for `LoopbackServer`.
     """
+
+    advice = "try again later, or raise the limit with --connections"
 
     def __init__(
         self,

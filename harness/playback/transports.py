@@ -53,10 +53,13 @@ def headers_to_send(answer: Interaction) -> RawHeaders:
     return tuple(
         (name.encode("ascii"), value.strip().encode("utf-8", "replace"))
         for name, value in with_content_type(answer).headers
-        if _NAME.fullmatch(name)
-        and name.lower() not in _FRAMING_HEADERS
-        and not _CONTROLS.search(value)
+        if name.lower() not in _FRAMING_HEADERS and is_sendable(name, value)
     )
+
+
+def is_sendable(name: str, value: str) -> bool:
+    """Return whether HTTP allows this header."""
+    return bool(_NAME.fullmatch(name)) and not _CONTROLS.search(value)
 
 
 class CassetteTransport:

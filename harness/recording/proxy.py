@@ -5,16 +5,17 @@ to the client, before the next read. A request is read completely before it is f
 limit. No part of a response is held back.
 """
 
+import re
 from functools import partial
 from http import HTTPStatus
 from importlib.util import find_spec
 from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from harness.errors import BlockedRequestError, UsageError
 from harness.playback.handler import LoopbackHandler
 from harness.playback.server import LoopbackServer
-from harness.playback.transports import HOP_BY_HOP, RawHeaders
+from harness.playback.transports import HOP_BY_HOP, RawHeaders, is_sendable
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.upstream import UpstreamError, check_address, upstream_response
@@ -23,6 +24,10 @@ from harness.wire.interaction import Ended, Headers, Request
 
 # Headers of one connection: generated again for the upstream, and again for the client.
 _PER_CONNECTION: Final = frozenset({"accept-encoding", "content-length", "expect", "host"})
+_MOST_DECODINGS: Final = 4
+_NO_PATH: Final = re.compile(r"[/\\]{2}")
+_PARENT: Final = re.compile(r"[/\\]\.\.(?=[/\\;\x00-\x20]|$)")
+_FOLD: Final = re.compile(r"\r?\n[ \t]+")
 # Content encodings that the recorder can remove, and the package that each needs.
 _ENCODINGS: Final = {"gzip": "zlib", "deflate": "zlib", "br": "brotli", "zstd": "zstandard"}
 
@@ -38,6 +43,8 @@ class RecordingProxy(LoopbackServer):
     Raises:
         UsageError: the address is invalid, or the port is not available when the block begins.
     """
+
+    descriptors_each = 2  # one of the client, one of the upstream
 
     def __init__(self, recorder: Recorder, upstream: str, *, port: int = 0) -> None:
         super().__init__(partial(_Handler, recorder, parse_upstream(upstream)), port)
@@ -66,14 +73,16 @@ class _Handler(LoopbackHandler):
 
     def respond(self, request: Request) -> None:
         """Play the recorded answer, else forward the request and record the response."""
-        if not self.path.startswith("/"):
-            self.send_error(HTTPStatus.BAD_REQUEST, "expected a path: this is not a forward proxy")
+        target = self.head.target if self.head else ""
+        reason = outside_reason(target)
+        if reason:
+            self.refuse(HTTPStatus.BAD_REQUEST, reason)
             return
-        sent = _upstream_request(request, self._upstream, self.path)
+        sent = _upstream_request(request, self._upstream, target)
         try:
             answer = self._recorder.play(sent)
         except BlockedRequestError as error:
-            self.send_error(HTTPStatus.GONE, error.what)
+            self.refuse(HTTPStatus.GONE, error.what)
             return
         if answer is not None:
             self.play(answer, split(answer.body, answer.recorded_cuts()))
@@ -81,13 +90,35 @@ class _Handler(LoopbackHandler):
         try:
             self._relay(sent)
         except UpstreamError as error:
-            self.send_error(HTTPStatus.BAD_GATEWAY, f"no response from the upstream: {error.what}")
+            self.refuse(HTTPStatus.BAD_GATEWAY, f"no response from the upstream: {error.what}")
 
     def _relay(self, request: Request) -> None:
         with upstream_response(self._recorder, request) as answer:
             headers = _to_send(tuple(answer.head.getheaders()))
             reads = answer.reads() if answer.has_body else None
             self.send(answer.head.status, headers, reads, lambda: _client_end(answer.recorder))
+
+
+def outside_reason(target: str) -> str:
+    """Return why a server may resolve `target` outside the base URL before it; "" if it cannot.
+
+    Servers resolve `..` before or after they decode a path, and some take a backslash for a slash.
+    """
+    if not target.startswith("/"):
+        return "expected a path: this is not a forward proxy"
+    path = target.partition("?")[0]
+    for _ in range(_MOST_DECODINGS):
+        decoded = unquote(path)
+        if decoded == path:
+            break
+        path = decoded
+    else:
+        return f"expected a path that is percent-encoded less than {_MOST_DECODINGS} times"
+    if _NO_PATH.match(path):
+        return "expected a path with one slash at its start"
+    if _PARENT.search(path):
+        return "expected a path below the upstream's, found '..' in it"
+    return ""
 
 
 def _client_end(recorder: ResponseRecorder) -> Ended:
@@ -124,8 +155,9 @@ def _named_in(headers: Headers, name: str) -> frozenset[str]:
 def _to_send(headers: Headers) -> RawHeaders:
     """Return the headers for the client; the proxy frames the body, but keeps its encoding."""
     removed = HOP_BY_HOP | {"content-length"} | _named_in(headers, "connection")
+    lines = ((name, _FOLD.sub(" ", value)) for name, value in headers)
     return tuple(
         (name.encode("latin-1"), value.encode("latin-1", "replace"))
-        for name, value in headers
-        if name.lower() not in removed
+        for name, value in lines
+        if name.lower() not in removed and is_sendable(name, value)
     )

@@ -1,8 +1,7 @@
 """The page of a run in progress on 127.0.0.1, rendered again when the run file changes.
 
 All clients share one page, and one page is rendered at a time. A run file over `MAX_BYTES` is
-rejected. A request must have this server in Host, and in Origin if it has one, so that no other
-site can read the page through a name that resolves to this machine (DNS rebinding).
+rejected. Pages of other sites may link to the page, but not read it.
 """
 
 import gzip
@@ -10,22 +9,21 @@ import hashlib
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import BoundedSemaphore, Lock
+from threading import Lock
 from typing import Any, Final
 
 import msgspec
 
-from harness.errors import HarnessError, UnreadableError, UsageError
+from harness.errors import HarnessError, UnreadableError
+from harness.playback.handler import LoopbackHandler
+from harness.playback.server import LoopbackServer
+from harness.playback.transports import RawHeaders
 from harness.runs.run import Run
 from harness.runs.store import partial_path, read_run
+from harness.wire.interaction import Request
 
-HOST: Final = "127.0.0.1"
 MAX_BYTES: Final = 512 * 1024**2
-_MOST_CONNECTIONS: Final = 32
-_SECONDS: Final = 10
-_NAMES: Final = (HOST, "localhost")
 
 Render = Callable[[Run], str]
 
@@ -85,7 +83,7 @@ class Live:
         )
 
 
-class LiveServer(ThreadingHTTPServer):
+class LiveServer(LoopbackServer):
     """Answers `/` with the page, and `/version` with a text that changes with the page.
 
     Args:
@@ -93,105 +91,60 @@ class LiveServer(ThreadingHTTPServer):
         port: 0 for any free port.
 
     Raises:
-        UsageError: the port is not available.
+        UsageError: the port is not available when the block begins.
     """
 
-    daemon_threads = True
-
     def __init__(self, live: Live, port: int = 0) -> None:
-        self._seats = BoundedSemaphore(_MOST_CONNECTIONS)
-        try:
-            super().__init__((HOST, port), partial(_Handler, live))
-        except (OSError, OverflowError) as error:
-            raise UsageError(
-                f"cannot listen on {HOST}:{port}: {error}",
-                hint="Choose another port, or 0 for any free port.",
-            ) from None
+        super().__init__(partial(_Handler, live), port)
 
     @property
     def address(self) -> str:
         """The address for a browser."""
-        return f"http://{HOST}:{self.server_port}/"
-
-    def verify_request(self, request: Any, client_address: Any) -> bool:  # noqa: ANN401 - as socketserver types it
-        """Accept a connection, unless too many are open."""
-        del request, client_address
-        return self._seats.acquire(blocking=False)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as above
-        """Answer one connection, and allow another one."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._seats.release()
+        return f"{self.base_url}/"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    """One request; keeps no connection open."""
+class _Handler(LoopbackHandler):
+    """Answers requests for the page and its version."""
 
-    timeout = _SECONDS
+    linked = frozenset({"/"})
 
-    def __init__(self, live: Live, *arguments: Any) -> None:  # noqa: ANN401 - as socketserver types it
+    def __init__(self, live: Live, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
         self._live = live
-        super().__init__(*arguments)
+        super().__init__(*connection)
 
-    def do_GET(self) -> None:
+    def respond(self, request: Request) -> None:
         """Answer with the page or its version."""
-        if not self._from_here():
-            self._answer(HTTPStatus.FORBIDDEN, "text/plain", b"the request is not from this page\n")
-        elif self.path not in ("/", "/version"):
+        target = self.head.target if self.head else ""
+        if request.method not in ("GET", "HEAD"):
+            self._answer(HTTPStatus.METHOD_NOT_ALLOWED, "text/plain", b"expected GET\n")
+        elif target not in ("/", "/version"):
             self._answer(HTTPStatus.NOT_FOUND, "text/plain", b"no such page\n")
         else:
-            self._answer_newest()
+            self._answer_newest(target)
 
-    def do_HEAD(self) -> None:
-        """Answer as to GET, without the body."""
-        self.do_GET()
-
-    def _answer_newest(self) -> None:
+    def _answer_newest(self, target: str) -> None:
         try:
             version, page = self._live.newest()
         except HarnessError as error:
             text = f"{error}\n".encode()
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, "text/plain", text)
             return
-        if self.path == "/":
-            self._answer(HTTPStatus.OK, "text/html", page, gzipped=True)
+        if target == "/":
+            self._answer(HTTPStatus.OK, "text/html", page, _GZIPPED)
         else:
             self._answer(HTTPStatus.OK, "text/plain", version.encode())
 
-    def _from_here(self) -> bool:
-        _, port = self.connection.getsockname()
-        hosts = {f"{name}:{port}" for name in _NAMES}
-        origins = {f"http://{host}" for host in hosts}
-        site = self.headers.get("Sec-Fetch-Site", "none")
-        return (
-            self.headers.get_all("Host", []) in [[host] for host in hosts]
-            and set(self.headers.get_all("Origin", [])) <= origins
-            and (site in ("none", "same-origin") or self.path == "/")
-        )
-
-    def _answer(self, status: HTTPStatus, kind: str, body: bytes, *, gzipped: bool = False) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        if gzipped:
-            self.send_header("Content-Encoding", "gzip")
-        for name, value in _GUARDS.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
-        """Print nothing, because the page sends a request every few seconds."""
+    def _answer(self, status: HTTPStatus, kind: str, body: bytes, headers: RawHeaders = ()) -> None:
+        content = (b"content-type", f"{kind}; charset=utf-8".encode())
+        self.send(status, (content, *headers, *_GUARDS), iter([body]))
 
 
-_GUARDS: Final = {
-    "Cache-Control": "no-store",
-    "Content-Security-Policy": "frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-}
+_GZIPPED: Final = ((b"content-encoding", b"gzip"),)
+_GUARDS: Final = (
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from urllib.parse import quote
 
 import msgspec
@@ -245,13 +244,7 @@ def test_the_live_page_renews_itself_and_keeps_its_place(
 @contextmanager
 def _served(live: Live) -> Iterator[str]:
     with LiveServer(live) as server:
-        thread = Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server.address
-        finally:
-            server.shutdown()
-            thread.join()
+        yield server.address
 
 
 def test_the_script_makes_the_places_that_the_page_makes(
