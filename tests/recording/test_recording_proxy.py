@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from harness.errors import UsageError
-from harness.recording.proxy import RecordingProxy, parse_upstream
+from harness.recording.proxy import RecordingProxy, outside_reason, parse_upstream
 from harness.recording.recorder import Recorder
 from harness.wire.cassette_file import load_cassette
 from tests.recording.paced_server import EVENTS, PacedServer
@@ -51,10 +51,7 @@ def test_headers_of_one_connection_stay_on_it(tmp_path: Path) -> None:
 def test_a_client_of_http_1_0_reads_to_the_end(tmp_path: Path) -> None:
     server = PacedServer(EVENTS, gated=False)
     with server.running(), proxy_to(server.url, tmp_path / "a.yaml") as proxy:
-        host, _, port = proxy.base_url[7:].partition(":")
-        with socket.create_connection((host, int(port))) as connection:
-            connection.sendall(f"GET {PATH} HTTP/1.0\r\nHost: {host}\r\n\r\n".encode())
-            answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+        answer = answer_to(proxy, f"GET {PATH} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
     assert answer.endswith(b"\r\n\r\n" + b"".join(EVENTS))
     assert load_cassette(tmp_path / "a.yaml").interactions[0].request.method == "GET"
 
@@ -91,6 +88,80 @@ def test_it_is_no_forward_proxy(tmp_path: Path) -> None:
             with socket.create_connection((host, int(port))) as connection:
                 connection.sendall(line.encode())
                 assert connection.recv(65_536).split()[1] == status
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://evil.example/v1",
+        "//evil.example/v1",
+        "/%2fevil.example",
+        "/\\evil.example",
+        "/%5Cevil.example",
+        "/..",
+        "/v1/../../admin",
+        "/v1/..?a=b",
+        "/v1/%2e%2e/admin",
+        "/v1/.%2E/admin",
+        "/v1/%252e%252e/admin",
+        "/v1/%25252525252e%252e/admin",
+        "/v1%2f..%2fadmin",
+        "/v1/..%5cadmin",
+        "/v1\\..\\admin",
+        "/v1/..;a=b/admin",
+        "/v1/..%00/admin",
+        "/v1/..%20/admin",
+    ],
+)
+def test_a_path_that_may_leave_the_upstream_is_refused(target: str) -> None:
+    assert outside_reason(target).startswith("expected a path")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/",
+        "/v1/models/gemini-2.5:streamGenerateContent?alt=sse&next=../a",
+        "/model/arn%3Aaws%3Abedrock%3Aa%2Fb/converse",
+        "/v1/a..b/..c/...",
+        "/v1/%E6%98%A5/%25",
+    ],
+)
+def test_a_path_below_the_upstream_is_forwarded(target: str) -> None:
+    assert outside_reason(target) == ""
+
+
+def test_a_foreign_or_malformed_request_does_not_reach_the_upstream(tmp_path: Path) -> None:
+    server = PacedServer(EVENTS, gated=False)
+    path = tmp_path / "a.yaml"
+    with server.running(), proxy_to(server.url + "/base", path) as proxy:
+        host = proxy.base_url.removeprefix("http://")
+        for line, header, status in (
+            (PATH, "Origin: http://evil.example", 403),
+            (PATH, "Sec-Fetch-Site: cross-site", 403),
+            (PATH, "A : b", 400),
+            (PATH, "A: b\r\n c", 400),
+            ("/v1/%2e%2e/%2e%2e/admin", "A: b", 400),
+        ):
+            request = f"GET {line} HTTP/1.1\r\nHost: {host}\r\n{header}\r\n\r\n"
+            assert answer_to(proxy, request.encode()).split()[1] == str(status).encode()
+    assert server.requests == []
+    assert not path.exists()
+
+
+def test_a_folded_header_of_the_upstream_becomes_one_line(tmp_path: Path) -> None:
+    server = PacedServer(EVENTS, gated=False, headers=["x-folded: a\r\n b", "x bad: 1"])
+    with server.running(), proxy_to(server.url, tmp_path / "a.yaml") as proxy:
+        head = answer_to(proxy, f"GET {PATH} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+    assert b"\r\nx-folded: a b\r\n" in head
+    assert b"x bad" not in head
+
+
+def answer_to(proxy: RecordingProxy, request: bytes) -> bytes:
+    host, _, port = proxy.base_url[7:].partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
 
 
 @pytest.mark.parametrize("address", ["", "localhost:1", "http://", "http://h:x", "http://h?a=1"])
