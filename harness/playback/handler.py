@@ -57,13 +57,17 @@ class LoopbackHandler(BaseRequestHandler):
 
     def handle(self) -> None:
         """Answer requests until one of both sides closes the connection."""
-        memory: RequestMemory = self.server.request_memory  # type: ignore[attr-defined]
         while not self._closing:
-            self.head = None
-            with Reservation(memory) as reserved:
-                request = self._read_request(reserved)
-                if request is None:
-                    return
+            self._handle_next()
+        linger(self.request)
+
+    def _handle_next(self) -> None:
+        """Answer the next request. No variable keeps its body while the connection waits."""
+        memory: RequestMemory = self.server.request_memory  # type: ignore[attr-defined]
+        self.head = None
+        with Reservation(memory) as reserved:
+            request = self._read_request(reserved)
+            if request is not None:
                 self.respond(request)
 
     def _read_request(self, reserved: Reservation) -> Request | None:
@@ -71,12 +75,14 @@ class LoopbackHandler(BaseRequestHandler):
         try:
             self.head = head = self._reader.read_head()
             if head is None:
+                self._closing = True
                 return None
             body = self._reader.read_body(reserved.add)
         except RefusedError as error:
             self.refuse(error.status, str(error))
             return None
         except TimeoutError:
+            self._closing = True
             if self._reader.begun:
                 most = f"expected the complete request within {self._reader.seconds:.0f} seconds"
                 self.refuse(HTTPStatus.REQUEST_TIMEOUT, most)
@@ -93,7 +99,6 @@ class LoopbackHandler(BaseRequestHandler):
         self._closing = True
         self.request.settimeout(_WRITE_SECONDS)
         self.request.sendall(refusal(status, message, is_head=self._is_head))
-        linger(self.request)
 
     @property
     def _is_head(self) -> bool:
