@@ -7,7 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from benchmarks import serving as benchmark
+from benchmarks import serving_latency
 from harness.playback.selection import Recording, SelectionServer
+from harness.recording.proxy import RecordingProxy
+from harness.recording.recorder import Recorder
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction
 
@@ -55,3 +58,23 @@ def test_a_client_that_is_not_refused_is_counted(monkeypatch: pytest.MonkeyPatch
         port = int(server.base_url.rpartition(":")[2])
         found = asyncio.run(benchmark.read_streams(port, answers, over=2))
         assert (found.refused, found.dropped) == (0, 2)
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_the_latency_is_measured_of_streams_that_arrive_and_are_recorded_exactly(
+    tmp_path: Path, *, is_wrong: bool
+) -> None:
+    answers = [benchmark.stream_answer(stream, EVENTS) for stream in range(4)]
+    served = [*answers[:3], answers[0]] if is_wrong else answers
+    path = tmp_path / "proxy.yaml"
+    with (
+        SelectionServer(_recordings(served)) as server,
+        Recorder(path, mode="all", allow_in_ci=True) as recorder,
+        RecordingProxy(recorder, server.base_url) as proxy,
+    ):
+        port = int(proxy.base_url.rpartition(":")[2])
+        found = asyncio.run(serving_latency.read_paced(port, answers, 0.001))
+    right = 3 if is_wrong else 4
+    assert (found.complete, found.wrong) == (right, 4 - right)
+    assert serving_latency.count_recorded(path, answers) == right
+    assert 0 < found.event_ms < found.event_p99_ms

@@ -402,6 +402,14 @@ def test_a_client_beyond_the_limit_gets_503_and_not_a_closed_connection(
         assert chunks(wire) == [b"1"]
 
 
+def test_each_of_200_clients_at_once_is_served() -> None:
+    with answering(200) as server, ExitStack() as stack:
+        clients = [stack.enter_context(connected(server)) for _ in range(200)]
+        for each in clients:
+            each.sendall(ASK)
+        assert [status_of(each.recv(65_536)) for each in clients] == [200] * 200
+
+
 def test_more_clients_than_can_be_refused_at_once_wait_for_their_503() -> None:
     count = MOST_REFUSALS + 20
     with answering(1) as server, ExitStack() as stack:

@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -87,6 +88,15 @@ def test_it_serves_the_run_that_goes_on(server: LiveServer) -> None:
     assert (status, gzip.decompress(body)) == (200, b"2 cells")
     assert _ask(server, "/version")[0] == 200
     assert _ask(server, "/etc/passwd")[0] == 404
+
+
+def test_each_of_200_clients_at_once_is_served(server: LiveServer) -> None:
+    address = server.base_url.removeprefix("http://")
+    with ExitStack() as stack:
+        clients = [stack.enter_context(closing(HTTPConnection(address))) for _ in range(200)]
+        for each in clients:
+            each.request("GET", "/version")
+        assert [each.getresponse().status for each in clients] == [200] * 200
 
 
 def test_a_request_from_another_site_is_refused(server: LiveServer) -> None:
