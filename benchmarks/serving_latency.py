@@ -166,16 +166,15 @@ def measure_route(route: str, folder: Path, answers: Sequence[Interaction], pace
     serving = proxying = 0
     with ExitStack() as stack:
         if route.startswith(FLOOR):
-            options = ("--floor", str(folder / "cassettes"), "--pace", str(pace * 1_000))
-            program = ("-m", "benchmarks.serving_latency", *options)
-            _, address = stack.enter_context(_started(*program))
+            program = ("-m", "benchmarks.serving_latency", "--floor", str(folder / "cassettes"))
+            _, address = stack.enter_context(_started(*program, "--pace", str(pace * 1_000)))
         else:
             serving, port = stack.enter_context(served(folder / "cassettes", len(answers)))
             address = f"http://127.0.0.1:{port}"
         if route.endswith("proxy"):
-            program = ("-c", "from harness.cli import main; main()", "record", "--proxy", "0")
+            command = ("-c", "from harness.cli import main; main()", "record", "--proxy", "0")
             options = ("--upstream", address, "-o", str(recording), "--allow-in-ci")
-            process, address = stack.enter_context(_started(*program, *options))
+            process, address = stack.enter_context(_started(*command, *options))
             proxying = process.pid
         port = int(address.rpartition(":")[2])
         found = asyncio.run(read_paced(port, answers, pace))

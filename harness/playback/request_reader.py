@@ -121,7 +121,7 @@ class RequestReader:
         self._begin()
         received = bytearray(self._left)
         if received:
-            self._parser.receive_data(received)
+            self._parser.receive_data(self._left)
         while (event := self._next_event()) is h11.NEED_DATA:
             piece = self._receive()
             received += piece

@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from threading import Thread
+from typing import ClassVar
 from urllib.parse import unquote
 
 from harness.playback.selection import Recording, SelectionServer
@@ -71,7 +72,7 @@ class _Upstream(BaseHTTPRequestHandler):
     """A lenient server that notes the targets of its requests."""
 
     protocol_version = "HTTP/1.1"
-    targets: list[str]
+    targets: ClassVar[list[str]] = []
 
     def do_POST(self) -> None:
         self.targets.append(self.path)
@@ -109,8 +110,8 @@ def _servers(_block: int) -> tuple[_Server, _Server]:
     """Start the servers of some attempts, and stop those of the attempts before."""
     _STARTED.close()
     served = SelectionServer(map(_recording, range(_STREAMS)))
-    kind = type("Upstream", (_Upstream,), {"targets": []})
-    upstream = _STARTED.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), kind))
+    _Upstream.targets.clear()
+    upstream = _STARTED.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), _Upstream))
     Thread(target=upstream.serve_forever, args=(0.01,), daemon=True).start()
     _STARTED.callback(upstream.shutdown)
     folder = _STARTED.enter_context(TemporaryDirectory())
@@ -123,7 +124,7 @@ def _servers(_block: int) -> tuple[_Server, _Server]:
         _STARTED.enter_context(each)
     ports = (int(each.base_url.rpartition(":")[2]) for each in (served, proxy))
     return _Server(next(ports), [], is_proxy=False), _Server(
-        next(ports), kind.targets, is_proxy=True
+        next(ports), _Upstream.targets, is_proxy=True
     )
 
 
@@ -276,7 +277,7 @@ def _answers(wire: bytes) -> Iterator[_Answer]:
 
 def _chunks(wire: bytes) -> tuple[list[bytes], bytes]:
     """Return the chunks of a body, and what follows it."""
-    chunks = []
+    chunks: list[bytes] = []
     while True:
         size, _, wire = wire.partition(b"\r\n")
         chunk, wire = wire[: int(size, 16)], wire[int(size, 16) :]
