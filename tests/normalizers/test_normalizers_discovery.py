@@ -126,7 +126,7 @@ def test_an_unknown_name_names_those_that_there_are() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_broken_plug_in_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     point = importlib.metadata.EntryPoint("broken", "exits_on_import:normalize", GROUP)
-    points = importlib.metadata.EntryPoints((point,))
+    points = {"broken": (point,)}
     monkeypatch.setattr(registry, "entry_points_of", lambda _group, _path: points)
     monkeypatch.syspath_prepend(".")
     assert installed_normalizer_names() == ("broken",)
