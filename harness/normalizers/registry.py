@@ -8,7 +8,7 @@ finds it again.
 
 import importlib.metadata
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -109,10 +109,6 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""
         return tuple(sorted(self._points()))
-
-    def available(self) -> Iterator[P]:
-        """Yield every plug-in that has a name without a module path."""
-        yield from map(self.find, self.names())
 
     def names(self) -> tuple[str, ...]:
         """Return every name that is not `module:callable`; those of the project come first."""

@@ -13,17 +13,18 @@ from harness.judging.replaying import replay
 from harness.normalizers import reference, registry
 from harness.normalizers.discovery import (
     GROUP,
-    available_normalizers,
     default_normalizer_names,
     installed_normalizer_names,
     load_normalizer,
 )
 from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
+from harness.runs.declared import available_normalizers
 from tests.judging.judging_samples import an_interaction
 
 MODULE = """
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import respond as normalize
+from harness.runs.declared import available_normalizers
 
 declared = Normalizer("declared", normalize, capabilities=frozenset({"names-in-pieces"}))
 number = 5
