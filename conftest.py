@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from harness import shipped
 from harness.judging import scenario_file
 from harness.judging.judge import LoadedSubject
-from harness.runs import worker
+from harness.runs import selection, worker
 from harness.runs.plan import Subject
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -102,6 +102,18 @@ def _load_subject_once(subject: Subject) -> LoadedSubject:
 
 _load_subject_once.cache_clear = _load_subject.cache_clear  # a test may rewrite its file
 worker.load_subject = _load_subject_once
+
+# Most commands look for their subjects in all bundled files.
+_PLACES = tuple(map(str, (_BUNDLED, _SCENARIOS)))
+_recognized = selection._recognized  # noqa: SLF001 - a command reads what may change, tests do not
+_recognized_once = cache(_recognized)
+
+
+def _recognize(path: str, base: str) -> object:
+    return (_recognized_once if path.startswith(_PLACES) else _recognized)(path, base)
+
+
+selection._recognized = _recognize  # noqa: SLF001 - see above
 
 # Each command over the bundled scenarios loads all of them. The same bytes give the same document.
 scenario_file._document = lru_cache(_FILES)(scenario_file._document)  # noqa: SLF001 - see above

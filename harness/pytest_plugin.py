@@ -40,6 +40,11 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
         "metavar": "NAME",
         "help": "parse every cassette as this dialect and skip detection",
     },
+    "--harness-in-process": {
+        "action": "store_true",
+        "help": "run third-party clients in this process, for coverage or a debugger; one that "
+        "ends its process then ends pytest",
+    },
     "--harness-unsupported": {
         "action": "store_true",
         "help": "collect unsupported cells as skipped items",

@@ -56,10 +56,10 @@ def test_faults_of_a_function() -> None:
 def test_each_fault_is_another_valid_module(path: str) -> None:
     source = (ROOT / "harness" / path).read_text(encoding="utf-8")
     found = mutations(source)
-    trees = [ast.dump(mutated(source, index)) for index in range(len(found))]
-    for index in range(len(found)):
-        compile(mutated(source, index), path, "exec")
-    assert len({ast.dump(ast.parse(source)), *trees}) == len(found) + 1
+    trees = [mutated(source, index) for index in range(len(found))]
+    for tree in trees:
+        compile(tree, path, "exec")
+    assert len(set(map(ast.dump, (ast.parse(source), *trees)))) == len(found) + 1
     assert len({each.name for each in found}) == len(found)
 
 

@@ -17,9 +17,9 @@ from harness.errors import UsageError
 from harness.judging.cost import Cost
 from harness.judging.results import Finding
 from harness.judging.rules.cost import cost_findings
-from harness.normalizers.discovery import load_normalizer
 from harness.project import ClientKind
 from harness.reporting.visible import aligned_columns, marked
+from harness.runs.declared import declared_normalizer
 
 _USUAL: str = "openai-chat"
 
@@ -86,7 +86,7 @@ def cost_command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _measure(name: str, dialect: str | None, limits: CostLimits) -> MeasuredClient:
-    normalizer = load_normalizer(name)
+    normalizer = declared_normalizer(name)
     if dialect is not None and dialect not in normalizer.dialects:
         hint = f"Choose one of: {', '.join(sorted(normalizer.dialects))}."
         raise UsageError(f"{name} does not support {dialect}", where="--dialect", hint=hint)

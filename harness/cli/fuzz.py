@@ -248,4 +248,5 @@ def _print_counts(name: str, report: "FuzzReport", random: int) -> None:
     if not report.examples:
         click.echo(f"{name}: no selected input is supported", err=True)
     if report.crashed:
-        click.echo(f"{name}: {report.crashed} processes crashed", err=True)
+        times = pluralize(report.crashed, "time")
+        click.echo(f"{name}: the client ended the process that searched, {times}", err=True)

@@ -9,15 +9,14 @@ import click
 from harness import shipped
 from harness.cli.options import echo_result, format_option
 from harness.cli.quirks import quirk_rows
-from harness.conversation.discovery import available_agents
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
 from harness.judging.duties import levels_text, load_duties, rulings_of
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.normalizers.discovery import available_normalizers
 from harness.recording.identify import age_text
 from harness.reporting.visible import aligned_columns
+from harness.runs.declared import available_agents, available_normalizers
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire import cassette_file
 

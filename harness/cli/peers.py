@@ -20,10 +20,8 @@ from harness.cli.options import (
     today_option,
 )
 from harness.cli.run_files import bundled_context, write_text
-from harness.conversation.discovery import available_agents
 from harness.errors import HarnessError, UsageError
 from harness.judging.replaying import CUTS, Cuts
-from harness.normalizers.discovery import available_normalizers
 from harness.peers.environment import (
     Environment,
     environment_of,
@@ -38,6 +36,7 @@ from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers, select_peers
 from harness.reporting.text.repro_code import reproducible_clients
 from harness.reporting.visible import aligned_columns, marked
+from harness.runs.declared import available_agents, available_normalizers
 
 
 @click.group("peers")

@@ -1,6 +1,7 @@
 """`harness replay CELL`: one cell again, with its bytes, frames and deltas."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -23,8 +24,14 @@ from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.playback.delivery import CUTS
 from harness.reporting.explanation import ExplainedFinding, explain_findings
-from harness.reporting.text.cell import conversation_lines, explained_lines, timeline
+from harness.reporting.text.cell import (
+    conversation_lines,
+    explained_lines,
+    output_lines,
+    timeline,
+)
 from harness.reporting.visible import marked, plain
+from harness.runs.apart import ApartJudge
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.pool import Exited, call_in_worker
@@ -85,7 +92,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     subject, name = find_cell(cell, places, dialect)
     asked = _Asked(Job(subject, name), cuts, at, interaction)
     here = is_bundled(name, is_agent=subject.conversation)
-    replayed = _replayed(asked) if here else call_in_worker(_replayed, asked)
+    replayed, output = (_replayed(asked), "") if here else call_in_worker(_replayed, asked)
     if isinstance(replayed, Exited):
         result = crash_result(asked.job, replayed.reason)
         lines = [f"{marked(result.cell)}  {plain(result.title)}"]
@@ -93,7 +100,8 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
         result, lines = replayed
     found = _explained(subject, result)
     # All lines, because an option that is wrong is an error in each style.
-    echo_result(style, ReplayedCell(result, found), [*lines, *_verdict_lines(result, found)])
+    lines += [*_verdict_lines(result, found), *output_lines(output)]
+    echo_result(style, ReplayedCell(result, found, output), lines)
     return EXIT_GATE_FAILED if result.outcome.fails else 0
 
 
@@ -122,6 +130,7 @@ class ReplayedCell(msgspec.Struct, frozen=True):
 
     result: Result
     findings: tuple[ExplainedFinding, ...]
+    output: str
 
 
 def _explained(subject: Subject, result: Result) -> tuple[ExplainedFinding, ...]:
@@ -136,7 +145,8 @@ def _explained(subject: Subject, result: Result) -> tuple[ExplainedFinding, ...]
         else normalizers.default_normalizer_names()
     )
     jobs = [Job(subject, each) for each in names if each != name]
-    others = [judge_job(job, "quick")[0] for job in jobs if is_job_supported(job)]
+    with closing(ApartJudge()) as apart:
+        others = [apart.judge(job, "quick")[0] for job in jobs if is_job_supported(job)]
     quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     return explain_findings(result, kind, others, quirks)
 

@@ -15,6 +15,7 @@ from harness.cli.run_files import context_of, find_run, read_finished_run, write
 from harness.reporting.page import render_page
 from harness.reporting.text.files import KINDS, files
 from harness.runs.gate import summarize
+from harness.runs.questions import Questions
 
 _PAGE = "html"
 # The pages for coding agents are many files, so they are not written by default.
@@ -66,11 +67,12 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     at = output if output is not None and alone else folder / "index.html"
     selected = (_PAGE,) if alone else kinds or _DEFAULT_KINDS
     policy = project_policy(today, tuple(map(Path, run.header.selection.paths)))
-    summary = summarize(run, policy)
-    if _PAGE in selected:
-        context = context_of(path, find_run(base) if base else None, history)
-        write_text(at, render_page(run, context, summary.gate))
-        click.echo(str(at))
+    with Questions(run) as questions:
+        summary = summarize(run, policy, questions)
+        if _PAGE in selected:
+            context = context_of(path, find_run(base) if base else None, history)
+            write_text(at, render_page(run, context, summary.gate, questions))
+            click.echo(str(at))
     for kind in KINDS:
         if kind in selected:
             for name, text in files(run, summary, kind).items():

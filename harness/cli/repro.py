@@ -5,6 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,16 +17,15 @@ from harness.cli.options import jobs_option, peers_folder_option, safe_name
 from harness.cli.replay import LAST_RUN, find_cell
 from harness.cli.run_files import bundled_context, write_text
 from harness.errors import UsageError
-from harness.judging.judge import judge_subject
 from harness.judging.results import Outcome, Result
-from harness.normalizers.discovery import load_normalizer
 from harness.peers.record import read_results
 from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
 from harness.reporting.text.repro import control_script, repro_script
 from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
-from harness.runs.plan import Subject, subject_id
+from harness.runs.apart import ApartJudge
+from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.run import Run
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
@@ -118,9 +118,11 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
             where=cell,
             hint=f"Run `harness replay {cell}` to see its requests and responses.",
         )
-    result, case = judge_subject(load_subject(subject), load_normalizer(name))
+    with closing(ApartJudge()) as apart:
+        result, case, _ = apart.judge(Job(subject, name))
     if case is None:
-        raise UsageError(f"the cell does not fail: {result.outcome.value}", where=cell)
+        why = "ended its process" if result.outcome is Outcome.CRASH else "does not fail"
+        raise UsageError(f"the cell {why}: {result.outcome.value}", where=cell)
     return _script(result, subject, context)
 
 

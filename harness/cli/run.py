@@ -35,6 +35,7 @@ from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
 from harness.runs.policy import GatePolicy, without_skipped
+from harness.runs.questions import Questions
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
 from harness.runs.selection import FILTER_KEYS, unrecognized_files
 from harness.runs.store import RunWriter, read_run
@@ -186,9 +187,10 @@ def _processes(planned: tuple[Job, ...], jobs: int | None) -> int:
 def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format) -> int:
     """Judge the run at `path`, write and print its results, and return the exit code."""
     run = read_run(path)
-    summary = summarize(run, policy)
-    if page is not None:
-        write_text(page, render_page(run, bundled_context(), summary.gate))
+    with Questions(run) as questions:
+        summary = summarize(run, policy, questions)
+        if page is not None:
+            write_text(page, render_page(run, bundled_context(), summary.gate, questions))
     _print(run, summary, style)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)

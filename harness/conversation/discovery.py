@@ -22,7 +22,8 @@ _AGENTS: Final = Registry(
 )
 GROUP: Final = _AGENTS.group
 installed_agent_names: Final = _AGENTS.installed
-available_agents: Final = _AGENTS.available
+agent_names: Final = _AGENTS.names
+find_agent: Final = _AGENTS.find
 is_bundled: Final = _AGENTS.is_bundled
 
 

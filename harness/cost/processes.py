@@ -25,13 +25,13 @@ from harness.cost.streams import cost_stream
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
 from harness.judging.cost import Cost
+from harness.judging.process_limits import limit_memory
 from harness.normalizers.discovery import load_normalizer
 from harness.wire.interaction import Interaction
 
 T = TypeVar("T")
 
 _PROCESS_SECONDS: Final = 600.0
-_MOST_MEMORY: Final = 4 << 30
 _MEMORY_RUNS: Final = 3
 _CHARACTERS: Final = 300
 
@@ -108,22 +108,12 @@ def in_new_process(work: Callable[..., T], *arguments: object) -> T:
 
 def _run(sender: "Connection", work: Callable[..., T], arguments: tuple[Any, ...]) -> None:
     """Send the result of `work`, or why there is none."""
-    _limit_memory()
+    limit_memory()
     try:
         sender.send((True, work(*arguments)))
     except (NotMeasuredError, HarnessError, MemoryError) as problem:
         why = str(problem) or type(problem).__name__  # a MemoryError may have no text
         sender.send((False, why[:_CHARACTERS]))
-
-
-def _limit_memory() -> None:
-    """Limit the memory of this process and of those that it starts, if the system can."""
-    try:
-        import resource  # noqa: PLC0415 - not on every system
-
-        resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))
-    except (ImportError, OSError, ValueError):
-        return
 
 
 def _time_of(name: str, dialect: str, limits: CostLimits) -> Cost:

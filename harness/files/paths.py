@@ -25,11 +25,11 @@ def _below_without_links(path: str, root: str) -> str:
     rest = path.removeprefix(root.rstrip(os.sep) + os.sep)
     if rest == path or ".." in rest:
         return ""
-    here = Path(path)
+    here = path
     for _ in range(rest.count(os.sep) + 1):
-        if here.is_symlink():
+        if os.path.islink(here):
             return ""
-        here = here.parent
+        here = os.path.dirname(here)
     return rest
 
 
@@ -39,11 +39,11 @@ class Resolver:
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}
 
-    def resolve(self, path: Path) -> Path:
+    def resolve(self, path: str) -> str:
         """Return `path` without links."""
         folder, name = os.path.split(path)
-        if name in ("", "..") or path.is_symlink():
-            return path.resolve()
+        if name in ("", ".", "..") or os.path.islink(path):
+            return os.path.realpath(path)
         if folder not in self._folders:
             self._folders[folder] = os.path.realpath(folder)
-        return Path(self._folders[folder], name)
+        return os.path.join(self._folders[folder], name)

@@ -6,6 +6,7 @@ deletes those that conform by then.
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -16,10 +17,10 @@ from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.mutators.mutator import REALISMS, Realism
 from harness.judging.results import Result
 from harness.judging.scenario_text import turn_lines
+from harness.runs.apart import ApartJudge
 from harness.runs.gate import replay_command
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.selection import select_subjects
-from harness.runs.worker import judge_job
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_text import format_cassette
 from harness.wire.cuts import split
@@ -131,8 +132,9 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
     """
     target, name = name, plain_name(name)
     there = folder / "scenarios" / "fuzz" / name
-    for subject in select_subjects([there]) if there.is_dir() else ():
-        yield subject, judge_job(Job(subject, target))[0]
+    with closing(ApartJudge()) as apart:
+        for subject in select_subjects([there]) if there.is_dir() else ():
+            yield subject, apart.judge(Job(subject, target))[0]
 
 
 def delete_saved(subject: Subject, folder: Path) -> None:

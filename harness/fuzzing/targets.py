@@ -142,15 +142,15 @@ def _everywhere(reports: Sequence[FuzzReport]) -> frozenset[RuleAndPath]:
     return frozenset[RuleAndPath]().union(*found).intersection(*found)
 
 
-def fuzz_findings(
+def fuzz_client(
     name: str,
     profile: str = "ci",
     *,
     kind: Literal["normalizer", "agent"] = "normalizer",
     paths: Iterable[Path] = (),
     random: int = 0,
-) -> tuple[FuzzFinding, ...]:
-    """Search one normalizer or agent in this process and return its bugs, the worst first.
+) -> FuzzReport:
+    """Search one normalizer or agent, third-party code in one worker process.
 
     Args:
         name: its name or `module:callable`.
@@ -166,7 +166,14 @@ def fuzz_findings(
         UnreadableError: a file of `paths` cannot be used.
     """
     options = FuzzOptions(select_subjects(paths), find_profile(profile), random)
-    return fuzz_here(FuzzTask(FuzzTarget(kind, name), options)).findings
+    return _fuzz(FuzzTask(FuzzTarget(kind, name), options))
+
+
+def _fuzz(task: FuzzTask) -> FuzzReport:
+    """Search here if that is safe and enough, or else in worker processes."""
+    target, processes = task.target, task.options.processes
+    here = processes == 1 and is_bundled(target.name, is_agent=target.kind == "agent")
+    return fuzz_here(task) if here else fuzz_in_processes(task, processes)
 
 
 def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
@@ -175,10 +182,7 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
     Raises:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
-    task, processes = FuzzTask(target, options), options.processes
-    # Third-party code may end its process.
-    here = processes == 1 and is_bundled(target.name, is_agent=target.kind == "agent")
-    found = fuzz_here(task) if here else fuzz_in_processes(task, processes)
+    found = _fuzz(FuzzTask(target, options))
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()
     if options.database is not None:

@@ -20,7 +20,7 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 
 from harness.dialects.table import with_content_type
-from harness.judging import watchdog
+from harness.judging import process_limits
 from harness.judging.cause import raised_in
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
@@ -308,7 +308,7 @@ def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Rais
     a worker process ignores it: there, the code under test has raised KeyboardInterrupt itself.
     """
     result, raised, expired = None, NOTHING_RAISED, False
-    watchdog.renew(seconds)
+    process_limits.renew(seconds)
     try:
         with deadline(seconds):
             try:

@@ -38,8 +38,9 @@ _NORMALIZERS: Final = Registry(
 )
 GROUP: Final = _NORMALIZERS.group
 installed_normalizer_names: Final = _NORMALIZERS.installed
+normalizer_names: Final = _NORMALIZERS.names
 # If packages of a normalizer are not installed, its `missing` lists them.
-available_normalizers: Final = _NORMALIZERS.available
+find_normalizer: Final = _NORMALIZERS.find
 is_bundled: Final = _NORMALIZERS.is_bundled
 
 

@@ -8,7 +8,7 @@ finds it again.
 
 import importlib.metadata
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, Generic, TypeVar
@@ -69,7 +69,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
             return self.mutants[name]
         if ":" in name:
             return self._named(name, self.imported(name))
-        for point in self._points().select(name=name):
+        for point in self._points().get(name, ()):
             return self._named(name, self._loaded(point))
         raise UsageError(f"unknown {self.word} {name!r}", hint=self._known(name))
 
@@ -103,22 +103,18 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         scheme, colon, _ = name.partition(":")
         if colon:
             return scheme in self.schemes or scheme.startswith(_OWN_PREFIX)
-        points = self._points().select(name=name)
+        points = self._points().get(name, ())
         return name in self.mutants or all(it.value.startswith(_OWN_PREFIX) for it in points)
 
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""
-        return tuple(sorted({point.name for point in self._points()}))
-
-    def available(self) -> Iterator[P]:
-        """Yield every plug-in that has a name without a module path."""
-        yield from map(self.find, self.names())
+        return tuple(sorted(self._points()))
 
     def names(self) -> tuple[str, ...]:
         """Return every name that is not `module:callable`; those of the project come first."""
         return (*self.declared(), *self.installed(), *self.mutants)
 
-    def _points(self) -> importlib.metadata.EntryPoints:
+    def _points(self) -> Mapping[str, Sequence[importlib.metadata.EntryPoint]]:
         return entry_points_of(self.group, tuple(sys.path))
 
     def _of_project(self, name: str, declaration: DeclaredNormalizer | DeclaredAgent) -> P:
@@ -174,9 +170,14 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 
 # Reading all installed metadata takes some ten milliseconds, and a run needs it for each cell.
 @lru_cache(maxsize=16)
-def entry_points_of(group: str, _path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
-    """Return the entry points of a group, read once a process for each `sys.path`."""
-    return importlib.metadata.entry_points(group=group)
+def entry_points_of(
+    group: str, _path: tuple[str, ...]
+) -> Mapping[str, Sequence[importlib.metadata.EntryPoint]]:
+    """Return the entry points of a group by name, read once a process for each `sys.path`."""
+    found: dict[str, list[importlib.metadata.EntryPoint]] = {}
+    for point in importlib.metadata.entry_points(group=group):
+        found.setdefault(point.name, []).append(point)
+    return found
 
 
 def _unknown_value_error(name: str, value: str, values: Collection[str]) -> UnreadableError:

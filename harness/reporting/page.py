@@ -51,6 +51,7 @@ from harness.reporting.report import (
 from harness.reporting.visible import PICTURES, pieces, plain
 from harness.runs.gate import Gate
 from harness.runs.matrix import WORST
+from harness.runs.questions import Questions
 from harness.runs.run import Run
 
 if TYPE_CHECKING:
@@ -146,15 +147,21 @@ def _source_digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def render_page(run: Run, context: ReportContext = NO_CONTEXT, gate: Gate | None = None) -> str:
+def render_page(
+    run: Run,
+    context: ReportContext = NO_CONTEXT,
+    gate: Gate | None = None,
+    loaded: Questions | None = None,
+) -> str:
     """Return the report of `run` as HTML.
 
     Args:
         run: finished or not; the page shows which.
         context: what to show in addition.
         gate: the verdict; None applies the gate without rules of a project.
+        loaded: the questions on the run, if the caller has them already.
     """
-    with open_report(run, context, gate) as report:
+    with open_report(run, context, gate, loaded) as report:
         views = {page.id: report.of(page.view) for page in PAGES}
         shown = report.of(cells_with_case)
     template = _environment().get_template("page.html.j2")

@@ -17,7 +17,7 @@ from harness.judging.catalogue import Quirk
 from harness.judging.results import Result
 from harness.runs.gate import Gate, judge_gate
 from harness.runs.kill_table import MeasuredKill
-from harness.runs.questions import Questions
+from harness.runs.questions import Questions, questions_on
 from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run
 
@@ -102,10 +102,13 @@ class Report:
 
 @contextmanager
 def open_report(
-    run: Run, context: ReportContext = NO_CONTEXT, gate: Gate | None = None
+    run: Run,
+    context: ReportContext = NO_CONTEXT,
+    gate: Gate | None = None,
+    loaded: Questions | None = None,
 ) -> Iterator[Report]:
     """Yield the report of `run`; without `gate`, its verdict is that without project rules."""
-    with Questions(run) as store:
+    with questions_on(run, loaded) as store:
         yield Report(run, context, gate or judge_gate(run), store)
 
 

@@ -6,7 +6,7 @@ process imports it, and this process gets its declaration only. Jobs run in work
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -22,6 +22,7 @@ from harness.runs.pool import Exited, call_in_worker
 _Client = TypeVar("_Client", Normalizer, Agent)
 _Found = TypeVar("_Found")
 _KEPT: Final = 64
+_SHOWN: Final = 2_000
 
 
 def is_bundled(name: str, *, is_agent: bool) -> bool:
@@ -51,6 +52,19 @@ def declared_agent(name: str) -> Agent:
     return found
 
 
+def available_normalizers() -> Iterator[Normalizer]:
+    """Yield every normalizer that has a name without a module path, installed packages or not."""
+    for name in normalizers.normalizer_names():
+        here = normalizers.is_bundled(name)
+        yield normalizers.find_normalizer(name) if here else declared_normalizer(name)
+
+
+def available_agents() -> Iterator[Agent]:
+    """Yield every agent that has a name without a module path."""
+    for name in agents.agent_names():
+        yield agents.find_agent(name) if agents.is_bundled(name) else declared_agent(name)
+
+
 def is_declared_agent(name: str) -> bool:
     """Return whether `name` is certainly an agent's; a function may be a normalizer, too.
 
@@ -77,9 +91,10 @@ def _declared(
 def _import_in_worker(
     load: Callable[[str], _Found], name: str, error: type[HarnessError]
 ) -> _Found:
-    found = call_in_worker(load, name)
+    found, output = call_in_worker(load, name)
     if isinstance(found, Exited):
-        raise error(f"it cannot be imported: {found.reason}", where=name)
+        written = f"It wrote: {output.strip()[-_SHOWN:]}" if output.strip() else ""
+        raise error(f"it cannot be imported: {found.reason}", where=name, hint=written)
     return found
 
 

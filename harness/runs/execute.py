@@ -4,20 +4,21 @@ A job that kills its process loses no other job's result. Only the batches in fl
 memory. An interruption keeps all finished results.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Final, TypeAlias
 
 import msgspec
 
-from harness.judging.results import Result
+from harness.judging.results import Outcome, Result
 from harness.runs.plan import Job, batches
 from harness.runs.pool import (
     ENDED,
     Batch,
     Exited,
     Interruption,
+    LoneWorker,
     Pool,
     interruptible,
     open_processes,
@@ -27,7 +28,7 @@ from harness.runs.run import AnyCase
 
 Judged: TypeAlias = tuple[Result, AnyCase | None]
 Worker: TypeAlias = Callable[[Job], Judged]
-OnResult: TypeAlias = Callable[[Result, AnyCase | None], None]
+OnResult: TypeAlias = Callable[[Result, AnyCase | None, str], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
 Crashed: TypeAlias = Callable[[Job, str], Result]
 
@@ -35,6 +36,7 @@ DIED: Final = f"twice in this cell {ENDED}"
 
 _POLL_SECONDS = 0.1
 _BATCHES_PER_WORKER = 2
+_CONFIRMED: Final = 3
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -65,7 +67,8 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         jobs: the cells; their order is kept only if one runs at a time.
         worker: a function that judges one job; importable, so that it can be pickled.
         jobs_in_parallel: number of worker processes; 0 runs here, in this process.
-        on_result: called in this thread with each result, in any order.
+        on_result: called in this thread with each result, its detail page and what the client
+            wrote, in any order.
         on_progress: called with (done, total), first with (0, total).
         crashed: makes the result of a job that killed its process twice, or left it.
 
@@ -98,18 +101,12 @@ class _ResultCollector(msgspec.Struct):
     crashed: Crashed
     done: int = 0
 
-    def take(self, job: Job, ended: Judged | Exited) -> None:
+    def take(self, job: Job, ended: Judged | Exited, output: str = "") -> None:
         if isinstance(ended, Exited):
             ended = self.crashed(job, ended.reason), None
-        self.on_result(*ended)
+        self.on_result(*ended, output)
         self.done += 1
         self.on_progress(self.done, self.total)
-
-    def take_batch(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
-        for job, ended in zip(jobs, batch.results, strict=False):  # a stopped batch is shorter
-            self.take(job, ended)
-        if batch.fault is not None:
-            raise batch.fault.rebuild()
 
 
 def _run_here(
@@ -134,6 +131,8 @@ class _Parallel(msgspec.Struct):
     interruption: Interruption
     flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
     suspects: deque[Job] = msgspec.field(default_factory=deque)  # in flight when a process died
+    hung: deque[tuple[Job, Judged, str]] = msgspec.field(default_factory=deque)
+    confirmed: Counter[str] = msgspec.field(default_factory=Counter)  # hung cells, by client
 
     def run(self, jobs: Sequence[Job]) -> None:
         waiting = deque(batches(jobs, self.workers))
@@ -142,6 +141,7 @@ class _Parallel(msgspec.Struct):
                 self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
             while self.suspects and not self.interruption.requested:
                 self._retry()
+        self._confirm_hung()
 
     def _retry(self) -> None:
         """Run the suspects one at a time, up to the first that kills its process again."""
@@ -149,9 +149,27 @@ class _Parallel(msgspec.Struct):
         with open_processes(1) as pool:
             while suspects and not self.suspects and not self.interruption.requested:
                 self._fly(pool, deque([(suspects.popleft(),)]), limit=1)
+            output = pool.output() if self.suspects else ""
         for job in self.suspects:
-            self.desk.take(job, Exited(DIED))
+            self.desk.take(job, Exited(DIED), output)
         self.suspects = suspects
+
+    def _confirm_hung(self) -> None:
+        """Judge the hung cells again, each alone, because the machine may have been busy.
+
+        A client that hung so in a few cells has hung in the others, too.
+        """
+        with LoneWorker() as worker:
+            while self.hung:
+                job, before, output = self.hung.popleft()
+                ended: Judged | Exited = before
+                if not self.interruption.requested and not self._is_sure(job):
+                    ended, output = worker.call(self.worker, job)
+                    self.confirmed[job.normalizer] += _has_hung(ended)
+                self.desk.take(job, before if isinstance(ended, Exited) else ended, output)
+
+    def _is_sure(self, job: Job) -> bool:
+        return self.confirmed[job.normalizer] >= _CONFIRMED
 
     def _fly(self, pool: Pool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
         """Run batches until none is left, a process died, or the user asked to stop."""
@@ -181,4 +199,18 @@ class _Parallel(msgspec.Struct):
             except BrokenExecutor:
                 self.suspects.extend(jobs)
             else:
-                self.desk.take_batch(jobs, batch)
+                self._take(jobs, batch)
+
+    def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
+        ended = zip(jobs, batch.results, batch.outputs, strict=False)  # a stopped batch is shorter
+        for job, result, output in ended:
+            if not isinstance(result, Exited) and _has_hung(result):
+                self.hung.append((job, result, output))
+            else:
+                self.desk.take(job, result, output)
+        if batch.fault is not None:
+            raise batch.fault.rebuild()
+
+
+def _has_hung(ended: Judged | Exited) -> bool:
+    return isinstance(ended, tuple) and ended[0].outcome is Outcome.HANG

@@ -19,7 +19,7 @@ from harness.runs.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.runs.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
 from harness.runs.judged import JudgedShare, judged_shares_of_run
 from harness.runs.policy import GatePolicy
-from harness.runs.questions import Questions, RuleTrials
+from harness.runs.questions import Questions, RuleTrials, questions_on
 from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run, Selection, pluralize
 from harness.runs.statistics import (
@@ -166,9 +166,9 @@ def judge_gate(
         policy: of the project.
         questions: of the run, if the caller loaded it already.
     """
-    if questions is not None or not policy.rules:
+    if not policy.rules:
         return _gate(run, policy, questions)
-    with Questions(run) as loaded:
+    with questions_on(run, questions) as loaded:
         return _gate(run, policy, loaded)
 
 
@@ -332,9 +332,15 @@ class Summary(msgspec.Struct, frozen=True):
     causes: tuple[FailureCause, ...] = ()
 
 
-def summarize(run: Run, policy: GatePolicy = NO_POLICY) -> Summary:
-    """Return the summary of `run`; `msgspec.json.encode` makes it the public object."""
-    with Questions(run) as questions:
+def summarize(run: Run, policy: GatePolicy = NO_POLICY, loaded: Questions | None = None) -> Summary:
+    """Return the summary of `run`; `msgspec.json.encode` makes it the public object.
+
+    Args:
+        run: as read.
+        policy: of the project.
+        loaded: the questions on the run, if the caller has them already.
+    """
+    with questions_on(run, loaded) as questions:
         return Summary(
             scenarios=run.header.scenario_count,
             replays=sum(result.replays for result in run.results),

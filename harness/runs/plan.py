@@ -4,6 +4,7 @@ A job names files and never contains bytes, so that a plan of any size stays sma
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +15,7 @@ from harness.judging.conversations.judge import LOG_PREFIX
 from harness.judging.scenario import CASSETTE_PREFIX
 
 MAX_BATCH = 16
+_SUBJECTS = 8192
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -42,6 +44,7 @@ class Subject(msgspec.Struct, frozen=True):
         return self.kind != "log" and not self.conversation
 
 
+@lru_cache(_SUBJECTS)
 def subject_id(subject: Subject) -> str:
     """Return the id that `subject` gives to its cells, without loading it."""
     inside = path_below(subject.path, subject.roots[0])

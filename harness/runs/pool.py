@@ -8,6 +8,7 @@ Runs and searches use the same pool: the first Ctrl-C stops after the running jo
 once.
 """
 
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -15,18 +16,22 @@ import threading
 import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing import get_all_start_methods
-from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 import msgspec
 
 from harness.errors import HarnessError
-from harness.judging import watchdog
+from harness.judging import process_limits
+from harness.runs.descendants import Descendants, adopt_orphans, kill_group
+from harness.runs.output import CapturedOutput, output_in
 
+_STANDARD_ERROR: Final = 2
 JobT = TypeVar("JobT")
 ResultT = TypeVar("ResultT")
 
@@ -37,12 +42,12 @@ _EXIT_SECONDS: Final = 2.0
 ENDED: Final = (
     "its process ended (killed, segmentation fault, os._exit, or code that no deadline can stop)"
 )
-_STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 
-# Set by the parent to stop the workers; None outside a worker process.
+# Set by the parent to stop the workers; None outside a worker process, as is the other.
 _stop: Event | None = None
+_output: CapturedOutput | None = None
 
 
 class WorkerError(Exception):
@@ -78,23 +83,36 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, Generic[ResultT], frozen=True):
-    """The results of the first jobs of a batch; those after them did not run."""
+    """The results of the first jobs of a batch; those after them did not run.
+
+    Fields:
+        outputs: what the code under test wrote during each of these jobs.
+        fault: of the job after them.
+    """
 
     results: tuple[ResultT | Exited, ...]
+    outputs: tuple[str, ...]
     fault: Fault | None = None
 
 
 def run_batch(worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]) -> Batch[ResultT]:
     """Run `jobs` one after another, up to the first fault or until the parent asks to stop."""
     results: list[ResultT | Exited] = []
+    outputs: list[str] = []
     for job in jobs:
         if stop_requested():
             break
+        if _output is not None:
+            _output.clear()
         try:
             results.append(_run_on_watch(worker, job))
+        except MemoryError:  # what the code under test keeps leaves no room for more
+            os.write(_STANDARD_ERROR, process_limits.MEMORY_USED_UP)
+            os._exit(1)
         except Exception as error:  # noqa: BLE001 - the parent raises it again
-            return Batch(tuple(results), _fault(error))
-    return Batch(tuple(results))
+            return Batch(tuple(results), tuple(outputs), _fault(error))
+        outputs.append("" if _output is None else _output.text())
+    return Batch(tuple(results), tuple(outputs))
 
 
 def run_job(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
@@ -106,13 +124,13 @@ def run_job(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
 
 
 def _run_on_watch(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
-    watchdog.watch()
+    process_limits.watch()
     try:
         return run_job(worker, job)
     except KeyboardInterrupt:  # of the code under test: a worker ignores Ctrl-C
         return Exited("KeyboardInterrupt")
     finally:
-        watchdog.release()
+        process_limits.release()
 
 
 def stop_requested() -> bool:
@@ -120,24 +138,27 @@ def stop_requested() -> bool:
     return _stop is not None and _stop.is_set()
 
 
-def enter_worker_process(stop: Event, environment: Mapping[str, str]) -> None:
+def enter_worker_process(stop: Event, environment: Mapping[str, str], folder: Path) -> None:
     """Prepare a process of the pool, which leads a process group.
 
-    Its parent handles Ctrl-C, and the process ends if its parent dies. What is written to its
-    standard output goes to standard error.
+    Its parent handles Ctrl-C, and the process ends if its parent dies.
 
     Args:
         stop: set to stop between two jobs.
         environment: of the parent, which may have changed since its server process started.
+        folder: for what is written to standard output and standard error.
     """
-    global _stop  # noqa: PLW0603 - a pool's initializer has no other place to store a value
+    global _stop, _output  # noqa: PLW0603 - a pool's initializer has no other place for values
     _stop = stop
+    _output = CapturedOutput(folder)
+    faulthandler.enable()  # a segmentation fault prints where the code was
+    process_limits.limit_memory()
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
-    os.dup2(_STANDARD_ERROR, _STANDARD_OUTPUT)  # standard output belongs to the command
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # so that it ends together with the processes that it starts
+    adopt_orphans()
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
@@ -207,13 +228,14 @@ class Pool:
     def __init__(self, workers: int) -> None:
         context = multiprocessing.get_context(_METHOD)
         context.set_forkserver_preload(["harness.runs.worker"])
+        self._folder = TemporaryDirectory(prefix="harness-output-", ignore_cleanup_errors=True)
         self._others = set(multiprocessing.active_children())
         self._stop = context.Event()
         self._executor = ProcessPoolExecutor(
             workers,
             context,
             initializer=enter_worker_process,
-            initargs=(self._stop, dict(os.environ)),
+            initargs=(self._stop, dict(os.environ), Path(self._folder.name)),
         )
         self.stuck = False
 
@@ -223,6 +245,10 @@ class Pool:
         """Queue a batch."""
         with block_sigint():  # a process that starts now must not receive Ctrl-C
             return self._executor.submit(run_batch, worker, jobs)
+
+    def output(self) -> str:
+        """Return what the processes wrote during their last jobs, after one has ended."""
+        return output_in(Path(self._folder.name))
 
     def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
         """Wait a while for the running jobs to end; start no others."""
@@ -234,20 +260,17 @@ class Pool:
     def close(self, *, by_force: bool) -> None:
         """End all processes and those that they started, at once if `by_force`."""
         workers = set(multiprocessing.active_children()) - self._others
+        started = Descendants([each.pid for each in workers if each.pid is not None])
         ending = threading.Thread(target=self._executor.shutdown)
         ending.start()
         ending.join(0.0 if by_force else _EXIT_SECONDS)
         for process in workers:
-            _kill_group(process)
+            if process.pid is not None:
+                kill_group(process.pid)
+            process.kill()
+        started.kill()
         ending.join()
-
-
-def _kill_group(leader: BaseProcess) -> None:
-    """Kill a worker, if it is still there, and what it started."""
-    if hasattr(os, "killpg") and leader.pid is not None:
-        with suppress(ProcessLookupError, PermissionError):  # before it leads a group, or after
-            os.killpg(leader.pid, signal.SIGKILL)
-    leader.kill()
+        self._folder.cleanup()
 
 
 @contextmanager
@@ -262,19 +285,50 @@ def open_processes(workers: int) -> Iterator[Pool]:
         pool.close(by_force=by_force)
 
 
-def call_in_worker(work: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
-    """Return what `work` returns for `job` in a new worker process, or how the process ended.
+class LoneWorker:
+    """A worker process for one call at a time, which starts with the first call.
 
-    Raises:
-        HarnessError: from `work`.
-        WorkerError: any other exception of it.
+    If a call ends the process, the next one starts another. Use as a context manager.
     """
-    with open_processes(1) as pool:
+
+    def __init__(self) -> None:
+        self._pool: Pool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self.close()
+
+    def call(self, work: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT | Exited, str]:
+        """Return what `work` returns for `job`, or how the process ended; and what it wrote.
+
+        Raises:
+            HarnessError: from `work`.
+            WorkerError: any other exception of it.
+        """
+        self._pool = pool = self._pool or Pool(1)
         try:
             batch = pool.submit(work, (job,)).result()
         except BrokenExecutor:
-            return Exited(ENDED)
-    if batch.fault is not None:
-        raise batch.fault.rebuild()
-    (found,) = batch.results
-    return found
+            output = pool.output()
+            self.close()
+            return Exited(ENDED), output
+        except BaseException:  # Ctrl-C
+            self.close()
+            raise
+        if batch.fault is not None:
+            raise batch.fault.rebuild()
+        return batch.results[0], batch.outputs[0]
+
+    def close(self) -> None:
+        """End the process, and those that it started, at once."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close(by_force=True)
+
+
+def call_in_worker(work: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT | Exited, str]:
+    """Make one call in a `LoneWorker`."""
+    with LoneWorker() as worker:
+        return worker.call(work, job)

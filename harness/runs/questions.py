@@ -10,6 +10,7 @@ whose conversation ran), `findings` (a row a finding).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
@@ -209,10 +210,11 @@ def _sealed_database() -> "DuckDBPyConnection":
 
 
 class Questions:
-    """One run, loaded; use as a context manager."""
+    """One run, loaded; use as a context manager. The database answers each question once."""
 
     def __init__(self, run: Run) -> None:
         self.lead = run.header.lead
+        self._answers: dict[tuple[str, tuple[tuple[str, object], ...]], list[tuple[Any, ...]]] = {}
         self._database = _sealed_database().cursor()  # has separate temporary tables
         self._database.execute(_query_text("schema"))
         self._insert(
@@ -253,7 +255,7 @@ class Questions:
 
     def turn_success(self, axis: Axis) -> tuple[Rate, ...]:
         """Return the turn success of each model, prompt or pair, by name; see `rankings`."""
-        rows = self._ask("turn_success", {"axis": axis, "lead": self.lead})
+        rows = self._ask("turn_success", axis=axis, lead=self.lead)
         return tuple(map(_rate, rows))
 
     def measured_turns(self) -> tuple[MeasuredRate, ...]:
@@ -265,13 +267,13 @@ class Questions:
 
         Names without a failed turn are left out; of equally common reasons the first counts.
         """
-        rows = self._ask("commonest_failures", {"axis": axis, "lead": self.lead})
+        rows = self._ask("commonest_failures", axis=axis, lead=self.lead)
         return {name: (why, count, cell) for name, why, count, cell in rows}
 
     def repeats(self, axis: Axis) -> dict[str, tuple[Cluster, ...]]:
         """Return for each name of `turn_success` how often each request was repeated."""
         found: dict[str, tuple[Cluster, ...]] = {}
-        rows = self._ask("repeats", {"axis": axis, "lead": self.lead})
+        rows = self._ask("repeats", axis=axis, lead=self.lead)
         for name, k, n, times in rows:
             found[name] = (*found.get(name, ()), Cluster(k, n, times))
         return found
@@ -289,7 +291,7 @@ class Questions:
 
     def conformance(self, kind: Literal["turns", "conversation"]) -> tuple[Rate, ...]:
         """Return how many of its supported cells of `kind` conform, for each client, by name."""
-        rows = self._ask("conformance", {"axis": "normalizer", "kind": kind})
+        rows = self._ask("conformance", axis="normalizer", kind=kind)
         return tuple(_rate(row) for _, *row in rows)
 
     def conversation_success(self) -> tuple[ConversationRate, ...]:
@@ -299,13 +301,15 @@ class Questions:
     def conformance_by_text_dialect(self) -> dict[str, tuple[Rate, ...]]:
         """Return the conformance of normalizers for each text dialect of the scenarios."""
         found: dict[str, tuple[Rate, ...]] = {}
-        values = {"axis": "text dialect", "kind": "turns"}
-        for text_dialect, *row in self._ask("conformance", values):
+        for text_dialect, *row in self._ask("conformance", axis="text dialect", kind="turns"):
             found[text_dialect] = (*found.get(text_dialect, ()), _rate(row))
         return found
 
-    def _ask(self, name: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        return self._rows(_query_text(name), values or {})
+    def _ask(self, name: str, **values: str) -> list[tuple[Any, ...]]:
+        key = (name, tuple(values.items()))
+        if key not in self._answers:
+            self._answers[key] = self._rows(_query_text(name), values)
+        return self._answers[key]
 
     def _rows(self, query: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
         return self._database.execute(query, dict(values)).fetchall()
@@ -321,6 +325,16 @@ class Questions:
             [encodable(msgspec.to_builtins(row[name])) for row in kept] for name, *_ in columns
         ]
         self._database.execute(f"INSERT INTO {table} SELECT {lists}", values)
+
+
+@contextmanager
+def questions_on(run: Run, loaded: Questions | None = None) -> Iterator[Questions]:
+    """Yield `loaded`, or load `run` until the context ends."""
+    if loaded is not None:
+        yield loaded
+    else:
+        with Questions(run) as questions:
+            yield questions
 
 
 def _rate(row: Sequence[Any]) -> Rate:

@@ -16,7 +16,7 @@ from harness.normalizers.protocol import Normalizer, Role
 from harness.project import ClientKind
 from harness.runs.peer_facts import PeerFacts
 
-SCHEMA = 2
+SCHEMA = 3
 
 # The detail page of a cell: of turns, or of a conversation.
 AnyCase: TypeAlias = Case | ConversationCase
@@ -121,6 +121,16 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
         return REFERENCE if REFERENCE in names else next(iter(names), "")
 
 
+class Output(msgspec.Struct, frozen=True, tag_field="type", tag="output"):
+    """What the client of a cell that fails wrote to standard output and standard error.
+
+    Unlike a result, it may differ between equal runs.
+    """
+
+    cell: str
+    text: str
+
+
 class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
     """The last line of a run that ended, or that the user interrupted.
 
@@ -145,6 +155,7 @@ class Run(msgspec.Struct, frozen=True):
         footer: None if the process was killed before it could write one.
         torn_lines: 1 if the last line of such a run is truncated, else 0.
         conversations: of agents, by cell.
+        outputs: what clients wrote in cells that fail, by cell; none in runs of older harnesses.
     """
 
     header: Header
@@ -153,6 +164,7 @@ class Run(msgspec.Struct, frozen=True):
     footer: Footer | None
     torn_lines: int = 0
     conversations: dict[str, ConversationCase] = msgspec.field(default_factory=dict)
+    outputs: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

@@ -4,12 +4,13 @@ The top-level keys of a file decide what it is, and the first line of a log. A c
 a selected scenario names is judged through that scenario only.
 """
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -32,6 +33,7 @@ from harness.runs.worker import LOG_SUFFIX, each_log, load_subject
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _HEAD_BYTES = 1 << 20
+_FOLDERS = 1024
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
@@ -59,23 +61,34 @@ def select_subjects(
     kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
     wanted = tuple(paths) or tuple(map(shipped.bundled_folder, kinds))
     resolve = Resolver().resolve
-    found = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
-    subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
-    labelled = _labelled_cassettes(subjects.values(), resolve)
-    kept = (subject for at, subject in subjects.items() if at not in labelled)
+    files = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
+    found = {at: known for at, item in files.items() if (known := _recognized(*item))}
+    labelled = _labelled_cassettes(found.values(), resolve)
+    kept = (each.subject for at, each in found.items() if at not in labelled)
     each = (one for it in kept for one in (each_log(it) if it.kind == "log" else (it,)))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
     return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
 
 
+class _Recognized(NamedTuple):
+    """A subject and the name of the cassette that it states, "" if it states none."""
+
+    subject: Subject
+    cassette: str = ""
+
+
 def _labelled_cassettes(
-    subjects: Collection[Subject], resolve: Callable[[Path], Path]
-) -> frozenset[Path]:
+    found: Collection[_Recognized], resolve: Callable[[str], str]
+) -> frozenset[str]:
     """Return the paths of cassettes that scenarios name; none if no cassette was selected."""
-    if all(subject.kind != "cassette" for subject in subjects):
+    if all(subject.kind != "cassette" for subject, _ in found):
         return frozenset()
-    scenarios = (subject for subject in subjects if subject.kind == "scenario")
-    return frozenset(resolve(path) for each in scenarios for path in _cassette_paths(each))
+    return frozenset(
+        resolve(os.path.join(root, f"{name}.yaml"))
+        for subject, name in found
+        if name
+        for root in subject.roots[1:]
+    )
 
 
 def _check_dialect(dialect: str) -> None:
@@ -90,7 +103,7 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
 
     Files of the shared folders `tools` and `prompts` are part of scenarios.
     """
-    files = (file for path in paths if path.is_dir() for file, _ in _files(path))
+    files = (Path(file) for path in paths if path.is_dir() for file, _ in _files(path))
     odd = (file for file in files if file.suffix != LOG_SUFFIX and _kind(_head(file)) is None)
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
@@ -109,11 +122,11 @@ def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
     return tuple(known.values())
 
 
-def _files(path: Path) -> Iterator[tuple[Path, Path]]:
+def _files(path: Path) -> Iterator[tuple[str, str]]:
     """Yield each file that `path` names or contains, and the default folder of its id."""
     if path.is_dir():
-        below = (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
-        yield from ((found, path) for found in below if _is_candidate(found, path))
+        below = (found.removeprefix(f".{os.sep}") for found in _files_below(str(path)))
+        yield from ((found, str(path)) for found in below if _is_candidate(found))
     elif path.is_file():
         if path.suffix != LOG_SUFFIX and _kind(_head(path)) is None:
             raise UnreadableError(
@@ -122,7 +135,7 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
                 where=str(path),
                 hint="take other recordings in with `harness import`",
             )
-        yield path, path.parent
+        yield str(path), str(path.parent)
     else:
         raise UsageError(
             "no such file or folder",
@@ -131,25 +144,40 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         )
 
 
-def _is_candidate(found: Path, folder: Path) -> bool:
-    inside = found.relative_to(folder).parts
-    if not found.is_file() or any(part.startswith(".") for part in inside):
-        return False
-    return found.suffix != LOG_SUFFIX or is_conversation(_head(found))
+def _files_below(folder: str) -> Iterator[str]:
+    """Yield the files in `folder` with a known suffix; hidden ones and folders are left out."""
+    try:
+        entries = os.scandir(folder)
+    except OSError as error:
+        raise _unreadable(folder, error) from error
+    with entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files_below(entry.path)
+            elif entry.name.endswith(_SUFFIXES) and entry.is_file():
+                yield entry.path
 
 
-def _subject(path: Path, base: Path) -> Subject | None:
-    if path.suffix == LOG_SUFFIX:
-        return Subject("log", str(path), (str(base),))
+def _is_candidate(found: str) -> bool:
+    return not found.endswith(LOG_SUFFIX) or is_conversation(_head(found))
+
+
+def _recognized(path: str, base: str) -> _Recognized | None:
+    if path.endswith(LOG_SUFFIX):
+        return _Recognized(Subject("log", path, (base,)))
     head = _head(path)
     kind = _kind(head)
     if kind == b"scenario":
-        root = named_folder(path, "scenarios") or path.parent
-        roots = (str(root), *map(str, _cassette_roots(root)))
+        roots = _roots_of_scenario(os.path.dirname(path))
         conversation = _CONVERSATION.search(head) is not None
-        return Subject("scenario", str(path), roots, conversation=conversation)
+        named = _NAMED.search(head)
+        cassette = named[1].decode("utf-8", "replace") if named else ""
+        return _Recognized(Subject("scenario", path, roots, conversation=conversation), cassette)
     if kind == b"cassette":
-        return Subject("cassette", str(path), (str(named_folder(path, "cassettes") or base),))
+        root = _root_of_cassette(os.path.dirname(path)) or base
+        return _Recognized(Subject("cassette", path, (root,)))
     return None
 
 
@@ -159,12 +187,16 @@ def _kind(head: bytes) -> bytes | None:
     return b"scenario" if _SCENARIO.search(head) else None
 
 
-def _head(path: Path) -> bytes:
+def _head(path: Path | str) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", buffering=0) as file:
             return file.read(_HEAD_BYTES)
     except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+        raise _unreadable(str(path), error) from error
+
+
+def _unreadable(path: str, error: OSError) -> UnreadableError:
+    return UnreadableError(f"cannot be read: {error.strerror}", where=path)
 
 
 def named_folder(path: Path, name: str) -> Path | None:
@@ -172,16 +204,17 @@ def named_folder(path: Path, name: str) -> Path | None:
     return next((folder for folder in path.parents if folder.name == name), None)
 
 
-def _cassette_roots(scenario_root: Path) -> tuple[Path, ...]:
-    return (scenario_root.parent / "cassettes", shipped.bundled_folder("cassettes"))
+@lru_cache(_FOLDERS)
+def _roots_of_scenario(folder: str) -> tuple[str, ...]:
+    """Return the folder of the ids of scenarios in `folder`, then those of their cassettes."""
+    root = named_folder(Path(folder, "any"), "scenarios") or Path(folder)
+    bundled = shipped.bundled_folder("cassettes")
+    return (str(root), str(root.parent / "cassettes"), str(bundled))
 
 
-def _cassette_paths(subject: Subject) -> Iterator[Path]:
-    """Yield the paths at which the cassette of a scenario may be."""
-    match = _NAMED.search(_head(Path(subject.path)))
-    if match:
-        name = match[1].decode("utf-8", "replace") + ".yaml"
-        yield from (Path(root, name) for root in subject.roots[1:])
+@lru_cache(_FOLDERS)
+def _root_of_cassette(folder: str) -> str:
+    return str(named_folder(Path(folder, "any"), "cassettes") or "")
 
 
 _BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}

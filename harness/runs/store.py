@@ -1,7 +1,7 @@
 """Write a run as JSON Lines while it is in progress, and read one.
 
-Header first, then `result`, `case` and `conversation` lines as they come, footer last. Each
-line reaches the operating system before the next cell, so that a killed run loses no finished
+Header first, then `result`, `case`, `conversation` and `output` lines as they come, footer last.
+Each line reaches the operating system before the next cell, so that a killed run loses no finished
 result. A finished file is sorted by cell: equal runs are equal bytes. Reading never guesses: a
 file that is not a run, is damaged or comes from a newer harness is an UnreadableError.
 """
@@ -20,7 +20,7 @@ from harness.judging.case import Case
 from harness.judging.cause import cause_of_cell
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
-from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Run
+from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Output, Run
 from harness.turns.exact_json import encodable
 
 try:
@@ -34,7 +34,7 @@ MAX_LINE_BYTES = 256 * 1024**2
 
 _MAKE_A_RUN = "Make a run with `harness run`."
 
-_Row = Header | Result | Case | ConversationCase | Footer
+_Row = Header | Result | Case | ConversationCase | Output | Footer
 
 
 def partial_path(path: Path) -> Path:
@@ -90,13 +90,21 @@ class RunWriter:
         self._header = encode_line(header)
         self._file.write(self._header)
 
-    def add(self, result: Result, case: AnyCase | None = None) -> None:
-        """Append one cell; when this returns, killing the process cannot lose it."""
+    def add(self, result: Result, case: AnyCase | None = None, output: str = "") -> None:
+        """Append one cell; when this returns, killing the process cannot lose it.
+
+        Args:
+            result: of the cell.
+            case: its detail page.
+            output: what the client wrote; kept if the cell fails.
+        """
         self._append(result.cell, 0, encode_line(result))
         self._results += 1
         self._replays += result.replays
         if case is not None:
             self._append(case.cell, 1, encode_line(case))
+        if output and result.outcome.fails:
+            self._append(result.cell, 2, encode_line(Output(result.cell, output)))
 
     def finish(self, *, interrupted: bool = False, not_run: int = 0) -> Footer:
         """Sort the lines, add the footer and put the file at its path.
@@ -239,6 +247,7 @@ class _Reader:
         self._results: dict[str, Result] = {}
         self._cases: dict[str, Case] = {}
         self._conversations: dict[str, ConversationCase] = {}
+        self._outputs: dict[str, str] = {}
         self._footer: Footer | None = None
         self._torn = 0
 
@@ -249,7 +258,8 @@ class _Reader:
             self._take(line)
         self._check_footer()
         results = tuple(self._results[cell] for cell in sorted(self._results))
-        return Run(header, results, self._cases, self._footer, self._torn, self._conversations)
+        kept = (self._conversations, self._outputs)
+        return Run(header, results, self._cases, self._footer, self._torn, *kept)
 
     def _lines(self, file: BinaryIO) -> Iterator[bytes]:
         while line := file.readline(MAX_LINE_BYTES + 1):
@@ -289,6 +299,9 @@ class _Reader:
             case ConversationCase():
                 self._once(row.cell, self._conversations)
                 self._conversations[row.cell] = row
+            case Output():
+                self._once(row.cell, self._outputs)
+                self._outputs[row.cell] = row.text
             case Footer():
                 self._footer = row
             case Header():

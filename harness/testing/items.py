@@ -13,9 +13,10 @@ from harness.errors import HarnessError
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
 from harness.project import project
-from harness.reporting.text.cell import findings_lines
+from harness.reporting.text.cell import findings_lines, output_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
+from harness.runs.apart import ApartJudge
 from harness.runs.cells import SelectedClients, selected_clients
 from harness.runs.expectations import AcceptedFailure, entry_for_cell
 from harness.runs.gate import replay_command
@@ -32,21 +33,41 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def check_cell(job: Job, cuts: Cuts, folder: Path) -> None:
+_APART: Final = pytest.StashKey[ApartJudge]()
+
+
+def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, str]:
+    """Return the result of a cell and what a client in a worker process wrote.
+
+    With --harness-in-process, or for a debugger, the client runs in this process. There, pytest
+    captures its output.
+    """
+    if config.getoption("--harness-in-process") or config.getoption("usepdb"):
+        return judge_job(job, cuts)[0], ""
+    if _APART not in config.stash:
+        config.stash[_APART] = ApartJudge()
+        config.add_cleanup(config.stash[_APART].close)
+    result, _, output = config.stash[_APART].judge(job, cuts)
+    return result, output
+
+
+def check_cell(job: Job, cuts: Cuts, config: pytest.Config) -> None:
     """Judge a cell; fail the test if it does not conform, skip it if it is unsupported or unjudged.
 
     Args:
         job: the cell.
         cuts: the chunkings of its bytes.
-        folder: the working folder for the command in a failure message.
+        config: of the session; its working folder is that of the command in a failure message.
     """
-    result, _ = judge_job(job, cuts)
+    result, output = _judge(job, cuts, config)
     if result.outcome is Outcome.UNSUPPORTED:
         pytest.skip(f"{job.normalizer} does not declare support for the scenario")
     if result.outcome is Outcome.UNJUDGED:
         pytest.skip(marked(f"unjudged: {'; '.join(unjudged_fields(result))}"))
     if result.outcome.fails:
-        pytest.fail("\n".join(_failure_lines(result, _replay_paths(job, folder))), pytrace=False)
+        places = _replay_paths(job, config.invocation_params.dir)
+        lines = (*_failure_lines(result, places), *output_lines(output))
+        pytest.fail("\n".join(lines), pytrace=False)
 
 
 def expectation_marks(
@@ -132,8 +153,7 @@ class CellItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge the cell."""
-        folder = self.config.invocation_params.dir
-        check_cell(self._job, self.config.getoption("--harness-cuts"), folder)
+        check_cell(self._job, self.config.getoption("--harness-cuts"), self.config)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the cell as scenario::normalizer."""

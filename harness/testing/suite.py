@@ -98,7 +98,7 @@ def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> 
 
 def _check_cell(job: Job, cuts: Cuts | None, config: pytest.Config) -> None:
     chosen = cuts or config.getoption("--harness-cuts", "standard")
-    check_cell(job, chosen, config.invocation_params.dir)
+    check_cell(job, chosen, config)
 
 
 def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:
@@ -160,11 +160,12 @@ def _seed_paths(cells: Collection[Job]) -> list[Path]:
 def _check_fuzz(
     kind: _Kind, name: str, profile: str, seeds: list[Path], command: str, _config: pytest.Config
 ) -> None:
-    from harness.fuzzing.targets import fuzz_findings  # noqa: PLC0415 - as above
+    from harness.fuzzing.targets import fuzz_client  # noqa: PLC0415 - as above
 
-    found = fuzz_findings(name, profile, kind=kind, paths=seeds, random=_SEED)
-    if any(each.fails_gate for each in found):
-        lines: list[str] = []
+    report = fuzz_client(name, profile, kind=kind, paths=seeds, random=_SEED)
+    found = report.findings
+    if report.crashed or any(each.fails_gate for each in found):
+        lines = ["the search is not complete: the client ended its process"] * report.crashed
         for each in found:
             lines.append(marked(f"{each.slug}, found from {each.parent.id}"))
             lines += findings_lines([each.finding])

@@ -7,13 +7,13 @@ import pytest
 
 from harness.conversation.agent import Agent
 from harness.conversation.discovery import (
-    available_agents,
     default_agent_names,
     installed_agent_names,
     load_agent,
 )
 from harness.conversation.mutants import MUTANTS
 from harness.errors import AgentLoadError, UsageError
+from harness.runs import declared
 
 SHIPPED = {
     "action-loop",
@@ -29,7 +29,7 @@ SHIPPED = {
 def test_what_ships_is_installed_and_meant_to_pass() -> None:
     assert set(installed_agent_names()) >= SHIPPED
     assert set(default_agent_names()) >= SHIPPED
-    assert {agent.name for agent in available_agents()} >= SHIPPED | MUTANTS.keys()
+    assert {agent.name for agent in declared.available_agents()} >= SHIPPED | MUTANTS.keys()
 
 
 def test_an_agent_without_its_package_is_told_with_what_installs_it(

@@ -54,5 +54,5 @@ def test_a_resolver_resolves_as_a_path_does(tree: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tree)
     resolver = Resolver()
     for path in (*map(Path, PATHS), *(tree / each for each in PATHS), Path(), Path("/")):
-        assert resolver.resolve(path) == path.resolve(), path
-        assert resolver.resolve(path) == path.resolve(), path
+        assert resolver.resolve(str(path)) == str(path.resolve()), path
+        assert resolver.resolve(str(path)) == str(path.resolve()), path

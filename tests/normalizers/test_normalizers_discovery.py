@@ -13,17 +13,18 @@ from harness.judging.replaying import replay
 from harness.normalizers import reference, registry
 from harness.normalizers.discovery import (
     GROUP,
-    available_normalizers,
     default_normalizer_names,
     installed_normalizer_names,
     load_normalizer,
 )
 from harness.normalizers.mutants import COST_MUTANTS, MUTANTS
+from harness.runs.declared import available_normalizers
 from tests.judging.judging_samples import an_interaction
 
 MODULE = """
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import respond as normalize
+from harness.runs.declared import available_normalizers
 
 declared = Normalizer("declared", normalize, capabilities=frozenset({"names-in-pieces"}))
 number = 5
@@ -126,7 +127,7 @@ def test_an_unknown_name_names_those_that_there_are() -> None:
 @pytest.mark.usefixtures("folder")
 def test_a_broken_plug_in_is_told_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     point = importlib.metadata.EntryPoint("broken", "exits_on_import:normalize", GROUP)
-    points = importlib.metadata.EntryPoints((point,))
+    points = {"broken": (point,)}
     monkeypatch.setattr(registry, "entry_points_of", lambda _group, _path: points)
     monkeypatch.syspath_prepend(".")
     assert installed_normalizer_names() == ("broken",)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from harness.judging.rules import COST_RULES, TURN_RULES
-from harness.normalizers.discovery import available_normalizers
 from harness.normalizers.protocol import CAPABILITIES, Normalizer
+from harness.runs.declared import available_normalizers
 from harness.turns.deltas import TextDelta
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import HELLO, an_interaction

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from harness.errors import StreamError, UnreadableError
-from harness.judging import watchdog
+from harness.judging import process_limits
 from harness.judging.results import Outcome, Result
 from harness.runs.execute import Judged, execute
 from harness.runs.plan import Job, Subject, plan
@@ -41,14 +41,16 @@ RAISED: dict[str, BaseException] = {
 def _misbehave(job: Job) -> None:
     match job.normalizer:
         case "unstoppable":
-            watchdog.GRACE_SECONDS = watchdog._RENEWED_AFTER = 0.1  # type: ignore[misc]
-            watchdog.watch()
+            process_limits.GRACE_SECONDS = process_limits._RENEWED_AFTER = 0.1  # type: ignore[misc]
+            process_limits.watch()
             deque(itertools.count(), maxlen=0)  # a loop in C that no signal handler interrupts
         case "starts-a-thread":
             threading.Thread(target=time.sleep, args=(3_600,)).start()
-        case "starts-a-process":
+        case "starts-a-process" | "starts-a-process-in-a-session":
             process = subprocess.Popen(
-                [sys.executable, "-c", LEFT_RUNNING, job.subject.roots[0]], stdout=subprocess.PIPE
+                [sys.executable, "-c", LEFT_RUNNING, job.subject.roots[0]],
+                stdout=subprocess.PIPE,
+                start_new_session="session" in job.normalizer,
             )
             assert process.stdout is not None
             process.stdout.readline()  # it has opened the pipe
@@ -56,17 +58,31 @@ def _misbehave(job: Job) -> None:
             print("print of the client", flush=True)  # noqa: T201 - as a client may
             os.write(1, b"write of the client\n")
             subprocess.run(["echo", "process of the client"], check=True)  # noqa: S607 - of the system
+        case "prints-much":
+            os.write(1, b"first" + b"-" * 100_000 + b"last")
+
+
+def _is_first(job: Job) -> bool:
+    """Return whether the job was not tried before."""
+    marker = Path(job.subject.roots[0]) / job.subject.path
+    seen = marker.exists()
+    marker.touch()
+    return not seen
 
 
 def worker(job: Job) -> Judged:
     """Behave as the job's normalizer is called."""
     match job.normalizer:
         case "dies":
+            os.write(2, b"before the end of the client\n")
             os._exit(3)
+        case "keeps-a-pipe":
+            os.open(os.environ["HARNESS_TEST_PIPE"], os.O_WRONLY)
+            time.sleep(60)
+        case "uses-up-memory":
+            bytearray(5 << 30)
         case "dies-once":
-            marker = Path(job.subject.roots[0]) / "died"
-            if not marker.exists():
-                marker.touch()
+            if _is_first(job):
                 os.kill(os.getpid(), signal.SIGKILL)
         case "slow":
             time.sleep(0.02)
@@ -77,7 +93,9 @@ def worker(job: Job) -> Judged:
         case name if name in RAISED:
             raise RAISED[name]
     _misbehave(job)
-    result = a_result(job.subject.path, job.normalizer)
+    hangs = job.normalizer == "hangs" or (job.normalizer == "hangs-once" and _is_first(job))
+    outcome = Outcome.HANG if hangs else Outcome.PASS
+    result = a_result(job.subject.path, job.normalizer, outcome=outcome)
     return result, a_case(result.cell) if job.normalizer == "with-case" else None
 
 
@@ -108,7 +126,7 @@ def main() -> None:
         a_plan(2000, sys.argv[1]),
         worker,
         jobs_in_parallel=int(sys.argv[2]),
-        on_result=lambda result, _: handed.append(result.cell),
+        on_result=lambda result, _case, _output: handed.append(result.cell),
         on_progress=announce,
         crashed=crashed,
     )

@@ -34,11 +34,13 @@ class Listener:
     def __init__(self) -> None:
         self.results: dict[str, Result] = {}
         self.cases: list[AnyCase] = []
+        self.outputs: dict[str, str] = {}
         self.progress: list[tuple[int, int]] = []
 
-    def on_result(self, result: Result, case: AnyCase | None) -> None:
+    def on_result(self, result: Result, case: AnyCase | None, output: str) -> None:
         assert result.cell not in self.results
         self.results[result.cell] = result
+        self.outputs[result.cell] = output
         self.cases += [case] if case else []
 
     def on_progress(self, done: int, total: int) -> None:
@@ -120,12 +122,51 @@ def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) ->
     broken = {cell: row for cell, row in listener.results.items() if row.outcome is Outcome.CRASH}
     assert set(broken) == {"s000/dies", "s001/dies"}
     assert {row.title for row in broken.values()} == {DIED}
+    assert {listener.outputs[cell] for cell in broken} == {"before the end of the client\n"}
 
 
 def test_job_that_dies_once_is_retried(listener: Listener, tmp_path: Path) -> None:
     jobs = (*a_plan(5), *a_plan(1, "dies-once", root=str(tmp_path)))
     assert listener.run(jobs, 2) == Progress(6, 6)
     assert {row.outcome for row in listener.results.values()} == {Outcome.PASS}
+
+
+def test_a_cell_that_hangs_once_is_judged_again(listener: Listener, tmp_path: Path) -> None:
+    jobs = (*a_plan(9), *a_plan(3, "hangs-once", root=str(tmp_path)))
+    assert listener.run(jobs, 2) == Progress(12, 12)
+    assert {row.outcome for row in listener.results.values()} == {Outcome.PASS}
+
+
+def test_a_client_that_hangs_alone_too_is_not_asked_about_each_cell(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone: list[Job] = []
+    call = pool.LoneWorker.call
+
+    def counted(self: pool.LoneWorker, work: Any, job: Job) -> Any:  # noqa: ANN401 - of any kind
+        alone.append(job)
+        return call(self, work, job)
+
+    monkeypatch.setattr(pool.LoneWorker, "call", counted)
+    assert listener.run(a_plan(9, "hangs"), 2) == Progress(9, 9)
+    assert {row.outcome for row in listener.results.values()} == {Outcome.HANG}
+    assert len(alone) == 3
+
+
+def test_memory_is_limited(listener: Listener) -> None:
+    assert listener.run(a_plan(2, "fine", "uses-up-memory"), 1) == Progress(4, 4)
+    crashed = {cell for cell, row in listener.results.items() if row.outcome is Outcome.CRASH}
+    assert crashed == {"s000/uses-up-memory", "s001/uses-up-memory"}
+    assert all("MemoryError" in listener.outputs[cell] for cell in crashed)
+
+
+def test_the_beginning_and_the_end_of_much_output_are_kept(listener: Listener) -> None:
+    listener.run(a_plan(1, "prints-much"), 1)
+    (output,) = listener.outputs.values()
+    assert output.startswith("first---")
+    assert output.endswith("---last")
+    assert "bytes are left out]" in output
+    assert len(output) < 20_000
 
 
 @pytest.mark.parametrize("parallel", [0, 2])
@@ -233,28 +274,35 @@ def test_a_thread_that_a_client_leaves_running_ends_with_the_run(
     assert multiprocessing.active_children() == []
 
 
+@pytest.mark.parametrize("client", ["starts-a-process", "starts-a-process-in-a-session"])
 def test_a_process_that_a_client_leaves_running_ends_with_the_run(
-    listener: Listener, tmp_path: Path
+    listener: Listener, tmp_path: Path, client: str
 ) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert listener.run(a_plan(1, "starts-a-process", root=str(pipe)), 1) == Progress(1, 1)
+        assert listener.run(a_plan(1, client, root=str(pipe)), 1) == Progress(1, 1)
         os.set_blocking(reader, True)
         assert os.read(reader, 1) == b""  # its end: no process writes to it any more
     finally:
         os.close(reader)
 
 
-def test_standard_output_belongs_to_the_command() -> None:
+def test_what_a_client_writes_is_kept_with_its_cell() -> None:
     process = start("prints", 1, 2)
     assert process.stdout is not None
     assert process.stdout.readline() == "going\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert "the client" not in out
-    assert all(f"{way} of the client" in err for way in ("print", "write", "process"))
+    assert "the client" not in out + err
+    listener = Listener()
+    listener.run(a_plan(2, "prints", "fine"), 1)
+    written = "print of the client\nwrite of the client\nprocess of the client\n"
+    assert {cell: text for cell, text in listener.outputs.items() if text} == {
+        "s000/prints": written,
+        "s001/prints": written,
+    }
 
 
 class Impatient(Listener):
@@ -291,9 +339,12 @@ def test_workers_have_the_environment_that_their_parent_has_now(
         assert batch.results == (value,)
 
 
-def test_workers_end_with_a_killed_parent() -> None:
-    process = start("slow", 2, 5)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "going\n"
-    process.kill()
-    process.communicate(timeout=10)  # the end of the output that all of them share
+def test_workers_end_with_a_killed_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setenv("HARNESS_TEST_PIPE", str(pipe))
+    process = start("keeps-a-pipe", 2, 0)
+    with pipe.open("rb") as reader:  # as soon as a worker writes to it
+        process.kill()
+        assert reader.read() == b""  # its end: no process writes to it any more
+    process.communicate(timeout=10)

@@ -1,5 +1,6 @@
 """`conformance_suite` as another repository uses it, and the plugin that must cost it nothing."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,22 @@ target = "story_client:normalize"
 _TEST = """
 from harness.testing import conformance_suite
 test_conformance = conformance_suite("ours", cuts="quick")
+"""
+_ENDS_ITS_PROCESS = """
+import os
+
+def normalize(interaction, reads):
+    print("last words", flush=True)
+    os._exit(0)
+"""
+_OF_THIS_PROCESS = """
+import os
+from harness.normalizers.seed_systems import dashscope_restore
+
+def normalize(interaction, reads):
+    if os.getpid() != int(os.environ["HARNESS_TEST_PROCESS"]):
+        raise RuntimeError("another process")
+    return dashscope_restore.normalize(interaction, reads)
 """
 _ACCEPTED = """
 [[expectation]]
@@ -104,6 +121,23 @@ def test_expectations_item_fails_when_an_entry_matches_nothing_or_has_expired(st
     told.stdout.fnmatch_lines(["*stale expectation dashcope/s* x ours: matches no cell*"])
     late = story("-k", "expectations", client=_FIXED, accepted=f"{_ACCEPTED}expires = 2020-01-01\n")
     late.stdout.fnmatch_lines(["*expired on 2020-01-01*"])
+
+
+def test_a_client_that_ends_its_process_fails_its_items(story: Story) -> None:
+    ended = story("-k", "set-memory", client=_ENDS_ITS_PROCESS)
+    assert _outcomes(ended) == {"failed": 1, "deselected": 2}
+    ended.stdout.fnmatch_lines(["*set-memory/ours: crash*", "*the client wrote:*", "*last words*"])
+
+
+def test_a_client_runs_in_this_process_only_if_it_is_told_to(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HARNESS_TEST_PROCESS", str(os.getpid()))
+    apart = story("-k", "set-memory", client=_OF_THIS_PROCESS)
+    assert _outcomes(apart) == {"failed": 1, "deselected": 2}
+    apart.stdout.fnmatch_lines(["*another process*"])
+    here = story("-k", "set-memory", "--harness-in-process", client=_OF_THIS_PROCESS)
+    assert _outcomes(here) == {"passed": 1, "deselected": 2}
 
 
 def test_skipped_cell_does_not_run(story: Story) -> None:

@@ -178,6 +178,7 @@ class CaseView(msgspec.Struct, frozen=True):
         differences: fields of the turn that are not as expected.
         talk: the conversation, if the cell is one.
         findings: of the result, each rule explained once.
+        output: what the client wrote to standard output and standard error.
     """
 
     result: Result
@@ -188,6 +189,7 @@ class CaseView(msgspec.Struct, frozen=True):
     lanes: Lanes | None
     talk: ConversationView | None
     findings: tuple[ExplainedFinding, ...]
+    output: str
 
 
 class CasesView(msgspec.Struct, frozen=True):
@@ -203,7 +205,13 @@ def cases_page(report: Report) -> CasesView:
     cells = [report.results[cell] for cell in report.of(cells_with_case)]
     found: dict[str, AnyCase] = {**run.conversations, **run.cases}
     cases = (
-        case_view(each, found.get(each.cell), run.header.selection, _explained(each, report))
+        case_view(
+            each,
+            found.get(each.cell),
+            run.header.selection,
+            _explained(each, report),
+            run.outputs.get(each.cell, ""),
+        )
         for each in sorted(cells, key=worst_first)
     )
     return CasesView(tuple(cases), sum(each.outcome.fails for each in run.results))
@@ -230,6 +238,7 @@ def case_view(
     found: AnyCase | None,
     selection: Selection = _EVERYTHING,
     findings: tuple[ExplainedFinding, ...] = (),
+    output: str = "",
 ) -> CaseView:
     """Return what a case shows of `result`; only its findings if `found` is None."""
     case = found if isinstance(found, Case) else None
@@ -243,6 +252,7 @@ def case_view(
         lanes=lanes(case, result.findings, result.normalizer) if case else None,
         talk=conversation_view(result, found) if isinstance(found, ConversationCase) else None,
         findings=findings,
+        output=output,
     )
 
 

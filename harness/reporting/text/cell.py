@@ -21,6 +21,7 @@ from harness.wire.interaction import Interaction
 _READ_CHARACTERS = 100
 _FRAME_CHARACTERS = 600
 _AROUND_BYTES = 400
+_OUTPUT_CHARACTERS = 500
 
 
 def timeline(
@@ -152,3 +153,11 @@ def findings_lines(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"  {finding.level} {finding.rule} at {marked(finding.path)}"
         yield f"    expected {plain(finding.expected)}"
         yield f"    actual   {plain(finding.actual)}"
+
+
+def output_lines(output: str) -> Iterator[str]:
+    """Yield what a client wrote to standard output and standard error, if it wrote anything."""
+    lines = output.splitlines()
+    if lines:
+        yield "  the client wrote:"
+        yield from (f"    {plain(line, limit=_OUTPUT_CHARACTERS)}" for line in lines)

@@ -9,7 +9,8 @@ import pytest
 
 from harness import shipped
 from harness.judging.judge import judge_subject
-from harness.normalizers.discovery import available_normalizers, load_normalizer
+from harness.normalizers.discovery import load_normalizer
+from harness.runs.declared import available_normalizers
 from harness.runs.plan import Subject
 from harness.runs.worker import load_subject
 

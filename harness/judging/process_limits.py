@@ -1,4 +1,4 @@
-"""Ends a worker process that no exception and no signal can stop.
+"""Limits of a worker process: its memory, and an end if no exception and no signal can stop it.
 
 The deadline of a replay is an exception, and some code never lets it in: a loop in C that does not
 check for signals, such as `sum` over an endless iterator, or code that waits with all signals
@@ -8,6 +8,7 @@ the code is, and ends the process.
 
 import faulthandler
 import time
+from contextlib import suppress
 from typing import Final
 
 # For a client to clean up after its deadline, and for what the harness does between two replays.
@@ -15,6 +16,10 @@ GRACE_SECONDS: Final = 30.0
 # A thread starts each time, so it is not done for each of many short replays.
 _RENEWED_AFTER: Final = 30.0
 _STANDARD_ERROR: Final = 2
+
+# Of the process and of each that it starts; above what any client needs that reads a stream.
+_MOST_MEMORY: Final = 4 << 30
+MEMORY_USED_UP: Final = b"MemoryError: the process has used 4 GiB of memory\n"
 
 _end: float | None = None  # None: not on watch, as in a process of the user
 
@@ -43,3 +48,11 @@ def release() -> None:
     global _end  # noqa: PLW0603 - as above
     _end = None
     faulthandler.cancel_dump_traceback_later()
+
+
+def limit_memory() -> None:
+    """Limit the memory of this process and of those that it starts, if the system can."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # noqa: PLC0415 - not on every system
+
+        resource.setrlimit(resource.RLIMIT_DATA, (_MOST_MEMORY, _MOST_MEMORY))

@@ -1,0 +1,49 @@
+"""Judge cells one after the other, those of third-party code in a worker process.
+
+The process stays for the next cell, so that a client is imported once.
+"""
+
+from functools import partial
+from typing import Final
+
+from harness.judging.replaying import Cuts
+from harness.judging.results import Outcome, Result
+from harness.runs.declared import is_bundled
+from harness.runs.execute import DIED
+from harness.runs.plan import Job
+from harness.runs.pool import ENDED, Exited, LoneWorker
+from harness.runs.run import AnyCase
+from harness.runs.worker import crash_result, judge_job
+
+_TRIES: Final = 2
+
+
+class ApartJudge:
+    """Judges cells; use as a context manager, or call `close`."""
+
+    def __init__(self) -> None:
+        self._worker = LoneWorker()
+
+    def judge(self, job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None, str]:
+        """Return the result of a cell, its detail page, and what the client wrote.
+
+        A client that ends its process or hangs gets a second try, because another process may
+        have killed it or kept the machine busy.
+
+        Raises:
+            HarnessError: the scenario, its cassette or the client cannot be loaded.
+        """
+        if is_bundled(job.normalizer, is_agent=job.subject.conversation):
+            return (*judge_job(job, cuts), "")
+        for tries_left in reversed(range(_TRIES)):
+            ended, output = self._worker.call(partial(judge_job, cuts=cuts), job)
+            if isinstance(ended, Exited):
+                if ended.reason != ENDED:
+                    return crash_result(job, ended.reason), None, output
+            elif ended[0].outcome is not Outcome.HANG or not tries_left:
+                return (*ended, output)
+        return crash_result(job, DIED), None, output
+
+    def close(self) -> None:
+        """End the worker process."""
+        self._worker.close()
