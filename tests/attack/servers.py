@@ -289,4 +289,4 @@ def _chunks(wire: bytes) -> tuple[list[bytes], bytes]:
         chunks.append(chunk)
 
 
-ATTACK = Attack(lambda number: list(_attempt(number)), full=200_000, part=300, block=100)
+ATTACK = Attack(lambda number: list(_attempt(number)), full=200_000, part=150, block=50)
