@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections.abc import Collection
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -30,7 +31,7 @@ from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
-from harness.runs.declared import declared_agent, declared_normalizer, is_bundled
+from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
 from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
@@ -157,31 +158,35 @@ def _header(
 def _execute(
     header: Header, planned: tuple[Job, ...], cuts: Cuts, jobs: int | None, path: Path
 ) -> Progress:
+    others = third_party_clients(planned)
     with RunWriter(path) as writer, progress() as show:
         writer.header(header)
         done = execute(
             planned,
             partial(judge_job, cuts=cuts),
-            jobs_in_parallel=_processes(planned, jobs),
+            jobs_in_parallel=_processes(planned, jobs, others),
             on_result=writer.add,
             on_progress=show,
             crashed=crash_result,
+            apart=lambda job: job.normalizer if job.normalizer in others else "",
         )
         writer.finish(interrupted=done.interrupted, not_run=done.not_run)
     return done
 
 
-def _processes(planned: tuple[Job, ...], jobs: int | None) -> int:
+def _processes(planned: tuple[Job, ...], jobs: int | None, others: Collection[str]) -> int:
     """Return the number of worker processes; 0 if they would cost more time than they save.
 
     Third-party code never runs in this process, because it may end the process or block it.
+
+    Args:
+        planned: all jobs.
+        jobs: as the user asked; None for a number that suits.
+        others: the third-party clients.
     """
-    judged = [job for job in planned if job.subject.kind != "log"]
-    clients = {(job.normalizer, job.subject.conversation) for job in judged}
-    third_party = not all(is_bundled(name, is_agent=talks) for name, talks in clients)
     cores = os.cpu_count() or 1
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
-    return 0 if few and not third_party else jobs or max(2, cores)
+    return 0 if few and not others else jobs or max(2, cores)
 
 
 def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format) -> int:

@@ -1,6 +1,6 @@
 """Judge cells one after the other, those of third-party code in a worker process.
 
-The process stays for the next cell, so that a client is imported once.
+Each client has a process, which stays for its next cell, so that it is imported once.
 """
 
 from functools import partial
@@ -8,7 +8,7 @@ from typing import Final
 
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
-from harness.runs.declared import is_bundled
+from harness.runs.declared import third_party_client
 from harness.runs.execute import DIED
 from harness.runs.plan import Job
 from harness.runs.pool import ENDED, Exited, LoneWorker
@@ -22,7 +22,7 @@ class ApartJudge:
     """Judges cells; use as a context manager, or call `close`."""
 
     def __init__(self) -> None:
-        self._worker = LoneWorker()
+        self._workers: dict[str, LoneWorker] = {}
 
     def judge(self, job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None, str]:
         """Return the result of a cell, its detail page, and what the client wrote.
@@ -33,10 +33,12 @@ class ApartJudge:
         Raises:
             HarnessError: the scenario, its cassette or the client cannot be loaded.
         """
-        if is_bundled(job.normalizer, is_agent=job.subject.conversation):
+        client = third_party_client(job)
+        if not client:
             return (*judge_job(job, cuts), "")
+        worker = self._workers.setdefault(client, LoneWorker())
         for tries_left in reversed(range(_TRIES)):
-            ended, output = self._worker.call(partial(judge_job, cuts=cuts), job)
+            ended, output = worker.call(partial(judge_job, cuts=cuts), job)
             if isinstance(ended, Exited):
                 if ended.reason != ENDED:
                     return crash_result(job, ended.reason), None, output
@@ -45,5 +47,6 @@ class ApartJudge:
         return crash_result(job, DIED), None, output
 
     def close(self) -> None:
-        """End the worker process."""
-        self._worker.close()
+        """End the worker processes."""
+        for worker in self._workers.values():
+            worker.close()

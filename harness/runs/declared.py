@@ -6,7 +6,7 @@ process imports it, and this process gets its declaration only. Jobs run in work
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -17,6 +17,7 @@ from harness.conversation.agent import Agent
 from harness.errors import AgentLoadError, HarnessError, NormalizerLoadError
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
+from harness.runs.plan import Job
 from harness.runs.pool import Exited, call_in_worker
 
 _Client = TypeVar("_Client", Normalizer, Agent)
@@ -28,6 +29,20 @@ _SHOWN: Final = 2_000
 def is_bundled(name: str, *, is_agent: bool) -> bool:
     """Return whether `name` means a client of this package, which may run in this process."""
     return agents.is_bundled(name) if is_agent else normalizers.is_bundled(name)
+
+
+def third_party_client(job: Job) -> str:
+    """Return the client that `job` runs, or "" if it is one of this package."""
+    if job.subject.kind == "log":  # it is counted only
+        return ""
+    bundled = is_bundled(job.normalizer, is_agent=job.subject.conversation)
+    return "" if bundled else job.normalizer
+
+
+def third_party_clients(jobs: Iterable[Job]) -> frozenset[str]:
+    """Return the clients that `jobs` run and that are not of this package."""
+    kinds = {(job.normalizer, job.subject.conversation, job.subject.kind): job for job in jobs}
+    return frozenset(map(third_party_client, kinds.values())) - {""}
 
 
 def declared_normalizer(name: str) -> Normalizer:

@@ -5,7 +5,7 @@ memory. An interruption keeps all finished results.
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Final, TypeAlias
 
@@ -31,6 +31,7 @@ Worker: TypeAlias = Callable[[Job], Judged]
 OnResult: TypeAlias = Callable[[Result, AnyCase | None, str], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
 Crashed: TypeAlias = Callable[[Job, str], Result]
+Apart: TypeAlias = Callable[[Job], str]
 
 DIED: Final = f"twice in this cell {ENDED}"
 
@@ -60,6 +61,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     on_result: OnResult,
     on_progress: OnProgress,
     crashed: Crashed,
+    apart: Apart = lambda _job: "",
 ) -> Progress:
     """Run `worker` over `jobs`; SIGINT stops it after the running cells.
 
@@ -71,6 +73,8 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
             wrote, in any order.
         on_progress: called with (done, total), first with (0, total).
         crashed: makes the result of a job that killed its process twice, or left it.
+        apart: returns equal values for jobs that may share a worker process. What a client does
+            to its process must not change what is found about another.
 
     Returns:
         How far it came.
@@ -86,7 +90,9 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
             if not jobs_in_parallel:
                 _run_here(jobs, worker, desk, interruption)
             else:
-                _Parallel(worker, jobs_in_parallel, desk, interruption).run(jobs)
+                parallel = _Parallel(worker, jobs_in_parallel, desk, interruption)
+                for group in _groups(jobs, apart):
+                    parallel.run(group)
         except KeyboardInterrupt:
             interruption.requested = True
     return Progress(desk.done, len(jobs), interrupted=interruption.requested)
@@ -107,6 +113,13 @@ class _ResultCollector(msgspec.Struct):
         self.on_result(*ended, output)
         self.done += 1
         self.on_progress(self.done, self.total)
+
+
+def _groups(jobs: Sequence[Job], apart: Apart) -> Iterable[Sequence[Job]]:
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        groups.setdefault(apart(job), []).append(job)
+    return groups.values()
 
 
 def _run_here(

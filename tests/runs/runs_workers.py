@@ -70,6 +70,15 @@ def _is_first(job: Job) -> bool:
     return not seen
 
 
+def _result(job: Job) -> Result:
+    hangs = job.normalizer == "hangs" or (job.normalizer == "hangs-once" and _is_first(job))
+    title = str(os.getpid()) if job.normalizer.startswith("process-id") else ""
+    found = a_result(
+        job.subject.path, job.normalizer, outcome=Outcome.HANG if hangs else Outcome.PASS
+    )
+    return msgspec.structs.replace(found, title=title or found.title)
+
+
 def worker(job: Job) -> Judged:
     """Behave as the job's normalizer is called."""
     match job.normalizer:
@@ -93,9 +102,7 @@ def worker(job: Job) -> Judged:
         case name if name in RAISED:
             raise RAISED[name]
     _misbehave(job)
-    hangs = job.normalizer == "hangs" or (job.normalizer == "hangs-once" and _is_first(job))
-    outcome = Outcome.HANG if hangs else Outcome.PASS
-    result = a_result(job.subject.path, job.normalizer, outcome=outcome)
+    result = _result(job)
     return result, a_case(result.cell) if job.normalizer == "with-case" else None
 
 
