@@ -1,0 +1,351 @@
+"""How the time to read hostile input grows with its size: readers, oracles, scanners, importers.
+
+    python -m benchmarks.growth [--json] [--largest BYTES] [--floor SECONDS] [NAME ...]
+
+Each family of input is made at four sizes, each four times the one before, up to 20 MB. The slope
+is that of the logarithm of the time over the logarithm of the size: 1 is linear, 2 is the square.
+A time below the floor is not counted, since most of it is what each reading costs. Larger sizes
+are left out once one size took longer than a limit. Times are printed, never asserted.
+"""
+
+import argparse
+import json
+import math
+import os
+import platform
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import PurePath
+from time import process_time
+from typing import Any, Final
+
+import msgspec
+
+from harness.dialects.table import DIALECTS, oracle_reading
+from harness.errors import HarnessError
+from harness.normalizers import reference
+from harness.recording.importing import Labels, import_file
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
+from harness.text_calls.dialect import WrittenCall
+from harness.turns.deltas import ArgumentsDelta, Finish, FinishReason, TextDelta, ToolCallEnd
+from harness.turns.deltas import ToolCallStart
+from harness.turns.fold import fold
+from harness.turns.turn import Tool
+from harness.wire.aws import encode_event
+from harness.wire.interaction import Interaction, Read, Request
+
+LARGEST: Final = 20_000_000
+STEPS: Final = 4
+TIMES: Final = 4
+FLOOR: Final = 0.02
+MOST_SECONDS: Final = 40.0
+READ_BYTES: Final = 16_384
+PIECE: Final = 1_000
+LINEAR: Final = 1.15
+
+TOOLS: Final = (
+    Tool("f", "", {"type": "object", "properties": {"a": {"type": "string"}}}),
+    Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}}),
+)
+
+Make = Callable[[int], bytes]
+Work = Callable[[bytes], object]
+
+
+# Bodies
+
+
+def repeated(unit: bytes, start: bytes = b"") -> Make:
+    """Return what fills a body with `unit`, after `start`."""
+    return lambda size: (start + unit * (size // len(unit) + 1))[:size]
+
+
+def _framed(payload: bytes, content_type: str) -> bytes:
+    if "amazon" in content_type:
+        return encode_event(payload, "chunk")
+    return payload + b"\n" if "json" in content_type else b"data: " + payload + b"\n\n"
+
+
+def _body_families(dialect: str) -> Iterator[tuple[str, Make]]:
+    """Yield hostile bodies of one dialect."""
+    row = DIALECTS[dialect]
+    text = b"".join(row.write([TextDelta("word ")] * 40))
+    yield "text in pieces", repeated(text)
+    yield "one long text", lambda size: b"".join(row.write([TextDelta("a" * size)]))
+    with suppress(ValueError):
+        call = [ToolCallStart(0, "c", "f"), ArgumentsDelta(0, '{"a": "b"}'), ToolCallEnd(0)]
+        yield "calls", repeated(b"".join(row.write(call)))
+        pieces = [ToolCallStart(0, "c", "f"), *[ArgumentsDelta(0, "[1,")] * 40]
+        yield "arguments in pieces", repeated(b"".join(row.write(pieces)))
+    kind = row.content_type
+    yield "empty objects", repeated(_framed(b"{}", kind))
+    yield "deep objects", repeated(b'{"a":', b"data: ")
+    yield "deep arrays", repeated(b"[", b"data: ")
+    yield "a long number", repeated(b"9", b'data: {"a": ')
+    yield "no line end", repeated(b"a", b"data: ")
+    yield "line ends", repeated(b"\n")
+    yield "CR", repeated(b"\r")
+    yield "empty data lines", repeated(b"data:\n")
+    yield "comments", repeated(b":\n")
+    yield "backslashes", repeated(b"\\", b'data: {"a": "')
+    yield "NUL", repeated(b"\x00")
+    yield "invalid UTF-8", repeated(b"\xff")
+    yield "quotes", repeated(b'"', b"data: {")
+    yield "one array", repeated(b'{"a":1},', b"[")
+
+
+def _interaction(dialect: str, body: bytes) -> Interaction:
+    functions = [{"name": it.name, "parameters": it.parameters} for it in TOOLS]
+    asked = {"model": "m", "tools": [{"type": "function", "function": it} for it in functions]}
+    request = Request(body=json.dumps(asked).encode())
+    return Interaction(request, 200, (), body, (Read(len(body)),), dialect=dialect)
+
+
+def _read(dialect: str, body: bytes) -> object:
+    reads = (body[at : at + READ_BYTES] for at in range(0, len(body), READ_BYTES))
+    return fold(reference.normalize(_interaction(dialect, body), reads))
+
+
+def _oracle(dialect: str, body: bytes) -> object:
+    return oracle_reading(_interaction(dialect, body))
+
+
+# Texts
+
+
+def _text_families(name: str) -> Iterator[tuple[str, Make]]:
+    """Yield hostile texts of one text dialect."""
+    dialect = TEXT_DIALECTS[name]
+    call = dialect.write([WrittenCall("f", '{"a": "b"}', "c")])
+    many = dialect.write([WrittenCall("f", '{"a": "b"}', "c")] * 2)
+    units = {
+        "calls": call,
+        "calls in lines": f"{call}\n",
+        "two calls": many,
+        **{f"half a call {at}": call[: len(call) * at // 8] for at in (2, 3, 4, 5, 6, 7)},
+        **{f"without a start {at}": call[at:] for at in (1, len(call) // 2)},
+        "openers": "".join(dialect.openers),
+        "openers in lines": "\n".join(dialect.openers) + "\n",
+        "opener and a brace": "".join(f"{it}{{" for it in dialect.openers),
+        "opener, name, brace": "".join(f"{it}f{{" for it in dialect.openers),
+        "ends": "".join(dialect.trailers),
+    }
+    for label, unit in units.items():
+        if unit:
+            yield label, repeated(unit.encode())
+    if name == "mistral-tool-calls":
+        yield "[TOOL_CALLS]f[ARGS]{", repeated(b"[TOOL_CALLS]f[ARGS]{")
+        yield "[TOOL_CALLS] and f[ARGS]{},", repeated(b"f[ARGS]{},", b"[TOOL_CALLS]")
+    first = call[: max(1, len(call) // 2)].encode()
+    for label, unit in (
+        ("blanks", " "), ("lines", "\n"), ("braces", "{"), ("quotes", '"'), ("<", "<"), ("a", "a"),
+    ):  # fmt: skip
+        yield f"half a call, {label}", repeated(unit.encode(), first)
+
+
+def _scan(policy: TextPolicy, piece: int, body: bytes) -> object:
+    text = body.decode("utf-8", "replace")
+    size = piece or len(text)
+    said = (TextDelta(text[at : at + size]) for at in range(0, len(text), size))
+    deltas = (each for part in (said, [Finish(FinishReason.STOP, "stop")]) for each in part)
+    return fold(read_text_calls(deltas, TOOLS, policy))
+
+
+# Files
+
+
+@cache
+def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
+    """Return the start, a unit and the end of a file of one container."""
+    event = json.dumps({"choices": [{"delta": {"content": "a"}}], "model": "m"})
+    stream = f"data: {event}\n\n"
+    asked = {"method": "POST", "url": "https://api.openai.com/v1/chat/completions", "headers": []}
+    answer = {"status": 200, "headers": [], "content": {"text": stream}}
+    entry = json.dumps({"request": asked, "response": answer})
+    yaml_entry = (
+        "- request:\n    method: POST\n    uri: https://api.openai.com/v1/chat/completions\n"
+        "    headers: {}\n    body: '{}'\n  response:\n    status: {code: 200}\n    headers: {}\n"
+        f"    body: {{string: {json.dumps(stream)}}}\n"
+    )
+    sent, got = b"POST / HTTP/1.1\r\n\r\n{}", b"HTTP/1.1 200 OK\r\n\r\n" + stream.encode()
+    flow = b'3:a;1:b;'  # replaced below
+    del flow
+    trace = "=> Send header, 16 bytes (0x10)\n0000: 47 45 54 20 2f 20 48 54 54 50 2f 31 2e 31 0d 0a GET / HTTP/1.1..\n"
+    received = "<= Recv data, 8 bytes (0x8)\n0000: 64 61 74 61 3a 20 31 0a                         data: 1.\n"
+    chat = json.dumps({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})
+    files = {
+        "vcr-yaml": ("interactions:\n", yaml_entry, ""),
+        "vcr-ruby": ("http_interactions:\n", yaml_entry, "recorded_with: VCR 6.4.0\n"),
+        "har": ('{"log": {"entries": [', entry + ",", entry + "]}}"),
+        "chat-log": ("", chat + "\n", ""),
+        "chunk-list": ("[", event + ",", event + "]"),
+        "jsonl-events": ("", event + "\n", ""),
+        "gemini-cli": ("", json.dumps({"method": "generateContentStream", "response": [{"candidates": []}]}) + "\n", ""),
+        "raw-sse": ("", stream, ""),
+        "curl-trace": (trace, received, ""),
+        "curl-output": ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\na: b\n\r\n", ""),
+        "req_llm": ('{"request": {}, "response": {"status": 200}, "chunks": [', '{"b64": "YQ=="},', '{"b64": "YQ=="}]}'),
+        "httpmock-yaml": ("", "---\nwhen:\n  path: /v1/chat/completions\n  method: POST\nthen:\n  status: 200\n  body: |\n    data: 1\n", ""),
+    }  # fmt: skip
+    if kind == "httprr":
+        return b"httprr trace v1\n", b"%d %d\n%s%s" % (len(sent), len(got), sent, got), b""
+    if kind == "mitmproxy":
+        return b"", _flow(stream.encode()), b""
+    start, unit, end = files[kind]
+    return start.encode(), unit.encode(), end.encode()
+
+
+def _flow(body: bytes) -> bytes:
+    def text(value: bytes, kind: bytes = b",") -> bytes:
+        return b"%d:%s%s" % (len(value), value, kind)
+
+    def mapping(**items: bytes) -> bytes:
+        return text(b"".join(text(k.encode(), b";") + v for k, v in items.items()), b"}")
+
+    none = text(b"", b"]")
+    request = mapping(
+        headers=none, content=text(b"{}"), host=text(b"a.example", b";"), port=text(b"443", b"#"),
+        method=text(b"POST"), scheme=text(b"https"), path=text(b"/v1/chat/completions"),
+    )  # fmt: skip
+    response = mapping(headers=none, content=text(body), status_code=text(b"200", b"#"))
+    return mapping(version=text(b"21", b"#"), request=request, response=response)
+
+
+CONTAINERS: Final = (
+    "vcr-yaml", "vcr-ruby", "har", "chat-log", "chunk-list", "jsonl-events", "gemini-cli",
+    "raw-sse", "curl-trace", "curl-output", "req_llm", "httpmock-yaml", "httprr", "mitmproxy",
+)  # fmt: skip
+
+
+def _file_families(kind: str) -> Iterator[tuple[str, Make]]:
+    start, unit, end = _sample(kind)
+    yield "entries", lambda size: start + unit * max(1, size // len(unit)) + end
+    yield "entries, no end", lambda size: start + unit * max(1, size // len(unit))
+    yield "half entries", repeated(unit[: len(unit) // 2], start)
+    yield "line ends", repeated(b"\n", start + unit)
+    yield "spaces", repeated(b" ", start + unit)
+    yield "braces", repeated(b"{", start + unit)
+    yield "digits", repeated(b"1", start + unit)
+    yield "quotes", repeated(b'"', start + unit)
+    yield "CRLF", repeated(b"\r\n", start + unit)
+
+
+def _bare_files() -> Iterator[tuple[str, Make]]:
+    """Yield files that begin as no container does, or as several do."""
+    units = (b" ", b"\n", b"[", b"{", b'{"a":', b"a", b"a\n", b"1 1\n", b"1:", b"data:", b"- ", b"{}\n")
+    yield from ((repr(unit.decode()), repeated(unit)) for unit in units)
+
+
+def _import(body: bytes) -> object:
+    with suppress(HarnessError):
+        return import_file(PurePath("a.x"), body, "a.x", Labels())
+    return None
+
+
+# The measure
+
+
+def tasks() -> Iterator[tuple[str, str, Make, Work]]:
+    """Yield reader, family, what makes its input, and what reads it."""
+    for dialect in sorted(DIALECTS):
+        for family, make in _body_families(dialect):
+            yield f"read {dialect}", family, make, partial(_read, dialect)
+    for dialect in sorted(DIALECTS):
+        for family, make in _body_families(dialect):
+            yield f"oracle {dialect}", family, make, partial(_oracle, dialect)
+    for name in sorted(TEXT_DIALECTS):
+        only = TextPolicy(dialects=frozenset({name}))
+        for family, make in _text_families(name):
+            for way, piece in (("whole", 0), ("pieces", PIECE)):
+                yield f"text {name}", f"{family} ({way})", make, partial(_scan, only, piece)
+    for kind in CONTAINERS:
+        for family, make in _file_families(kind):
+            yield f"import {kind}", family, make, _import
+    for family, make in _bare_files():
+        yield "import", family, make, _import
+
+
+class Growth(msgspec.Struct):
+    """Seconds of one family by size, and their slope; None if all are below the floor."""
+
+    reader: str
+    family: str
+    seconds: dict[int, float]
+    slope: float | None
+
+
+def measure(
+    reader: str, family: str, make: Make, work: Work, largest: int, floor: float
+) -> Growth:
+    """Measure one family at four sizes."""
+    seconds: dict[int, float] = {}
+    for step in reversed(range(STEPS)):
+        size = largest // TIMES**step
+        body = make(size)
+        start = process_time()
+        with suppress(HarnessError):
+            work(body)
+        seconds[len(body)] = process_time() - start
+        if seconds[len(body)] * TIMES > MOST_SECONDS:
+            break
+    return Growth(reader, family, seconds, slope(seconds, floor))
+
+
+def slope(seconds: dict[int, float], floor: float) -> float | None:
+    """Return the least-squares slope of log time over log size, above the floor."""
+    points = [(math.log(size), math.log(took)) for size, took in seconds.items() if took >= floor]
+    if len(points) < 2:  # noqa: PLR2004 - a line has two points
+        return None
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum(
+        (x - mean_x) ** 2 for x, _ in points
+    )
+
+
+def as_text(found: Iterable[Growth]) -> Iterator[str]:
+    """Yield a line for each reader with its steepest family, then each family above linear."""
+    by_reader: dict[str, list[Growth]] = {}
+    for each in found:
+        by_reader.setdefault(each.reader, []).append(each)
+    yield f"Python {platform.python_version()}, {os.cpu_count()} cores"
+    yield f"{'':<34}{'families':>9}{'slope':>7}{'s/MB':>8}  steepest family; slowest family"
+    for reader, families in by_reader.items():
+        steep = max(families, key=lambda each: each.slope or 0.0)
+        slow = max(families, key=_rate)
+        yield (
+            f"{reader:<34}{len(families):>9}{steep.slope or 0:>7.2f}{_rate(slow):>8.2f}"
+            f"  {steep.family}; {slow.family}"
+        )
+    for each in (it for them in by_reader.values() for it in them if (it.slope or 0) > LINEAR):
+        times = ", ".join(f"{size:,}: {took:.2f} s" for size, took in each.seconds.items())
+        yield f"above linear: {each.reader}, {each.family}: slope {each.slope:.2f} ({times})"
+
+
+def _rate(each: Growth) -> float:
+    size, took = list(each.seconds.items())[-1]
+    return took / size * 1e6
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="readers that contain one of these")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--largest", type=int, default=LARGEST, help="bytes of the largest input")
+    parser.add_argument("--floor", type=float, default=FLOOR, help="seconds that are counted")
+    options = parser.parse_args()
+    wanted = [
+        task for task in tasks()
+        if not options.names or any(name in task[0] for name in options.names)
+    ]  # fmt: skip
+    found = [measure(*task, options.largest, options.floor) for task in wanted]
+    if options.json:
+        print(json.dumps([msgspec.to_builtins(each, str_keys=True) for each in found], indent=2))
+    else:
+        print("\n".join(as_text(found)))
+
+
+if __name__ == "__main__":
+    main()
