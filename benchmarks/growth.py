@@ -169,11 +169,13 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
         f"    body: {{string: {json.dumps(stream)}}}\n"
     )
     sent, got = b"POST / HTTP/1.1\r\n\r\n{}", b"HTTP/1.1 200 OK\r\n\r\n" + stream.encode()
-    flow = b'3:a;1:b;'  # replaced below
+    flow = b"3:a;1:b;"  # replaced below
     del flow
     trace = "=> Send header, 16 bytes (0x10)\n0000: 47 45 54 20 2f 20 48 54 54 50 2f 31 2e 31 0d 0a GET / HTTP/1.1..\n"
     received = "<= Recv data, 8 bytes (0x8)\n0000: 64 61 74 61 3a 20 31 0a                         data: 1.\n"
-    chat = json.dumps({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]})
+    chat = json.dumps(
+        {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
+    )
     files = {
         "vcr-yaml": ("interactions:\n", yaml_entry, ""),
         "vcr-ruby": ("http_interactions:\n", yaml_entry, "recorded_with: VCR 6.4.0\n"),
@@ -233,7 +235,20 @@ def _file_families(kind: str) -> Iterator[tuple[str, Make]]:
 
 def _bare_files() -> Iterator[tuple[str, Make]]:
     """Yield files that begin as no container does, or as several do."""
-    units = (b" ", b"\n", b"[", b"{", b'{"a":', b"a", b"a\n", b"1 1\n", b"1:", b"data:", b"- ", b"{}\n")
+    units = (
+        b" ",
+        b"\n",
+        b"[",
+        b"{",
+        b'{"a":',
+        b"a",
+        b"a\n",
+        b"1 1\n",
+        b"1:",
+        b"data:",
+        b"- ",
+        b"{}\n",
+    )
     yield from ((repr(unit.decode()), repeated(unit)) for unit in units)
 
 
@@ -275,9 +290,7 @@ class Growth(msgspec.Struct):
     slope: float | None
 
 
-def measure(
-    reader: str, family: str, make: Make, work: Work, largest: int, floor: float
-) -> Growth:
+def measure(reader: str, family: str, make: Make, work: Work, largest: int, floor: float) -> Growth:
     """Measure one family at four sizes."""
     seconds: dict[int, float] = {}
     for step in reversed(range(STEPS)):
@@ -331,7 +344,9 @@ def _rate(each: Growth) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help="readers that contain one of these")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="readers that contain one of these"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--largest", type=int, default=LARGEST, help="bytes of the largest input")
     parser.add_argument("--floor", type=float, default=FLOOR, help="seconds that are counted")

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 import msgspec
 
-from harness.cli import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli import (
+    EXIT_GATE_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_NOTHING_SELECTED,
+    EXIT_USAGE,
+    print_error,
+)
 from harness.cli.options import format_option, jobs_option, target_options
+from harness.cli.run_files import require_writable
 from harness.errors import UsageError
 from harness.reporting.visible import marked, plain
 from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
+from harness.runs.worker import readable_subjects
 
 if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding, FuzzReport
@@ -83,7 +91,8 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     """Search for inputs on which normalizers and agents fail, starting from PATHS.
 
     PATHS are scenarios, cassettes or folders of them. Default: the bundled scenarios. The command
-    exits with code 1 if it finds a violation of a MUST rule.
+    exits with code 1 if it finds a violation of a MUST rule, and with code 2 if a file cannot be
+    used; the search starts from all others.
     """
     if find_spec("hypothesis") is None:
         raise UsageError(
@@ -94,7 +103,16 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         raise UsageError(
             "no client to search", where="-n", hint="Name a normalizer with -n or an agent with -a."
         )
+    if save is not None:
+        require_writable(save, "Choose another folder with --save.")
+    if not no_database:
+        require_writable(DATABASE, "Run the command in another folder, or pass --no-database.")
     subjects = select_subjects(paths)
+    subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
+    for each in unreadable:
+        print_error(each.error)
+    if unreadable and not subjects:
+        return EXIT_USAGE
     if not subjects:
         click.echo("nothing selected: the paths have no scenario and no cassette", err=True)
         return EXIT_NOTHING_SELECTED
@@ -116,6 +134,8 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     _print(rows, style)
     if any(report.interrupted for report in reports):
         return EXIT_INTERRUPTED
+    if unreadable:
+        return EXIT_USAGE
     failed = any(each.fails_gate for each in found) or any(each.crashed for each in reports)
     return EXIT_GATE_FAILED if failed else 0
 

@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from harness import __version__
-from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
 from harness.cli.options import (
     accept_option,
@@ -38,7 +38,7 @@ from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
 from harness.runs.selection import FILTER_KEYS, unrecognized_files
 from harness.runs.store import RunWriter, read_run
-from harness.runs.worker import crash_result, judge_job
+from harness.runs.worker import crash_result, judge_if_readable
 
 _MIN_PARALLEL_JOBS = 64
 
@@ -90,7 +90,8 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
 
     PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them. Default:
     the paths of the project, or else the bundled scenarios and recordings. Logs are not replayed:
-    they count in the rankings of models only. The exit code is that of `harness gate`.
+    they count in the rankings of models only. The exit code is that of `harness gate`, or 2 if a
+    file cannot be used; all others are judged.
     """
     chosen = selected_clients(names, agents)
     found = requested_cells(chosen, paths, words, dialect or "")
@@ -105,10 +106,14 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     header = _header(selection, chosen, len(found.subjects), planned)
     path = output / "run.jsonl"
     done = _execute(header, planned, cuts, jobs, path)
+    for each in done.unreadable:
+        print_error(each.error)
     if not done.done:  # a run file at `path` is from an earlier run
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
-        return EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
-    return _finish_run(path, policy, None if no_report else output / "index.html", style)
+        code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
+    else:
+        code = _finish_run(path, policy, None if no_report else output / "index.html", style)
+    return EXIT_USAGE if done.unreadable else code
 
 
 def _print_left_out(found: RequestedCells) -> None:
@@ -160,13 +165,15 @@ def _execute(
         writer.header(header)
         done = execute(
             planned,
-            partial(judge_job, cuts=cuts),
+            partial(judge_if_readable, cuts=cuts),
             jobs_in_parallel=_processes(planned, jobs),
             on_result=writer.add,
             on_progress=show,
             crashed=crash_result,
         )
-        writer.finish(interrupted=done.interrupted, not_run=done.not_run)
+        writer.finish(
+            interrupted=done.interrupted, not_run=done.not_run, unreadable=done.unreadable
+        )
     return done
 
 
@@ -175,7 +182,7 @@ def _processes(planned: tuple[Job, ...], jobs: int | None) -> int:
 
     Third-party code never runs in this process, because it may end the process or block it.
     """
-    judged = [job for job in planned if job.subject.kind != "log"]
+    judged = [job for job in planned if job.subject.kind in ("scenario", "cassette")]
     clients = {(job.normalizer, job.subject.conversation) for job in judged}
     third_party = not all(is_bundled(name, is_agent=talks) for name, talks in clients)
     cores = os.cpu_count() or 1

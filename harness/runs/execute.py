@@ -23,9 +23,10 @@ from harness.runs.pool import (
     open_processes,
     run_job,
 )
-from harness.runs.run import AnyCase
+from harness.runs.run import AnyCase, UnreadableFile
 
-Judged: TypeAlias = tuple[Result, AnyCase | None]
+# The result of a cell, or the file that keeps it from running.
+Judged: TypeAlias = tuple[Result, AnyCase | None] | UnreadableFile
 Worker: TypeAlias = Callable[[Job], Judged]
 OnResult: TypeAlias = Callable[[Result, AnyCase | None], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
@@ -38,11 +39,16 @@ _BATCHES_PER_WORKER = 2
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """The progress of an execution: `done` of `total` jobs have a result."""
+    """The progress of an execution: `done` of `total` jobs have a result.
+
+    Fields:
+        unreadable: the files that cannot be used, by path.
+    """
 
     done: int
     total: int
     interrupted: bool = False
+    unreadable: tuple[UnreadableFile, ...] = ()
 
     @property
     def not_run(self) -> int:
@@ -73,7 +79,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         How far it came.
 
     Raises:
-        HarnessError: from the worker, such as an unreadable cassette; the run stops.
+        HarnessError: from the worker, such as a client that cannot be loaded; the run stops.
         WorkerError: any other exception of a worker process.
     """
     with interruptible() as interruption:
@@ -86,7 +92,12 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
                 _Parallel(worker, jobs_in_parallel, desk, interruption).run(jobs)
         except KeyboardInterrupt:
             interruption.requested = True
-    return Progress(desk.done, len(jobs), interrupted=interruption.requested)
+    return Progress(
+        desk.done,
+        len(jobs),
+        interrupted=interruption.requested,
+        unreadable=tuple(sorted(desk.unreadable)),
+    )
 
 
 class _ResultCollector(msgspec.Struct):
@@ -97,13 +108,19 @@ class _ResultCollector(msgspec.Struct):
     on_progress: OnProgress
     crashed: Crashed
     done: int = 0
+    left_out: int = 0
+    unreadable: set[UnreadableFile] = msgspec.field(default_factory=set)
 
     def take(self, job: Job, ended: Judged | Exited) -> None:
-        if isinstance(ended, Exited):
-            ended = self.crashed(job, ended.reason), None
-        self.on_result(*ended)
-        self.done += 1
-        self.on_progress(self.done, self.total)
+        if isinstance(ended, UnreadableFile):
+            self.unreadable.add(ended)
+            self.left_out += 1
+        else:
+            if isinstance(ended, Exited):
+                ended = self.crashed(job, ended.reason), None
+            self.on_result(*ended)
+            self.done += 1
+        self.on_progress(self.done + self.left_out, self.total)
 
     def take_batch(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
         for job, ended in zip(jobs, batch.results, strict=False):  # a stopped batch is shorter

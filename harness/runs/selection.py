@@ -19,7 +19,8 @@ from harness.conversation.history.jsonl import is_conversation
 from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
-from harness.files.names import nearest
+from harness.files.load import read_head
+from harness.files.names import did_you_mean, nearest
 from harness.files.paths import Resolver
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import area_of
@@ -31,7 +32,6 @@ from harness.runs.plan import Subject, subject_id
 from harness.runs.worker import LOG_SUFFIX, each_log, load_subject
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
-_HEAD_BYTES = 1 << 20
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
@@ -44,7 +44,8 @@ def select_subjects(
 ) -> tuple[Subject, ...]:
     """Return the subjects that `paths` name or contain; without paths, the bundled ones.
 
-    Hidden folders below a path are skipped.
+    Hidden folders below a path are skipped. A file that cannot be used costs no other one: it is
+    a subject as well, and loading it raises an UnreadableError.
 
     Args:
         paths: files and folders.
@@ -53,19 +54,29 @@ def select_subjects(
 
     Raises:
         UsageError: the dialect is unknown, a path does not exist, or two files have the same id.
-        UnreadableError: a file that was named is neither scenario nor cassette.
     """
     _check_dialect(dialect)
     kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
     wanted = tuple(paths) or tuple(map(shipped.bundled_folder, kinds))
     resolve = Resolver().resolve
     found = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
-    subjects = {at: subject for at, item in found.items() if (subject := _subject(*item))}
+    named = frozenset(resolve(path) for path in wanted)
+    subjects = {
+        at: subject for at, item in found.items() if (subject := _subject(*item, named=at in named))
+    }
     labelled = _labelled_cassettes(subjects.values(), resolve)
     kept = (subject for at, subject in subjects.items() if at not in labelled)
-    each = (one for it in kept for one in (each_log(it) if it.kind == "log" else (it,)))
+    each = (one for it in kept for one in (_each_log(it) if it.kind == "log" else (it,)))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
     return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
+
+
+def _each_log(subject: Subject) -> tuple[Subject, ...]:
+    """Return a subject for each conversation of a file; the file itself if it is damaged."""
+    try:
+        return tuple(each_log(subject))
+    except UnreadableError:
+        return (subject,)
 
 
 def _labelled_cassettes(
@@ -81,7 +92,8 @@ def _labelled_cassettes(
 def _check_dialect(dialect: str) -> None:
     if dialect and dialect not in DIALECTS:
         raise UsageError(
-            f"no reader knows the dialect {dialect!r}", hint=f"known: {', '.join(sorted(DIALECTS))}"
+            f"no reader knows the dialect {dialect!r}",
+            hint=did_you_mean(dialect, DIALECTS, "Choose one of"),
         )
 
 
@@ -91,7 +103,7 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     Files of the shared folders `tools` and `prompts` are part of scenarios.
     """
     files = (file for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (file for file in files if file.suffix != LOG_SUFFIX and _kind(_head(file)) is None)
+    odd = (file for file in files if file.suffix != LOG_SUFFIX and _subject(file, file) is None)
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
@@ -115,13 +127,6 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
         below = (found for found in path.rglob("*") if found.suffix in _SUFFIXES)
         yield from ((found, path) for found in below if _is_candidate(found, path))
     elif path.is_file():
-        if path.suffix != LOG_SUFFIX and _kind(_head(path)) is None:
-            raise UnreadableError(
-                "expected a scenario (key `expect` or `conversation`) or a cassette "
-                "(key `interactions`)",
-                where=str(path),
-                hint="take other recordings in with `harness import`",
-            )
         yield path, path.parent
     else:
         raise UsageError(
@@ -133,15 +138,18 @@ def _files(path: Path) -> Iterator[tuple[Path, Path]]:
 
 def _is_candidate(found: Path, folder: Path) -> bool:
     inside = found.relative_to(folder).parts
-    if not found.is_file() or any(part.startswith(".") for part in inside):
-        return False
-    return found.suffix != LOG_SUFFIX or is_conversation(_head(found))
+    return found.is_file() and not any(part.startswith(".") for part in inside)
 
 
-def _subject(path: Path, base: Path) -> Subject | None:
+def _subject(path: Path, base: Path, *, named: bool = False) -> Subject | None:
+    """Return what a file is; None for another file of a folder, which was not `named`."""
+    try:
+        head = read_head(path)
+    except UnreadableError:
+        return Subject("unreadable", str(path), (str(base),))
     if path.suffix == LOG_SUFFIX:
-        return Subject("log", str(path), (str(base),))
-    head = _head(path)
+        is_log = named or is_conversation(head)
+        return Subject("log", str(path), (str(base),)) if is_log else None
     kind = _kind(head)
     if kind == b"scenario":
         root = named_folder(path, "scenarios") or path.parent
@@ -150,21 +158,13 @@ def _subject(path: Path, base: Path) -> Subject | None:
         return Subject("scenario", str(path), roots, conversation=conversation)
     if kind == b"cassette":
         return Subject("cassette", str(path), (str(named_folder(path, "cassettes") or base),))
-    return None
+    return Subject("unreadable", str(path), (str(base),)) if named else None
 
 
 def _kind(head: bytes) -> bytes | None:
     if _CASSETTE.search(head):
         return b"cassette"
     return b"scenario" if _SCENARIO.search(head) else None
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_HEAD_BYTES)
-    except OSError as error:
-        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
 def named_folder(path: Path, name: str) -> Path | None:
@@ -178,7 +178,7 @@ def _cassette_roots(scenario_root: Path) -> tuple[Path, ...]:
 
 def _cassette_paths(subject: Subject) -> Iterator[Path]:
     """Yield the paths at which the cassette of a scenario may be."""
-    match = _NAMED.search(_head(Path(subject.path)))
+    match = _NAMED.search(read_head(Path(subject.path)))
     if match:
         name = match[1].decode("utf-8", "replace") + ".yaml"
         yield from (Path(root, name) for root in subject.roots[1:])
@@ -198,7 +198,8 @@ FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
 def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
     """Yield those of `subjects` that match each filter in `words`; without filters, all of them.
 
-    Files are loaded only if a filter is about their content.
+    Files are loaded only if a filter is about their content. One that cannot be loaded matches, so
+    that it is reported.
 
     Args:
         subjects: in their order.
@@ -206,7 +207,6 @@ def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject
 
     Raises:
         UsageError: a word is not such a filter.
-        UnreadableError: a file that must be loaded cannot be used.
     """
     terms = [_parse_filter(word) for word in words.split()]
     return (subject for subject in subjects if all(_matches(subject, *term) for term in terms))
@@ -229,7 +229,11 @@ def _matches(subject: Subject, key: str, glob: str) -> bool:
         return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
     if subject.kind == "log":  # it has no cassette
         return False
-    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](load_subject(subject)))
+    try:
+        loaded = load_subject(subject)
+    except UnreadableError:
+        return True
+    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](loaded))
 
 
 class ExistingNames(msgspec.Struct, frozen=True):

@@ -147,12 +147,9 @@ def _cassette(drawn: random.Random) -> Iterator[str]:
 
 
 # Each kind as often as it stands here.
-_KINDS: Final = (_stream, _text, _stream, _container, _oracle, _text, _stream, _oracle, _text) + (
-    _container,
-    _stream,
-    _text,
-    _stream,
-    _cassette,
+_KINDS: Final = (
+    *(_stream, _text, _stream, _container, _oracle, _text, _stream),
+    *(_oracle, _text, _container, _stream, _text, _stream, _cassette),
 )
 
 
@@ -228,8 +225,10 @@ def _damaged(data: bytes, others: Sequence[bytes], drawn: random.Random) -> byte
 
 
 def _flip(data: bytes, at: int, _others: Sequence[bytes], drawn: random.Random) -> bytes:
-    return data[:at] + bytes(byte ^ (1 << drawn.randrange(8)) for byte in data[at : at + 1]) + (
-        data[at + 1 :]
+    return (
+        data[:at]
+        + bytes(byte ^ (1 << drawn.randrange(8)) for byte in data[at : at + 1])
+        + (data[at + 1 :])
     )
 
 
