@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections import Counter
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -35,12 +36,13 @@ from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
 from harness.runs.policy import GatePolicy, without_skipped
-from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
+from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
 from harness.runs.selection import FILTER_KEYS, unrecognized_files
 from harness.runs.store import RunWriter, read_run
 from harness.runs.worker import crash_result, judge_if_readable
 
 _MIN_PARALLEL_JOBS = 64
+_MOST_SHOWN = 20
 
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
@@ -218,6 +220,11 @@ def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
     if run.footer is not None and run.footer.interrupted:
         done, total = run.footer.results, run.footer.results + run.footer.not_run
         click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)
+    unchecked = Counter(
+        turn.unchecked for result in run.results for turn in result.turns if turn.unchecked
+    )
+    for why, count in unchecked.most_common(_MOST_SHOWN):
+        click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
     if page is not None:
         click.echo(f"report: {shlex.quote(str(page))}", err=True)
     sys.stderr.flush()
