@@ -269,7 +269,9 @@ def test_a_flow_with_a_wrong_port_costs_no_other(port: object) -> None:
 
 def test_a_byte_order_mark_changes_nothing_of_a_container() -> None:
     for data in SAMPLES.values():
-        plain, marked = (import_file(PurePath("a.x"), it, "a", Labels()) for it in (data, BOM + data))
+        plain, marked = (
+            import_file(PurePath("a.x"), it, "a", Labels()) for it in (data, BOM + data)
+        )
         assert (marked.container, marked.skipped) == (plain.container, plain.skipped)
 
 
