@@ -1,24 +1,23 @@
 """How the time to read hostile input grows with its size: readers, oracles, scanners, importers.
 
-    python -m benchmarks.growth [--json] [--largest BYTES] [--floor SECONDS] [NAME ...]
+    python -m benchmarks.growth [--json] [--largest BYTES] [--floor S] [--seconds S] [NAME ...]
 
 Each family of input is made at four sizes, each four times the one before, up to 20 MB. The slope
 is that of the logarithm of the time over the logarithm of the size: 1 is linear, 2 is the square.
-A time below the floor is not counted, since most of it is what each reading costs. Larger sizes
-are left out once one size took longer than a limit. Times are printed, never asserted.
+A time below the floor is not counted, since most of it is what each reading costs. A size is
+left out if it would take longer than a limit. Times are printed, never asserted.
 """
 
 import argparse
 import json
 import math
-import os
-import platform
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, partial
+from itertools import groupby
 from pathlib import PurePath
 from time import process_time
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -28,8 +27,14 @@ from harness.normalizers import reference
 from harness.recording.importing import Labels, import_file
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.text_calls.dialect import WrittenCall
-from harness.turns.deltas import ArgumentsDelta, Finish, FinishReason, TextDelta, ToolCallEnd
-from harness.turns.deltas import ToolCallStart
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
 from harness.turns.fold import fold
 from harness.turns.turn import Tool
 from harness.wire.aws import encode_event
@@ -39,10 +44,12 @@ LARGEST: Final = 20_000_000
 STEPS: Final = 4
 TIMES: Final = 4
 FLOOR: Final = 0.02
-MOST_SECONDS: Final = 40.0
+MOST_SECONDS: Final = 20.0
 READ_BYTES: Final = 16_384
 PIECE: Final = 1_000
-LINEAR: Final = 1.15
+IN_PIECES: Final = ("calls", "5/8 of a call")
+# Four times the size takes five times as long: what is above grows faster than buffers do.
+LINEAR: Final = 1.2
 
 TOOLS: Final = (
     Tool("f", "", {"type": "object", "properties": {"a": {"type": "string"}}}),
@@ -118,30 +125,39 @@ def _text_families(name: str) -> Iterator[tuple[str, Make]]:
     """Yield hostile texts of one text dialect."""
     dialect = TEXT_DIALECTS[name]
     call = dialect.write([WrittenCall("f", '{"a": "b"}', "c")])
-    many = dialect.write([WrittenCall("f", '{"a": "b"}', "c")] * 2)
     units = {
         "calls": call,
-        "calls in lines": f"{call}\n",
-        "two calls": many,
-        **{f"half a call {at}": call[: len(call) * at // 8] for at in (2, 3, 4, 5, 6, 7)},
-        **{f"without a start {at}": call[at:] for at in (1, len(call) // 2)},
+        **{f"{at}/8 of a call": call[: len(call) * at // 8] for at in (3, 5, 7)},
+        "calls without their start": call[1:],
         "openers": "".join(dialect.openers),
-        "openers in lines": "\n".join(dialect.openers) + "\n",
-        "opener and a brace": "".join(f"{it}{{" for it in dialect.openers),
         "opener, name, brace": "".join(f"{it}f{{" for it in dialect.openers),
         "ends": "".join(dialect.trailers),
     }
-    for label, unit in units.items():
-        if unit:
-            yield label, repeated(unit.encode())
+    yield from ((label, repeated(unit.encode())) for label, unit in units.items() if unit)
+    half = call[: max(1, len(call) // 2)].encode()
+    for label, unit in (("blanks", b" "), ("lines", b"\n"), ("braces", b"{"), ("quotes", b'"')):
+        yield f"half a call, {label}", repeated(unit, half)
     if name == "mistral-tool-calls":
-        yield "[TOOL_CALLS]f[ARGS]{", repeated(b"[TOOL_CALLS]f[ARGS]{")
-        yield "[TOOL_CALLS] and f[ARGS]{},", repeated(b"f[ARGS]{},", b"[TOOL_CALLS]")
-    first = call[: max(1, len(call) // 2)].encode()
-    for label, unit in (
-        ("blanks", " "), ("lines", "\n"), ("braces", "{"), ("quotes", '"'), ("<", "<"), ("a", "a"),
-    ):  # fmt: skip
-        yield f"half a call, {label}", repeated(unit.encode(), first)
+        yield "one marker, many calls", repeated(b"f[ARGS]{},", b"[TOOL_CALLS]")
+
+
+def _any_text_families() -> Iterator[tuple[str, Make]]:
+    """Yield hostile texts for a scanner of all text dialects."""
+    calls = [it.write([WrittenCall("f", '{"a": "b"}', "c")]) for it in TEXT_DIALECTS.values()]
+    openers = [opener for it in TEXT_DIALECTS.values() for opener in it.openers]
+    units = {
+        "calls": "\n".join(calls),
+        "half calls": "".join(call[: len(call) // 2] for call in calls),
+        "openers": " ".join(openers),
+        "[TOOL_CALLS]f[ARGS]{": "[TOOL_CALLS]f[ARGS]{",
+        "<": "<",
+        "{": "{",
+        "[": "[",
+        "`": "`",
+        "fences": "```json\n",
+        "<think>": "<think>\n",
+    }
+    yield from ((label, repeated(unit.encode())) for label, unit in units.items())
 
 
 def _scan(policy: TextPolicy, piece: int, body: bytes) -> object:
@@ -171,11 +187,12 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
     sent, got = b"POST / HTTP/1.1\r\n\r\n{}", b"HTTP/1.1 200 OK\r\n\r\n" + stream.encode()
     flow = b"3:a;1:b;"  # replaced below
     del flow
-    trace = "=> Send header, 16 bytes (0x10)\n0000: 47 45 54 20 2f 20 48 54 54 50 2f 31 2e 31 0d 0a GET / HTTP/1.1..\n"
-    received = "<= Recv data, 8 bytes (0x8)\n0000: 64 61 74 61 3a 20 31 0a                         data: 1.\n"
-    chat = json.dumps(
-        {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
-    )
+    sent_row = "0000: 47 45 54 20 2f 20 48 54 54 50 2f 31 2e 31 0d 0a GET / HTTP/1.1..\n"
+    got_row = "0000: 64 61 74 61 3a 20 31 0a                         data: 1.\n"
+    asking, asked_back = {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}
+    chat = json.dumps({"messages": [asking, asked_back]})
+    gemini = json.dumps({"method": "generateContentStream", "response": [{"candidates": []}]})
+    mock = "---\nwhen:\n  path: /v1\n  method: POST\nthen:\n  status: 200\n  body: |\n    data: 1\n"
     files = {
         "vcr-yaml": ("interactions:\n", yaml_entry, ""),
         "vcr-ruby": ("http_interactions:\n", yaml_entry, "recorded_with: VCR 6.4.0\n"),
@@ -183,13 +200,25 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
         "chat-log": ("", chat + "\n", ""),
         "chunk-list": ("[", event + ",", event + "]"),
         "jsonl-events": ("", event + "\n", ""),
-        "gemini-cli": ("", json.dumps({"method": "generateContentStream", "response": [{"candidates": []}]}) + "\n", ""),
+        "gemini-cli": ("", gemini + "\n", ""),
         "raw-sse": ("", stream, ""),
-        "curl-trace": (trace, received, ""),
-        "curl-output": ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "5\r\na: b\n\r\n", ""),
-        "req_llm": ('{"request": {}, "response": {"status": 200}, "chunks": [', '{"b64": "YQ=="},', '{"b64": "YQ=="}]}'),
-        "httpmock-yaml": ("", "---\nwhen:\n  path: /v1/chat/completions\n  method: POST\nthen:\n  status: 200\n  body: |\n    data: 1\n", ""),
-    }  # fmt: skip
+        "curl-trace": (
+            f"=> Send header, 16 bytes (0x10)\n{sent_row}",
+            f"<= Recv data, 8 bytes (0x8)\n{got_row}",
+            "",
+        ),
+        "curl-output": (
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "5\r\na: b\n\r\n",
+            "",
+        ),
+        "req_llm": (
+            '{"request": {}, "response": {"status": 200}, "chunks": [',
+            '{"b64": "YQ=="},',
+            '{"b64": "YQ=="}]}',
+        ),
+        "httpmock-yaml": ("", mock, ""),
+    }
     if kind == "httprr":
         return b"httprr trace v1\n", b"%d %d\n%s%s" % (len(sent), len(got), sent, got), b""
     if kind == "mitmproxy":
@@ -261,24 +290,48 @@ def _import(body: bytes) -> object:
 # The measure
 
 
-def tasks() -> Iterator[tuple[str, str, Make, Work]]:
-    """Yield reader, family, what makes its input, and what reads it."""
-    for dialect in sorted(DIALECTS):
-        for family, make in _body_families(dialect):
-            yield f"read {dialect}", family, make, partial(_read, dialect)
-    for dialect in sorted(DIALECTS):
-        for family, make in _body_families(dialect):
-            yield f"oracle {dialect}", family, make, partial(_oracle, dialect)
+class Task(msgspec.Struct, frozen=True):
+    """One family of input, and what reads it."""
+
+    reader: str
+    family: str
+    make: Make
+    work: Work
+
+
+def tasks() -> Iterator[Task]:
+    """Yield the families of all readers, those of one reader together."""
+    for name, work in (("read", _read), ("oracle", _oracle)):
+        for dialect in sorted(DIALECTS):
+            for family, make in _body_families(dialect):
+                yield Task(f"{name} {dialect}", family, make, partial(work, dialect))
     for name in sorted(TEXT_DIALECTS):
-        only = TextPolicy(dialects=frozenset({name}))
-        for family, make in _text_families(name):
-            for way, piece in (("whole", 0), ("pieces", PIECE)):
-                yield f"text {name}", f"{family} ({way})", make, partial(_scan, only, piece)
+        yield from _text_tasks(name)
+    everything = TextPolicy(dialects=frozenset(TEXT_DIALECTS), bare="anywhere")
+    for family, make in _any_text_families():
+        yield Task("text, all dialects", family, make, partial(_scan, everything, 0))
     for kind in CONTAINERS:
         for family, make in _file_families(kind):
-            yield f"import {kind}", family, make, _import
+            yield Task(f"import {kind}", family, make, _import)
     for family, make in _bare_files():
-        yield "import", family, make, _import
+        yield Task("import, unknown", family, make, _import)
+
+
+def _text_tasks(name: str) -> Iterator[Task]:
+    only = TextPolicy(dialects=frozenset({name}))
+    for family, make in _text_families(name):
+        yield Task(f"text {name}", family, make, partial(_scan, only, 0))
+        if family in IN_PIECES:
+            work = partial(_scan, only, PIECE)
+            yield Task(f"text {name}", f"{family}, in pieces", make, work)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Bytes of the largest input, seconds that are counted, and the most for one input."""
+
+    largest: int = LARGEST
+    floor: float = FLOOR
+    seconds: float = MOST_SECONDS
 
 
 class Growth(msgspec.Struct):
@@ -290,19 +343,18 @@ class Growth(msgspec.Struct):
     slope: float | None
 
 
-def measure(reader: str, family: str, make: Make, work: Work, largest: int, floor: float) -> Growth:
-    """Measure one family at four sizes."""
+def measure(task: Task, limits: Limits) -> Growth:
+    """Measure one family at four sizes, or at those that take less than the limit."""
     seconds: dict[int, float] = {}
     for step in reversed(range(STEPS)):
-        size = largest // TIMES**step
-        body = make(size)
+        body = task.make(limits.largest // TIMES**step)
         start = process_time()
         with suppress(HarnessError):
-            work(body)
+            task.work(body)
         seconds[len(body)] = process_time() - start
-        if seconds[len(body)] * TIMES > MOST_SECONDS:
+        if seconds[len(body)] * TIMES > limits.seconds:
             break
-    return Growth(reader, family, seconds, slope(seconds, floor))
+    return Growth(task.reader, task.family, seconds, slope(seconds, limits.floor))
 
 
 def slope(seconds: dict[int, float], floor: float) -> float | None:
@@ -317,23 +369,28 @@ def slope(seconds: dict[int, float], floor: float) -> float | None:
     )
 
 
-def as_text(found: Iterable[Growth]) -> Iterator[str]:
-    """Yield a line for each reader with its steepest family, then each family above linear."""
-    by_reader: dict[str, list[Growth]] = {}
-    for each in found:
-        by_reader.setdefault(each.reader, []).append(each)
-    yield f"Python {platform.python_version()}, {os.cpu_count()} cores"
-    yield f"{'':<34}{'families':>9}{'slope':>7}{'s/MB':>8}  steepest family; slowest family"
-    for reader, families in by_reader.items():
-        steep = max(families, key=lambda each: each.slope or 0.0)
+def as_lines(found: Iterable[Growth]) -> Iterator[str]:
+    """Yield a row of a table for each reader as soon as it is measured, then what is not linear."""
+    yield "| | families | largest | s/MB | slowest | slope | steepest |"
+    yield "|---|---|---|---|---|---|---|"
+    steep: list[Growth] = []
+    for reader, group in groupby(found, key=lambda each: each.reader):
+        families = list(group)
+        steepest = max(families, key=lambda each: each.slope or 0.0)
         slow = max(families, key=_rate)
+        largest = max(max(each.seconds) for each in families)
         yield (
-            f"{reader:<34}{len(families):>9}{steep.slope or 0:>7.2f}{_rate(slow):>8.2f}"
-            f"  {steep.family}; {slow.family}"
+            f"| {reader} | {len(families)} | {largest / 1e6:.1f} MB | {_rate(slow):.2f} "
+            f"| {_code(slow.family)} | {steepest.slope or 0:.2f} | {_code(steepest.family)} |"
         )
-    for each in (it for them in by_reader.values() for it in them if (it.slope or 0) > LINEAR):
+        steep += [each for each in families if (each.slope or 0) > LINEAR]
+    for each in steep:
         times = ", ".join(f"{size:,}: {took:.2f} s" for size, took in each.seconds.items())
         yield f"above linear: {each.reader}, {each.family}: slope {each.slope:.2f} ({times})"
+
+
+def _code(family: str) -> str:
+    return f"`{family}`".replace("``", "` `") if set(family) & set("<{[`\\") else family
 
 
 def _rate(each: Growth) -> float:
@@ -344,22 +401,21 @@ def _rate(each: Growth) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="readers that contain one of these"
-    )
+    parser.add_argument("names", nargs="*", help="parts of the names of readers; none for all")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--largest", type=int, default=LARGEST, help="bytes of the largest input")
     parser.add_argument("--floor", type=float, default=FLOOR, help="seconds that are counted")
+    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="most for one input")
     options = parser.parse_args()
-    wanted = [
-        task for task in tasks()
-        if not options.names or any(name in task[0] for name in options.names)
-    ]  # fmt: skip
-    found = [measure(*task, options.largest, options.floor) for task in wanted]
+    limits = Limits(options.largest, options.floor, options.seconds)
+    names = options.names or [""]
+    wanted = (task for task in tasks() if any(name in task.reader for name in names))
+    found = (measure(task, limits) for task in wanted)
     if options.json:
         print(json.dumps([msgspec.to_builtins(each, str_keys=True) for each in found], indent=2))
-    else:
-        print("\n".join(as_text(found)))
+        return
+    for line in as_lines(found):
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -100,15 +100,14 @@ def test_markdown_text_is_one_line_without_markup(said: str) -> None:
     assert not re.search(r"[<>@!]|://|#(?!\d+;)", shown)
 
 
-_SIGNS = st.sampled_from(
-    ["-", "+", "*", "1.", "2)", " ", "    ", "#", "=", "---", "`", "~~~", "<b>", "<!--", "[a](b)"]
-    + ["![x](y)", "http://a.b", "www.a.b", "|", "\\", "\n", "\t", "&", "x", "_", "**", "[x]: /u"]
+_SIGNS = (
+    *("-", "+", "*", "1.", "2)", " ", "    ", "#", "=", "---", "`", "~~~", "<b>", "<!--", "**"),
+    *("[a](b)", "![x](y)", "http://a.b", "www.a.b", "|", "\\", "\n", "\t", "&", "x", "[x]: /u"),
 )
+_SIGNED = st.lists(st.sampled_from(_SIGNS), min_size=1, max_size=7).map("".join)
 
 
-@given(
-    st.lists(_SIGNS, min_size=1, max_size=7).map("".join), st.sampled_from(["- {}", "# {}", "{}"])
-)
+@given(_SIGNED, st.sampled_from(("- {}", "# {}", "{}")))
 def test_text_is_text_for_a_parser_of_markdown(said: str, line: str) -> None:
     parse = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table").parse
 
