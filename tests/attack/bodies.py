@@ -5,16 +5,21 @@ give a turn, a reading or cassettes, or one of the harness's own errors, within 
 turn must not depend on where the network cut the body.
 """
 
+import json
 import random
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path, PurePath
 from time import process_time
-from typing import Final
+from typing import Any, Final
+
+import yaml
 
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import HarnessError, StreamError, UnreadableError
+from harness.files.yaml_text import load_yaml_documents
 from harness.normalizers import reference
 from harness.recording.importing import Labels, import_file
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
@@ -31,6 +36,7 @@ from tests.dialects.openai_chat_streams import assert_protocol
 from tests.dialects.shipped_bodies import events
 from tests.recording import test_recording_importers as containers
 from tests.recording import test_recording_new_importers as new_containers
+from tests.recording.recording_samples import flow, flows
 
 # Far more than the slowest attempt takes, of CPU time: a machine with other work fails nothing.
 _MOST_SECONDS: Final = 5.0
@@ -124,9 +130,22 @@ def _calls(deltas: Iterator[Delta], policy: TextPolicy) -> Turn:
 
 def _container(drawn: random.Random) -> Iterator[str]:
     """Import a file; what it gives can be stored and read again."""
-    data = _damaged(drawn.choice(_files()), _files(), drawn)
+    yield from _imported(_damaged(drawn.choice(_files()), _files(), drawn))
+
+
+def _structure(drawn: random.Random) -> Iterator[str]:
+    """Import a file that is well formed, and some of whose values are of a wrong type."""
+    value, write = drawn.choice(_documents())
+    for _ in range(drawn.randint(1, _MOST_DAMAGES)):
+        value = _replaced(value, drawn)
+    yield from _imported(write(value))
+
+
+def _imported(data: bytes) -> Iterator[str]:
+    dialect = DIALECTS if len(data) % 7 == 0 else ("",)  # some are read as one dialect
+    labels = Labels(dialect=sorted(dialect)[len(data) % len(dialect)])
     try:
-        found = import_file(PurePath("a.x"), data, "a.x", Labels())
+        found = import_file(PurePath("a.x"), data, "a.x", labels)
     except UnreadableError:
         return
     for cassette in found.cassettes:
@@ -149,7 +168,7 @@ def _cassette(drawn: random.Random) -> Iterator[str]:
 # Each kind as often as it stands here.
 _KINDS: Final = (
     *(_stream, _text, _stream, _container, _oracle, _text, _stream),
-    *(_oracle, _text, _container, _stream, _text, _stream, _cassette),
+    *(_oracle, _text, _container, _stream, _text, _structure, _stream, _cassette),
 )
 
 
@@ -206,6 +225,58 @@ def _files() -> tuple[bytes, ...]:
     groups = (containers.WITH_REQUEST, containers.WITHOUT_REQUEST)
     found = [data for group in groups for datas in group.values() for data in datas]
     return (*found, *new_containers.SAMPLES.values(), *_cassette_files()[::40])
+
+
+@cache
+def _documents() -> tuple[tuple[object, Callable[[Any], bytes]], ...]:
+    """Return the data of containers, each with what writes it."""
+    found: list[tuple[object, Callable[[Any], bytes]]] = [
+        ([flow(containers.STREAM), flow(None)], lambda value: flows(*_listed(value))),
+        ([flow(containers.STREAM, version=4)], lambda value: flows(*_listed(value))),
+    ]
+    for data in _files():
+        try:
+            found.append((json.loads(data), _as_json))
+        except ValueError:
+            with suppress(HarnessError):
+                documents = [*load_yaml_documents(data, "a")]
+                if isinstance(documents[0], dict):
+                    found.append((documents, _as_yaml))
+    return tuple(found)
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _as_json(value: object) -> bytes:
+    return json.dumps(value, default=repr).encode()
+
+
+def _as_yaml(value: object) -> bytes:
+    return yaml.safe_dump_all(_listed(value)).encode()
+
+
+_ODD: Final = (
+    *(None, True, False, -1, 0, 1, 65_536, 10**30, -0.5, 1e308, "", "a", "\x00", "-1", "443"),
+    *(b"", b"\xff", b"{}", [], {}, [[]], [{}], {"": ""}, {"a": []}, ["a", "b", "c"], "é\u2028"),
+    *("gzip", "chunked", "base64", "https://[/", "https://a:99999/b", "a" * 3_000, [[1, 2]]),
+)
+
+
+def _replaced(value: Any, drawn: random.Random) -> Any:  # noqa: ANN401 - any data of a file
+    """Return `value` with one value somewhere in it replaced, put in or left out."""
+    if isinstance(value, dict) and value and drawn.randrange(5):
+        key = drawn.choice([*value])
+        if drawn.randrange(9) == 0:
+            return {each: value[each] for each in value if each != key}
+        return {**value, key: _replaced(value[key], drawn)}
+    if isinstance(value, list | tuple) and value and drawn.randrange(5):
+        at = drawn.randrange(len(value))
+        new = _replaced(value[at], drawn)
+        kept = [*value[:at], new, *value[at + 1 :]]
+        return drawn.choice((kept, kept, [*kept, new], [*value[:at], *value[at + 1 :]]))
+    return drawn.choice(_ODD)
 
 
 @cache
