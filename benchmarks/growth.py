@@ -187,8 +187,6 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
     sent, got = b"POST / HTTP/1.1\r\n\r\n{}", b"HTTP/1.1 200 OK\r\n\r\n" + stream.encode()
     flow = b"3:a;1:b;"  # replaced below
     del flow
-    sent_row = "0000: 47 45 54 20 2f 20 48 54 54 50 2f 31 2e 31 0d 0a GET / HTTP/1.1..\n"
-    got_row = "0000: 64 61 74 61 3a 20 31 0a                         data: 1.\n"
     asking, asked_back = {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}
     chat = json.dumps({"messages": [asking, asked_back]})
     gemini = json.dumps({"method": "generateContentStream", "response": [{"candidates": []}]})
@@ -199,12 +197,14 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
         "har": ('{"log": {"entries": [', entry + ",", entry + "]}}"),
         "chat-log": ("", chat + "\n", ""),
         "chunk-list": ("[", event + ",", event + "]"),
-        "jsonl-events": ("", event + "\n", ""),
+        "jsonl-events": ("", json.dumps({"Type": "message", "Data": event}) + "\n", ""),
         "gemini-cli": ("", gemini + "\n", ""),
         "raw-sse": ("", stream, ""),
         "curl-trace": (
-            f"=> Send header, 16 bytes (0x10)\n{sent_row}",
-            f"<= Recv data, 8 bytes (0x8)\n{got_row}",
+            _section("=> Send header", "POST /v1 HTTP/1.1\r\n\r\n")
+            + _section("<= Recv header", "HTTP/1.1 200 OK\r\n")
+            + _section("<= Recv header", "\r\n"),
+            _section("<= Recv data", "data: 1\n\n"),
             "",
         ),
         "curl-output": (
@@ -225,6 +225,16 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
         return b"", _flow(stream.encode()), b""
     start, unit, end = files[kind]
     return start.encode(), unit.encode(), end.encode()
+
+
+def _section(name: str, data: str) -> str:
+    """Return a section of a trace of curl, of short data."""
+    rows = (data[at : at + 16].encode() for at in range(0, len(data), 16))
+    lines = (
+        f"{16 * n:04x}: {row.hex(' '):<48}{row.decode().translate({10: '.', 13: '.'})}\n"
+        for n, row in enumerate(rows)
+    )
+    return f"{name}, {len(data)} bytes (0x{len(data):x})\n" + "".join(lines)
 
 
 def _flow(body: bytes) -> bytes:
@@ -249,7 +259,8 @@ CONTAINERS: Final = (
 )  # fmt: skip
 
 
-def _file_families(kind: str) -> Iterator[tuple[str, Make]]:
+def file_families(kind: str) -> Iterator[tuple[str, Make]]:
+    """Yield hostile files of one container."""
     start, unit, end = _sample(kind)
     yield "entries", lambda size: start + unit * max(1, size // len(unit)) + end
     yield "entries, no end", lambda size: start + unit * max(1, size // len(unit))
@@ -281,7 +292,8 @@ def _bare_files() -> Iterator[tuple[str, Make]]:
     yield from ((repr(unit.decode()), repeated(unit)) for unit in units)
 
 
-def _import(body: bytes) -> object:
+def import_body(body: bytes) -> object:
+    """Return what the importer makes of a file; None if it refuses it."""
     with suppress(HarnessError):
         return import_file(PurePath("a.x"), body, "a.x", Labels())
     return None
@@ -311,10 +323,10 @@ def tasks() -> Iterator[Task]:
     for family, make in _any_text_families():
         yield Task("text, all dialects", family, make, partial(_scan, everything, 0))
     for kind in CONTAINERS:
-        for family, make in _file_families(kind):
-            yield Task(f"import {kind}", family, make, _import)
+        for family, make in file_families(kind):
+            yield Task(f"import {kind}", family, make, import_body)
     for family, make in _bare_files():
-        yield Task("import, unknown", family, make, _import)
+        yield Task("import, unknown", family, make, import_body)
 
 
 def _text_tasks(name: str) -> Iterator[Task]:
