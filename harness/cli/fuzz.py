@@ -21,6 +21,7 @@ from harness.cli.options import format_option, jobs_option, target_options
 from harness.cli.run_files import require_writable
 from harness.errors import UsageError
 from harness.reporting.visible import marked, plain
+from harness.runs.plan import Subject
 from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
 from harness.runs.worker import readable_subjects
@@ -103,19 +104,13 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         raise UsageError(
             "no client to search", where="-n", hint="Name a normalizer with -n or an agent with -a."
         )
-    if save is not None:
-        require_writable(save, "Choose another folder with --save.")
-    if not no_database:
-        require_writable(DATABASE, "Run the command in another folder, or pass --no-database.")
-    subjects = select_subjects(paths)
-    subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
-    for each in unreadable:
-        print_error(each.error)
-    if unreadable and not subjects:
-        return EXIT_USAGE
-    if not subjects:
+    database = None if no_database else DATABASE
+    _require_writable(save, database)
+    subjects, unreadable = _readable_seeds(paths)
+    if not subjects and not unreadable:
         click.echo("nothing selected: the paths have no scenario and no cassette", err=True)
-        return EXIT_NOTHING_SELECTED
+    if not subjects:
+        return EXIT_USAGE if unreadable else EXIT_NOTHING_SELECTED
     from harness.fuzzing import targets  # noqa: PLC0415 - needs hypothesis
 
     options = targets.FuzzOptions(
@@ -124,7 +119,7 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         int.from_bytes(os.urandom(3)) if seed is None else seed,
         clean,
         jobs or os.cpu_count() or 1,
-        None if no_database else DATABASE,
+        database,
         save,
         save_level,
     )
@@ -138,6 +133,22 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         return EXIT_USAGE
     failed = any(each.fails_gate for each in found) or any(each.crashed for each in reports)
     return EXIT_GATE_FAILED if failed else 0
+
+
+def _require_writable(save: Path | None, database: Path | None) -> None:
+    if save is not None:
+        require_writable(save, "Choose another folder with --save.")
+    if database is not None:
+        require_writable(database, "Run the command in another folder, or pass --no-database.")
+
+
+def _readable_seeds(paths: tuple[Path, ...]) -> tuple[tuple[Subject, ...], bool]:
+    """Return the subjects that can be used, and whether a file cannot; print what is wrong."""
+    subjects = select_subjects(paths)
+    subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
+    for each in unreadable:
+        print_error(each.error)
+    return subjects, bool(unreadable)
 
 
 def _iter_reports(

@@ -336,12 +336,7 @@ def format_scalar(text: str) -> str:
 
 
 def format_key(text: str, margin: str = "") -> str:
-    """Return `text` as a key of a mapping, with its colon.
-
-    Args:
-        text: the key.
-        margin: of a mapping in block style, whose long keys need a line each.
-    """
+    """Return `text` as a key with its colon: in flow style, or in block style at a margin."""
     key = format_scalar(text)
     if len(key) <= _LONGEST_KEY:
         return f"{margin}{key}:"

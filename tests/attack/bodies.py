@@ -262,7 +262,7 @@ def _as_yaml(value: object) -> bytes:
     return yaml.safe_dump_all(_listed(value)).encode()
 
 
-_ODD: Final = (
+_ODD: Final[tuple[object, ...]] = (
     *(None, True, False, -1, 0, 1, 65_536, 10**30, -0.5, 1e308, "", "a", "\x00", "-1", "443"),
     *(b"", b"\xff", b"{}", [], {}, [[]], [{}], {"": ""}, {"a": []}, ["a", "b", "c"], "é\u2028"),
     *("gzip", "chunked", "base64", "https://[/", "https://a:99999/b", "a" * 3_000, [[1, 2]]),
