@@ -83,5 +83,5 @@ def test_half_an_event_interrupts() -> None:
 def test_half_a_surrogate_pair_in_arguments_of_a_list_of_events_raises_nothing(kind: str) -> None:
     given = {"type": "function_call", "call_id": "c", "name": "f", "arguments": {"\ud83d": 1}}
     event = {"type": f"response.output_item.{kind}", "output_index": 0, "item": given}
-    turn = read_turn(b"data: " + json.dumps([event]).encode() + b"\n\n")
+    turn = fold(read_deltas(b"data: " + json.dumps([event]).encode() + b"\n\n"))
     assert [error.snippet for error in turn.parse_errors] == ['{"\\ud83d": 1}']
