@@ -140,14 +140,14 @@ class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
         results: number of result lines above.
         replays: the sum of their replays.
         not_run: planned cells that did not run.
-        unreadable: selected files that cannot be used, by path; none in runs of older harnesses.
+        unreadable: selected files that cannot be used, by path; not in the file if there are none.
     """
 
     results: int
     replays: int
     interrupted: bool = False
     not_run: int = 0
-    unreadable: tuple[UnreadableFile, ...] = ()
+    unreadable: tuple[UnreadableFile, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Run(msgspec.Struct, frozen=True):

@@ -116,7 +116,9 @@ class RunWriter:
         Returns:
             The footer. A run without a result never replaces an older one.
         """
-        footer = Footer(self._results, self._replays, interrupted, not_run, unreadable)
+        footer = Footer(
+            self._results, self._replays, interrupted, not_run, unreadable or msgspec.UNSET
+        )
         if self._results or not self._path.exists():
             self._seal(footer)
         _release(self._opened(), self._partial)

@@ -115,6 +115,7 @@ def test_a_broken_file_costs_itself_only(harness: Harness, jobs: str) -> None:
     assert "cassette:good/reference" in {result.cell for result in run.results}
     assert not run.complete
     assert run.footer is not None
+    assert run.footer.unreadable
     assert len(run.footer.unreadable) == 5
     judged = harness("gate", "reports")
     assert judged.code == 1
