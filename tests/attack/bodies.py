@@ -223,7 +223,7 @@ def _texts() -> tuple[bytes, ...]:
 def _files() -> tuple[bytes, ...]:
     """Return a file of each container that can be imported."""
     groups = (containers.WITH_REQUEST, containers.WITHOUT_REQUEST)
-    found = [data for group in groups for datas in group.values() for data in datas]
+    found = [data for group in groups for several in group.values() for data in several]
     return (*found, *new_containers.SAMPLES.values(), *_cassette_files()[::40])
 
 
