@@ -109,8 +109,9 @@ _recognized = selection._recognized  # noqa: SLF001 - a command reads what may c
 _recognized_once = cache(_recognized)
 
 
-def _recognize(path: str, base: str) -> object:
-    return (_recognized_once if path.startswith(_PLACES) else _recognized)(path, base)
+def _recognize(path: str, base: str, *, named: bool = False) -> object:
+    is_bundled = path.startswith(_PLACES)
+    return (_recognized_once if is_bundled else _recognized)(path, base, named=named)
 
 
 selection._recognized = _recognize  # noqa: SLF001 - see above

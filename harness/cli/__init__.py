@@ -127,7 +127,7 @@ def main() -> None:
         error.show()
         code = EXIT_USAGE
     except HarnessError as error:
-        _print_error(error)
+        print_error(error)
         code = EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -140,7 +140,8 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _print_error(error: HarnessError) -> None:
+def print_error(error: HarnessError | str) -> None:
+    """Print an error to standard error."""
     from harness.reporting.visible import marked  # noqa: PLC0415 - only an error needs it
 
     # File names are hostile too: a message must not contain control characters.
@@ -149,8 +150,8 @@ def _print_error(error: HarnessError) -> None:
 
 
 def _print_os_error(error: OSError) -> int:
-    """Print that a disk is full; any other error of the system is a bug of the harness."""
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    """Print that nothing can be written; any other error of the system is a bug of the harness."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
         _print_crash(error)
         return EXIT_INTERNAL
     click.echo(

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import click
 
+from harness.cli import EXIT_USAGE, print_error
 from harness.cli.run_files import write_text
 from harness.errors import UsageError
 from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
 from harness.runs.text_fixtures import format_fixture, text_fixtures
+from harness.runs.worker import readable_subjects
 
 
 @click.group("export")
@@ -33,13 +35,17 @@ def text_fixtures_command(paths: tuple[Path, ...], output: Path) -> int:
     Without PATHS, the bundled scenarios are written.
     """
     count = 0
-    for fixture in text_fixtures(select_subjects(paths)):
+    subjects = select_subjects(paths)
+    subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
+    for each in unreadable:
+        print_error(each.error)
+    for fixture in text_fixtures(subjects):
         write_text(output / f"{fixture.scenario}.json", format_fixture(fixture))
         count += 1
-    if not count:
+    if not count and not unreadable:
         raise UsageError(
             "no scenario has calls in the text",
             hint="Give scenarios with the key `text_dialect`, or none for the bundled ones.",
         )
     click.echo(f"{pluralize(count, 'fixture')} in {output}")
-    return 0
+    return EXIT_USAGE if unreadable else 0

@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import click
 import msgspec
 
-from harness.cli import EXIT_GATE_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli import (
+    EXIT_GATE_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_NOTHING_SELECTED,
+    EXIT_USAGE,
+    print_error,
+)
 from harness.cli.options import format_option, jobs_option, target_options
+from harness.cli.run_files import require_writable
 from harness.errors import UsageError
 from harness.reporting.visible import marked, plain
+from harness.runs.plan import Subject
 from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
+from harness.runs.worker import readable_subjects
 
 if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding, FuzzReport
@@ -83,7 +92,8 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     """Search for inputs on which normalizers and agents fail, starting from PATHS.
 
     PATHS are scenarios, cassettes or folders of them. Default: the bundled scenarios. The command
-    exits with code 1 if it finds a violation of a MUST rule.
+    exits with code 1 if it finds a violation of a MUST rule, and with code 2 if a file cannot be
+    used; the search starts from all others.
     """
     if find_spec("hypothesis") is None:
         raise UsageError(
@@ -94,10 +104,13 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         raise UsageError(
             "no client to search", where="-n", hint="Name a normalizer with -n or an agent with -a."
         )
-    subjects = select_subjects(paths)
-    if not subjects:
+    database = None if no_database else DATABASE
+    _require_writable(save, database)
+    subjects, unreadable = _readable_seeds(paths)
+    if not subjects and not unreadable:
         click.echo("nothing selected: the paths have no scenario and no cassette", err=True)
-        return EXIT_NOTHING_SELECTED
+    if not subjects:
+        return EXIT_USAGE if unreadable else EXIT_NOTHING_SELECTED
     from harness.fuzzing import targets  # noqa: PLC0415 - needs hypothesis
 
     options = targets.FuzzOptions(
@@ -106,7 +119,7 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         int.from_bytes(os.urandom(3)) if seed is None else seed,
         clean,
         jobs or os.cpu_count() or 1,
-        None if no_database else DATABASE,
+        database,
         save,
         save_level,
     )
@@ -116,8 +129,26 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     _print(rows, style)
     if any(report.interrupted for report in reports):
         return EXIT_INTERRUPTED
+    if unreadable:
+        return EXIT_USAGE
     failed = any(each.fails_gate for each in found) or any(each.crashed for each in reports)
     return EXIT_GATE_FAILED if failed else 0
+
+
+def _require_writable(save: Path | None, database: Path | None) -> None:
+    if save is not None:
+        require_writable(save, "Choose another folder with --save.")
+    if database is not None:
+        require_writable(database, "Run the command in another folder, or pass --no-database.")
+
+
+def _readable_seeds(paths: tuple[Path, ...]) -> tuple[tuple[Subject, ...], bool]:
+    """Return the subjects that can be used, and whether a file cannot; print what is wrong."""
+    subjects = select_subjects(paths)
+    subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
+    for each in unreadable:
+        print_error(each.error)
+    return subjects, bool(unreadable)
 
 
 def _iter_reports(

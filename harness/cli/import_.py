@@ -19,6 +19,7 @@ import msgspec
 
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
 from harness.cli.options import dialect_option, format_option, output_option, safe_name
+from harness.cli.run_files import writing
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
@@ -49,11 +50,12 @@ class _Doubt(msgspec.Struct, frozen=True):
 
 
 class _Tally(msgspec.Struct):
-    """The results of the files so far."""
+    """The results of the files so far; of the unusable ones, some are damaged recordings."""
 
     cassettes: int = 0
     conversations: int = 0
     readable: int = 0
+    damaged: int = 0
     streams: Counter[str] = msgspec.field(default_factory=Counter)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     dialects: dict[str, Counter[str]] = msgspec.field(default_factory=dict)
@@ -82,7 +84,8 @@ def import_command(
     """Convert recordings to cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
 
     The command searches folders. It removes credentials from headers and addresses, but does not
-    change bodies: check them before you publish them.
+    change bodies: check them before you publish them. A damaged recording costs no other one, but
+    the exit code is then 2.
     """
     tally = _Tally()
     names = _Names(output)
@@ -92,8 +95,10 @@ def import_command(
         for path, source in progress:
             _import_file(path, source, Labels(**labels, dialect=dialect or ""), names, tally)
     click.echo(_as_json(tally) if style == "json" else "\n".join(_as_text(tally, output)))
+    if tally.damaged or not tally.readable:
+        raise SystemExit(EXIT_USAGE)
     if not (tally.cassettes or tally.conversations):
-        raise SystemExit(EXIT_NOTHING_SELECTED if tally.readable else EXIT_USAGE)
+        raise SystemExit(EXIT_NOTHING_SELECTED)
 
 
 class _Names:
@@ -154,6 +159,7 @@ def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: 
         imported = import_file(path, data, source, labels)
     except UnreadableError as error:
         tally.unusable[source] = damage_text(error, path)
+        tally.damaged += 1
         return
     if not imported.container:
         tally.unusable[source] = _NOT_A_RECORDING
@@ -173,21 +179,16 @@ def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: 
 
 
 def _write(imported: Imported, name: str, names: _Names) -> None:
-    try:
-        for cassette in imported.cassettes:
-            path = names.path(cassette.provider, cassette.model, cassette.id, ".yaml")
+    for cassette in imported.cassettes:
+        path = names.path(cassette.provider, cassette.model, cassette.id, ".yaml")
+        with writing(path):
             save_cassette(cassette, path)
-        for logged in imported.conversations:
-            about = logged.about
-            path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, name, ".jsonl")
+    for logged in imported.conversations:
+        about = logged.about
+        path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, name, ".jsonl")
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(encode(logged))
-    except OSError as error:
-        raise UsageError(
-            f"cannot write the file: {error.strerror}",
-            where=str(path),
-            hint="Choose another folder with -o.",
-        ) from None
 
 
 def _as_text(tally: _Tally, output: Path) -> Iterator[str]:

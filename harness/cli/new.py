@@ -15,6 +15,7 @@ import msgspec
 from harness import shipped
 from harness.cli.options import dialect_option, output_option, resolve_cassette, safe_name
 from harness.cli.quirks import require_quirk
+from harness.cli.run_files import require_writable, writing
 from harness.dialects.table import DIALECTS, oracle_reading, read_request
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
@@ -100,8 +101,11 @@ def new_command(quirk: str, output: Path, name: str, **options: Any) -> None:  #
         if path.exists():
             hint = "Choose another name with --name."
             raise UsageError("file already exists", where=str(path), hint=hint)
-    cassette_file.save_cassette(made, cassette)
-    write_scenario(made, scenario, quirks[quirk].title, (quirk,))
+        require_writable(path.parent)
+    with writing(cassette):
+        cassette_file.save_cassette(made, cassette)
+    with writing(scenario):
+        write_scenario(made, scenario, quirks[quirk].title, (quirk,))
     click.echo(f"{cassette}\n{scenario}")
     click.echo(f"print it: harness show {shlex.quote(str(cassette))}", err=True)
     click.echo(f"judge it: harness run {shlex.quote(str(scenario))}", err=True)

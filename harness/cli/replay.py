@@ -238,6 +238,8 @@ def _verdict_lines(result: Result, found: Iterable[ExplainedFinding]) -> Iterato
         yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
     yield from explained_lines(found)
     for turn in result.turns:
+        if turn.unchecked:
+            yield f"  turn {turn.interaction}: {plain(turn.unchecked)}"
         for field, why in turn.unjudged.items():
             yield f"  turn {turn.interaction}: {field} not judged: {plain(why)}"
         if not turn.success:

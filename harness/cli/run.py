@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Collection
 from datetime import date
 from functools import partial
@@ -13,7 +14,7 @@ import click
 import msgspec
 
 from harness import __version__
-from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED
+from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
 from harness.cli.options import (
     accept_option,
@@ -37,12 +38,13 @@ from harness.runs.gate import Summary, summarize
 from harness.runs.plan import Job
 from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.questions import Questions
-from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent
+from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
 from harness.runs.selection import FILTER_KEYS, unrecognized_files
 from harness.runs.store import RunWriter, read_run
-from harness.runs.worker import crash_result, judge_job
+from harness.runs.worker import crash_result, judge_if_readable
 
 _MIN_PARALLEL_JOBS = 64
+_MOST_SHOWN = 20
 
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
@@ -92,7 +94,8 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
 
     PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them. Default:
     the paths of the project, or else the bundled scenarios and recordings. Logs are not replayed:
-    they count in the rankings of models only. The exit code is that of `harness gate`.
+    they count in the rankings of models only. The exit code is that of `harness gate`, or 2 if a
+    file cannot be used; all others are judged.
     """
     chosen = selected_clients(names, agents)
     found = requested_cells(chosen, paths, words, dialect or "")
@@ -107,10 +110,14 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     header = _header(selection, chosen, len(found.subjects), planned)
     path = output / "run.jsonl"
     done = _execute(header, planned, cuts, jobs, path)
+    for each in done.unreadable:
+        print_error(each.error)
     if not done.done:  # a run file at `path` is from an earlier run
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
-        return EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
-    return _finish_run(path, policy, None if no_report else output / "index.html", style)
+        code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
+    else:
+        code = _finish_run(path, policy, None if no_report else output / "index.html", style)
+    return EXIT_USAGE if done.unreadable else code
 
 
 def _print_left_out(found: RequestedCells) -> None:
@@ -163,14 +170,16 @@ def _execute(
         writer.header(header)
         done = execute(
             planned,
-            partial(judge_job, cuts=cuts),
+            partial(judge_if_readable, cuts=cuts),
             jobs_in_parallel=_processes(planned, jobs, others),
             on_result=writer.add,
             on_progress=show,
             crashed=crash_result,
             apart=lambda job: job.normalizer if job.normalizer in others else "",
         )
-        writer.finish(interrupted=done.interrupted, not_run=done.not_run)
+        writer.finish(
+            interrupted=done.interrupted, not_run=done.not_run, unreadable=done.unreadable
+        )
     return done
 
 
@@ -218,6 +227,11 @@ def _print_status(run: Run, summary: Summary, page: Path | None) -> None:
     if run.footer is not None and run.footer.interrupted:
         done, total = run.footer.results, run.footer.results + run.footer.not_run
         click.echo(f"interrupted: {done} of {total} cells are in the run", err=True)
+    unchecked = Counter(
+        turn.unchecked for result in run.results for turn in result.turns if turn.unchecked
+    )
+    for why, count in unchecked.most_common(_MOST_SHOWN):
+        click.echo(f"{marked(why)} ({pluralize(count, 'turn')})", err=True)
     if page is not None:
         click.echo(f"report: {shlex.quote(str(page))}", err=True)
     sys.stderr.flush()

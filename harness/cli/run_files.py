@@ -1,7 +1,9 @@
 """Run files as arguments of commands, and the files that commands write."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import msgspec
 
@@ -22,15 +24,31 @@ def write_text(output: Path, text: str) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    try:
+    with writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def writing(path: Path, hint: str = "Choose another folder with -o.") -> Iterator[None]:
+    """Raise a UsageError if the system refuses what the body writes to `path`."""
+    try:
+        yield
     except OSError as error:
         raise UsageError(
-            f"cannot write the file: {error.strerror}",
-            where=str(output),
-            hint="Choose another folder with -o.",
+            f"cannot write the file: {error.strerror}", where=str(path), hint=hint
         ) from error
+
+
+def require_writable(folder: Path, hint: str = "Choose another folder with -o.") -> None:
+    """Check, before work begins, that files can be written below `folder`; create nothing.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    with writing(folder, hint), TemporaryFile(dir=there):
+        pass
 
 
 def bundled_context() -> ReportContext:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import msgspec
 
-from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
+from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.options import port_option, resolve_cassette, wait_for_interrupt
 from harness.errors import UsageError
 from harness.files.yaml_text import load_yaml
@@ -33,8 +33,9 @@ from harness.playback.server import (
 )
 from harness.reporting.visible import marked
 from harness.runs.cells import SelectedClients, requested_cells
+from harness.runs.run import UnreadableFile
 from harness.runs.selection import FILTER_KEYS, select_subjects
-from harness.runs.worker import load_subject
+from harness.runs.worker import load_subject, unreadable_file
 from harness.wire.interaction import Interaction, Request
 
 
@@ -115,11 +116,15 @@ def serve_command(  # noqa: PLR0913 - one parameter for each option
             "--match is for one cassette: each base URL of a selection answers every request",
             hint="Remove --match, or name one cassette.",
         )
-    recordings = tuple(_recordings(paths, words))
+    unreadable: list[UnreadableFile] = []
+    recordings = tuple(_recordings(paths, words, unreadable))
+    if not recordings and unreadable:
+        return EXIT_USAGE
     if not recordings:
         click.echo(f"nothing selected: nothing to play matches {words or 'the paths'!r}", err=True)
         return EXIT_NOTHING_SELECTED
-    return _serve_selection(recordings, delivery, port, connections)
+    _serve_selection(recordings, delivery, port, connections)
+    return EXIT_USAGE if unreadable else 0
 
 
 def _is_selection(path: Path) -> bool:
@@ -146,20 +151,25 @@ def _serve_cassette(
 
 def _serve_selection(
     recordings: tuple[Recording, ...], delivery: Delivery, port: int, connections: int
-) -> int:
+) -> None:
     server = SelectionServer(recordings, delivery, port=port, most_connections=connections)
     with server:
         index = f"{server.base_url}/{INDEX_NAME}"
         click.echo(f"{len(recordings)} scenarios and recordings; index: {index}", err=True)
         wait_for_interrupt(server.base_url, server.limit_note)
     click.echo(f"{server.played} requests played, {server.refused} refused")
-    return 0
 
 
-def _recordings(paths: tuple[Path, ...], words: str | None) -> Iterator[Recording]:
-    """Yield what can be played of a selection; print what cannot."""
+def _recordings(
+    paths: tuple[Path, ...], words: str | None, unreadable: list[UnreadableFile]
+) -> Iterator[Recording]:
+    """Yield what can be played of a selection; print what cannot, and note unusable files."""
     for subject in requested_cells(SelectedClients((), ()), paths, words).subjects:
         if subject.kind == "log":
+            continue
+        if broken := unreadable_file(subject):
+            print_error(broken.error)
+            unreadable.append(broken)
             continue
         loaded = load_subject(subject)
         try:

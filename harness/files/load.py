@@ -2,10 +2,13 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from harness.errors import UnreadableError
 from harness.files.yaml_text import MAX_BYTES, load_yaml
+
+BOM: Final = b"\xef\xbb\xbf"
+_HEAD_BYTES: Final = 1 << 20
 
 
 def read_file(
@@ -41,13 +44,42 @@ def read_file(
     return data
 
 
+def read_head(path: Path | str) -> bytes:
+    """Return the first bytes of a file, without a byte order mark.
+
+    Raises:
+        UnreadableError: it cannot be read.
+    """
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read(_HEAD_BYTES).removeprefix(BOM)
+    except OSError as error:
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error
+
+
+def refuse_bom(data: bytes, where: str) -> None:
+    """Refuse text with a byte order mark, which is not part of the first key or value.
+
+    Raises:
+        UnreadableError: it begins with one.
+    """
+    if data.startswith(BOM):
+        raise UnreadableError(
+            "expected UTF-8 text, found a byte order mark (EF BB BF) before it",
+            where=where,
+            hint="Save the file as UTF-8 without a byte order mark.",
+        )
+
+
 def load_yaml_file(path: Path, *, hint: str = "") -> object:
     """Return the one document of the YAML file at `path`; None if it is empty.
 
     Raises:
         UnreadableError: it cannot be read, or is not YAML within the limits.
     """
-    return load_yaml(read_file(path, hint=hint), str(path))
+    data = read_file(path, hint=hint)
+    refuse_bom(data, str(path))
+    return load_yaml(data, str(path))
 
 
 def load_toml_file(path: Path, *, most: int) -> dict[str, Any]:
@@ -57,6 +89,7 @@ def load_toml_file(path: Path, *, most: int) -> dict[str, Any]:
         UnreadableError: it cannot be read, or is not TOML.
     """
     data = read_file(path, most=most)
+    refuse_bom(data, str(path))
     try:
         return tomllib.loads(data.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

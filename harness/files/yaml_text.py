@@ -320,6 +320,8 @@ _TO_ESCAPE = re.compile(
 )
 _SHORT_ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _STEP = 2
+# Parsers recognize a longer key only behind a question mark.
+_LONGEST_KEY: Final = 1_000
 
 
 def format_scalar(text: str) -> str:
@@ -333,6 +335,14 @@ def format_scalar(text: str) -> str:
     return f'"{_escaped(text)}"'
 
 
+def format_key(text: str, margin: str = "") -> str:
+    """Return `text` as a key with its colon: in flow style, or in block style at a margin."""
+    key = format_scalar(text)
+    if len(key) <= _LONGEST_KEY:
+        return f"{margin}{key}:"
+    return f"{margin}? {key}\n{margin}:" if margin else f"? {key} :"
+
+
 def format_flow(value: object) -> str:
     """Return any JSON value on one line, in brackets as in JSON, texts as `word` has them.
 
@@ -342,7 +352,7 @@ def format_flow(value: object) -> str:
     if isinstance(value, str):
         return format_scalar(value)
     if isinstance(value, dict):
-        members = (f"{format_scalar(key)}: {format_flow(item)}" for key, item in value.items())
+        members = (f"{format_key(key)} {format_flow(item)}" for key, item in value.items())
         return "{" + ", ".join(members) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(format_flow, value)) + "]"

@@ -209,7 +209,20 @@ def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
         digest=body_digest(interaction.body),
         asked=request_digest(interaction.request),
         unjudged=_reasons_not_judged(part.evidence),
+        unchecked=_unchecked(turn, _declared_tools(scenario, part)),
     )
+
+
+def _unchecked(turn: Turn, tools: Sequence[Tool] | None) -> str:
+    """Return why a call of `turn` was not compared with the schema of its tool; "" if all were."""
+    known = _by_name(tools) or {}
+    values = ((call.name, parse(call.arguments).value) for call in turn.tool_calls)
+    reasons = (
+        _CHECKER.unchecked(known[name], value)
+        for name, value in values
+        if value is not None and name in known
+    )
+    return next(filter(None, reasons), "")
 
 
 def _reasons_not_judged(evidence: TurnEvidence) -> dict[Field, str]:

@@ -161,6 +161,8 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         digest: `digest_of` the interaction's body; "" in runs of older harnesses.
         asked: `asked_of` its request; "" if it is not known, and in older runs.
         unjudged: `reasons_not_judged` of the expected result; none in runs of older harnesses.
+        unchecked: why the arguments of a call were not compared with the schema of their tool,
+            which then counts as fulfilled; "" if all were.
     """
 
     interaction: int
@@ -175,6 +177,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     digest: str = ""
     asked: str = ""
     unjudged: dict[Field, str] = {}
+    unchecked: str = ""
 
     @property
     def ambiguous(self) -> tuple[Field, ...]:

@@ -19,6 +19,7 @@ import msgspec
 from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
 from harness.conversation.history.third_party import read_messages
 from harness.dialects.table import DIALECTS, read_request
+from harness.files.load import BOM
 from harness.providers import UNKNOWN
 from harness.recording import identify
 from harness.recording.detect import Detected, token_exchange_reason
@@ -41,6 +42,7 @@ def read_conversations(path: PurePath, data: bytes) -> tuple[LoggedConversation,
     Raises:
         UnreadableError: it has the header of this project and is damaged.
     """
+    data = data.removeprefix(BOM)
     if is_conversation(data):
         return decode(data, str(path))
     if b'"messages"' in data.lstrip().partition(b"\n")[0]:

@@ -145,8 +145,12 @@ def _join(text: str) -> Iterator[Piece]:
 _ESCAPES = {char: f"\\{char}" for char in "\\`*_[]|~"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 # These would mention a user, refer to an issue or embed a picture.
 _ESCAPES |= {"@": "&#64;", "#": "&#35;", "!": "&#33;"}
+# GitHub shows what two dollar signs enclose as a formula.
+_ESCAPES |= {"$": "&#36;"}
 # A bare address would become a link.
 _ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
+# At the start of a line, these begin a list, a heading, a rule or a block of code.
+_LINE_START = re.compile(r" +|[-+=]|[0-9]{1,9}(?=[.)])")
 _BACKTICKS = re.compile("`+")
 
 
@@ -157,8 +161,14 @@ def markdown_text(text: str, limit: int = 300) -> str:
 
 def markdown_escaped(shown: str) -> str:
     """Return `shown`, which is visible already, escaped for Markdown and the HTML in it."""
-    signs = "".join(_ESCAPES.get(char, char) for char in shown)
-    return _ADDRESS.sub(lambda found: "".join(f"&#{ord(char)};" for char in found[0]), signs)
+    start = _LINE_START.match(shown)
+    first, rest = (start[0], shown[start.end() :]) if start else ("", shown)
+    signs = _as_codes(first) + "".join(_ESCAPES.get(char, char) for char in rest)
+    return _ADDRESS.sub(lambda found: _as_codes(found[0]), signs)
+
+
+def _as_codes(text: str) -> str:
+    return "".join(f"&#{ord(char)};" for char in text)
 
 
 def markdown_code(text: str) -> str:

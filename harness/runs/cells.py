@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from harness.conversation.discovery import default_agent_names
+from harness.errors import UnreadableError
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.normalizers.discovery import default_normalizer_names
 from harness.project import project
@@ -59,15 +60,18 @@ class RecordedConversations(msgspec.Struct, frozen=True):
 def recorded_conversations(subjects: Iterable[Subject]) -> RecordedConversations:
     """Return the conversations in the cassettes among `subjects`.
 
-    Raises:
-        UnreadableError: a cassette cannot be used.
+    A cassette that cannot be used is one of them, so that its cells report it.
     """
     found: list[Subject] = []
     refused: Counter[str] = Counter()
     for subject in subjects:
         if subject.kind != "cassette":
             continue
-        cassette = load_subject(subject).cassette
+        try:
+            cassette = load_subject(subject).cassette
+        except UnreadableError:
+            found.append(msgspec.structs.replace(subject, conversation=True))
+            continue
         script = script_from_recording(cassette)
         if not isinstance(script, NotReplayable):
             found.append(msgspec.structs.replace(subject, conversation=True))
@@ -109,7 +113,6 @@ def requested_cells(
 
     Raises:
         UsageError: a path, filter or dialect is unknown, or two files have the same id.
-        UnreadableError: a file that was named, or must be loaded, cannot be used.
     """
     given = tuple(paths)
     if words is None:

@@ -33,7 +33,7 @@ def is_bundled(name: str, *, is_agent: bool) -> bool:
 
 def third_party_client(job: Job) -> str:
     """Return the client that `job` runs, or "" if it is one of this package."""
-    if job.subject.kind == "log":  # it is counted only
+    if job.subject.kind in ("log", "unreadable"):  # nothing runs
         return ""
     bundled = is_bundled(job.normalizer, is_agent=job.subject.conversation)
     return "" if bundled else job.normalizer

@@ -24,9 +24,10 @@ from harness.runs.pool import (
     open_processes,
     run_job,
 )
-from harness.runs.run import AnyCase
+from harness.runs.run import AnyCase, UnreadableFile
 
-Judged: TypeAlias = tuple[Result, AnyCase | None]
+# The result of a cell, or the file that keeps it from running.
+Judged: TypeAlias = tuple[Result, AnyCase | None] | UnreadableFile
 Worker: TypeAlias = Callable[[Job], Judged]
 OnResult: TypeAlias = Callable[[Result, AnyCase | None, str], None]
 OnProgress: TypeAlias = Callable[[int, int], None]
@@ -41,11 +42,16 @@ _CONFIRMED: Final = 3
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """The progress of an execution: `done` of `total` jobs have a result."""
+    """The progress of an execution: `done` of `total` jobs have a result.
+
+    Fields:
+        unreadable: the files that cannot be used, by path.
+    """
 
     done: int
     total: int
     interrupted: bool = False
+    unreadable: tuple[UnreadableFile, ...] = ()
 
     @property
     def not_run(self) -> int:
@@ -80,7 +86,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         How far it came.
 
     Raises:
-        HarnessError: from the worker, such as an unreadable cassette; the run stops.
+        HarnessError: from the worker, such as a client that cannot be loaded; the run stops.
         WorkerError: any other exception of a worker process.
     """
     with interruptible() as interruption:
@@ -95,7 +101,12 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
                     parallel.run(group)
         except KeyboardInterrupt:
             interruption.requested = True
-    return Progress(desk.done, len(jobs), interrupted=interruption.requested)
+    return Progress(
+        desk.done,
+        len(jobs),
+        interrupted=interruption.requested,
+        unreadable=tuple(sorted(desk.unreadable)),
+    )
 
 
 class _ResultCollector(msgspec.Struct):
@@ -106,13 +117,19 @@ class _ResultCollector(msgspec.Struct):
     on_progress: OnProgress
     crashed: Crashed
     done: int = 0
+    left_out: int = 0
+    unreadable: set[UnreadableFile] = msgspec.field(default_factory=set)
 
     def take(self, job: Job, ended: Judged | Exited, output: str = "") -> None:
-        if isinstance(ended, Exited):
-            ended = self.crashed(job, ended.reason), None
-        self.on_result(*ended, output)
-        self.done += 1
-        self.on_progress(self.done, self.total)
+        if isinstance(ended, UnreadableFile):
+            self.unreadable.add(ended)
+            self.left_out += 1
+        else:
+            if isinstance(ended, Exited):
+                ended = self.crashed(job, ended.reason), None
+            self.on_result(*ended, output)
+            self.done += 1
+        self.on_progress(self.done + self.left_out, self.total)
 
 
 def _groups(jobs: Sequence[Job], apart: Apart) -> Iterable[Sequence[Job]]:

@@ -266,6 +266,8 @@ def _incomplete_reason(run: Run) -> Iterator[str]:
         yield f"the run was interrupted after {done} of {pluralize(done + left, 'cell')}"
     elif run.footer.not_run:
         yield f"{pluralize(run.footer.not_run, 'cell')} did not run"
+    for file in (run.footer and run.footer.unreadable) or ():
+        yield f"a file cannot be used: {' '.join(file.error.split())}"
 
 
 def _failure_reasons(judged: list[Result], selection: Selection) -> Iterator[str]:

@@ -21,6 +21,8 @@ _SUBJECTS = 8192
 class Subject(msgspec.Struct, frozen=True):
     """A scenario, a cassette without a scenario, or a logged conversation.
 
+    A file that was named and is none of them is `unreadable`: loading it says why.
+
     Fields:
         path: of its file.
         roots: the folders that ids are resolved against, in order.
@@ -30,7 +32,7 @@ class Subject(msgspec.Struct, frozen=True):
         agent: name of the agent that the log states.
     """
 
-    kind: Literal["scenario", "cassette", "log"]
+    kind: Literal["scenario", "cassette", "log", "unreadable"]
     path: str
     roots: tuple[str, ...] = ()
     dialect: str = ""
@@ -41,12 +43,14 @@ class Subject(msgspec.Struct, frozen=True):
     @property
     def of_turns(self) -> bool:
         """Whether its turns are replayed through normalizers."""
-        return self.kind != "log" and not self.conversation
+        return self.kind in ("scenario", "cassette") and not self.conversation
 
 
 @lru_cache(_SUBJECTS)
 def subject_id(subject: Subject) -> str:
     """Return the id that `subject` gives to its cells, without loading it."""
+    if subject.kind == "unreadable":
+        return subject.path
     inside = path_below(subject.path, subject.roots[0])
     relative = inside or Path(Path(subject.path).resolve().name)
     name = relative.with_suffix("").as_posix()
@@ -71,11 +75,11 @@ def plan(
     """Return a job for each subject and each normalizer, or agent if it is a conversation.
 
     The jobs of one subject are next to each other, because they share its bytes. A log has one
-    agent already.
+    agent already. An unreadable file has one job, which reports it.
     """
 
     def names(subject: Subject) -> Sequence[str]:
-        if subject.kind == "log":
+        if subject.kind in ("log", "unreadable"):
             return (subject.agent,)
         return agents if subject.conversation else normalizers
 

@@ -131,6 +131,18 @@ class Output(msgspec.Struct, frozen=True, tag_field="type", tag="output"):
     text: str
 
 
+class UnreadableFile(msgspec.Struct, frozen=True, order=True):
+    """A selected file that cannot be used, so that its cells did not run.
+
+    Fields:
+        path: of the scenario, cassette or log.
+        error: what is wrong, where, and what to do.
+    """
+
+    path: str
+    error: str
+
+
 class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
     """The last line of a run that ended, or that the user interrupted.
 
@@ -138,12 +150,14 @@ class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
         results: number of result lines above.
         replays: the sum of their replays.
         not_run: planned cells that did not run.
+        unreadable: selected files that cannot be used, by path; not in the file if there are none.
     """
 
     results: int
     replays: int
     interrupted: bool = False
     not_run: int = 0
+    unreadable: tuple[UnreadableFile, ...] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -169,7 +183,8 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def complete(self) -> bool:
         """Whether every planned cell ran."""
-        return self.footer is not None and not self.footer.interrupted
+        footer = self.footer
+        return footer is not None and not (footer.interrupted or footer.unreadable)
 
 
 def facts_of(normalizer: Normalizer) -> NormalizerFacts:

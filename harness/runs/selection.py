@@ -20,7 +20,8 @@ from harness.conversation.history.jsonl import is_conversation
 from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
-from harness.files.names import nearest
+from harness.files.load import read_head
+from harness.files.names import did_you_mean, nearest
 from harness.files.paths import Resolver
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import area_of
@@ -32,7 +33,6 @@ from harness.runs.plan import Subject, subject_id
 from harness.runs.worker import LOG_SUFFIX, each_log, load_subject
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
-_HEAD_BYTES = 1 << 20
 _FOLDERS = 1024
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
@@ -46,7 +46,8 @@ def select_subjects(
 ) -> tuple[Subject, ...]:
     """Return the subjects that `paths` name or contain; without paths, the bundled ones.
 
-    Hidden folders below a path are skipped.
+    Hidden folders below a path are skipped. A file that cannot be used costs no other one: it is
+    a subject as well, and loading it raises an UnreadableError.
 
     Args:
         paths: files and folders.
@@ -55,17 +56,19 @@ def select_subjects(
 
     Raises:
         UsageError: the dialect is unknown, a path does not exist, or two files have the same id.
-        UnreadableError: a file that was named is neither scenario nor cassette.
     """
     _check_dialect(dialect)
     kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
     wanted = tuple(paths) or tuple(map(shipped.bundled_folder, kinds))
     resolve = Resolver().resolve
     files = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
-    found = {at: known for at, item in files.items() if (known := _recognized(*item))}
+    named = frozenset(resolve(str(path)) for path in wanted)
+    found = {
+        at: known for at, it in files.items() if (known := _recognized(*it, named=at in named))
+    }
     labelled = _labelled_cassettes(found.values(), resolve)
     kept = (each.subject for at, each in found.items() if at not in labelled)
-    each = (one for it in kept for one in (each_log(it) if it.kind == "log" else (it,)))
+    each = (one for it in kept for one in (_each_log(it) if it.kind == "log" else (it,)))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
     return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
 
@@ -75,6 +78,14 @@ class _Recognized(NamedTuple):
 
     subject: Subject
     cassette: str = ""
+
+
+def _each_log(subject: Subject) -> tuple[Subject, ...]:
+    """Return a subject for each conversation of a file; the file itself if it is damaged."""
+    try:
+        return tuple(each_log(subject))
+    except UnreadableError:
+        return (subject,)
 
 
 def _labelled_cassettes(
@@ -94,7 +105,8 @@ def _labelled_cassettes(
 def _check_dialect(dialect: str) -> None:
     if dialect and dialect not in DIALECTS:
         raise UsageError(
-            f"no reader knows the dialect {dialect!r}", hint=f"known: {', '.join(sorted(DIALECTS))}"
+            f"no reader knows the dialect {dialect!r}",
+            hint=did_you_mean(dialect, DIALECTS, "Choose one of"),
         )
 
 
@@ -103,8 +115,8 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
 
     Files of the shared folders `tools` and `prompts` are part of scenarios.
     """
-    files = (Path(file) for path in paths if path.is_dir() for file, _ in _files(path))
-    odd = (file for file in files if file.suffix != LOG_SUFFIX and _kind(_head(file)) is None)
+    files = (file for path in paths if path.is_dir() for file, _ in _files(path))
+    odd = (Path(it) for it in files if not it.endswith(LOG_SUFFIX) and not _recognized(it, it))
     return tuple(sorted(file for file in odd if SHARED_FOLDERS.isdisjoint(file.parts)))
 
 
@@ -126,15 +138,8 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
     """Yield each file that `path` names or contains, and the default folder of its id."""
     if path.is_dir():
         below = (found.removeprefix(f".{os.sep}") for found in _files_below(str(path)))
-        yield from ((found, str(path)) for found in below if _is_candidate(found))
+        yield from ((found, str(path)) for found in below)
     elif path.is_file():
-        if path.suffix != LOG_SUFFIX and _kind(_head(path)) is None:
-            raise UnreadableError(
-                "expected a scenario (key `expect` or `conversation`) or a cassette "
-                "(key `interactions`)",
-                where=str(path),
-                hint="take other recordings in with `harness import`",
-            )
         yield str(path), str(path.parent)
     else:
         raise UsageError(
@@ -149,7 +154,7 @@ def _files_below(folder: str) -> Iterator[str]:
     try:
         entries = os.scandir(folder)
     except OSError as error:
-        raise _unreadable(folder, error) from error
+        raise UnreadableError(f"cannot be read: {error.strerror}", where=folder) from error
     with entries:
         for entry in entries:
             if entry.name.startswith("."):
@@ -160,43 +165,32 @@ def _files_below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
-def _is_candidate(found: str) -> bool:
-    return not found.endswith(LOG_SUFFIX) or is_conversation(_head(found))
-
-
-def _recognized(path: str, base: str) -> _Recognized | None:
+def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | None:
+    """Return what a file is; None for another file of a folder, which was not `named`."""
+    try:
+        head = read_head(path)
+    except UnreadableError:
+        return _Recognized(Subject("unreadable", path, (base,)))
     if path.endswith(LOG_SUFFIX):
-        return _Recognized(Subject("log", path, (base,)))
-    head = _head(path)
+        is_log = named or is_conversation(head)
+        return _Recognized(Subject("log", path, (base,))) if is_log else None
     kind = _kind(head)
     if kind == b"scenario":
         roots = _roots_of_scenario(os.path.dirname(path))
         conversation = _CONVERSATION.search(head) is not None
-        named = _NAMED.search(head)
-        cassette = named[1].decode("utf-8", "replace") if named else ""
+        match = _NAMED.search(head)
+        cassette = match[1].decode("utf-8", "replace") if match else ""
         return _Recognized(Subject("scenario", path, roots, conversation=conversation), cassette)
     if kind == b"cassette":
         root = _root_of_cassette(os.path.dirname(path)) or base
         return _Recognized(Subject("cassette", path, (root,)))
-    return None
+    return _Recognized(Subject("unreadable", path, (base,))) if named else None
 
 
 def _kind(head: bytes) -> bytes | None:
     if _CASSETTE.search(head):
         return b"cassette"
     return b"scenario" if _SCENARIO.search(head) else None
-
-
-def _head(path: Path | str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read(_HEAD_BYTES)
-    except OSError as error:
-        raise _unreadable(str(path), error) from error
-
-
-def _unreadable(path: str, error: OSError) -> UnreadableError:
-    return UnreadableError(f"cannot be read: {error.strerror}", where=path)
 
 
 def named_folder(path: Path, name: str) -> Path | None:
@@ -231,7 +225,8 @@ FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
 def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
     """Yield those of `subjects` that match each filter in `words`; without filters, all of them.
 
-    Files are loaded only if a filter is about their content.
+    Files are loaded only if a filter is about their content. One that cannot be loaded matches, so
+    that it is reported.
 
     Args:
         subjects: in their order.
@@ -239,7 +234,6 @@ def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject
 
     Raises:
         UsageError: a word is not such a filter.
-        UnreadableError: a file that must be loaded cannot be used.
     """
     terms = [_parse_filter(word) for word in words.split()]
     return (subject for subject in subjects if all(_matches(subject, *term) for term in terms))
@@ -262,7 +256,11 @@ def _matches(subject: Subject, key: str, glob: str) -> bool:
         return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
     if subject.kind == "log":  # it has no cassette
         return False
-    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](load_subject(subject)))
+    try:
+        loaded = load_subject(subject)
+    except UnreadableError:
+        return True
+    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](loaded))
 
 
 class ExistingNames(msgspec.Struct, frozen=True):

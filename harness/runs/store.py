@@ -16,11 +16,12 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.errors import UnreadableError, UsageError
+from harness.files.load import refuse_bom
 from harness.judging.case import Case
 from harness.judging.cause import cause_of_cell
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
-from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Output, Run
+from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Output, Run, UnreadableFile
 from harness.turns.exact_json import encodable
 
 try:
@@ -106,17 +107,26 @@ class RunWriter:
         if output and result.outcome.fails:
             self._append(result.cell, 2, encode_line(Output(result.cell, output)))
 
-    def finish(self, *, interrupted: bool = False, not_run: int = 0) -> Footer:
+    def finish(
+        self,
+        *,
+        interrupted: bool = False,
+        not_run: int = 0,
+        unreadable: tuple[UnreadableFile, ...] = (),
+    ) -> Footer:
         """Sort the lines, add the footer and put the file at its path.
 
         Args:
             interrupted: the user stopped the run.
             not_run: number of planned cells that did not run.
+            unreadable: selected files that cannot be used.
 
         Returns:
             The footer. A run without a result never replaces an older one.
         """
-        footer = Footer(self._results, self._replays, interrupted, not_run)
+        footer = Footer(
+            self._results, self._replays, interrupted, not_run, unreadable or msgspec.UNSET
+        )
         if self._results or not self._path.exists():
             self._seal(footer)
         _release(self._opened(), self._partial)
@@ -269,6 +279,7 @@ class _Reader:
             yield line
 
     def _read_header(self, line: bytes) -> Header:
+        refuse_bom(line, str(self._path))
         try:
             schema = msgspec.json.decode(line, type=_SchemaOnly).schema
         except (ValueError, RecursionError) as error:

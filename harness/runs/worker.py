@@ -1,7 +1,7 @@
 """One job -> one result: load what the job names, here or in a worker process, and judge it."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from functools import lru_cache
 from pathlib import Path
@@ -12,8 +12,9 @@ import msgspec
 from harness.conversation.discovery import load_agent
 from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
 from harness.conversation.history.third_party import read_messages
+from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError
-from harness.files.load import read_file
+from harness.files.load import read_file, read_head, refuse_bom
 from harness.files.names import did_you_mean, nearest
 from harness.files.paths import path_below
 from harness.judging.blame import request_digest
@@ -40,12 +41,13 @@ from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import CAPABILITIES
+from harness.providers import UNKNOWN
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
 from harness.runs.declared import declared_agent, declared_normalizer
 from harness.runs.plan import Job, Subject, subject_id
-from harness.runs.run import AnyCase
+from harness.runs.run import AnyCase, UnreadableFile
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Interaction
@@ -79,6 +81,7 @@ def load_log(subject: Subject) -> LoggedConversation:
 @lru_cache(_FILES_KEPT)
 def _logs(path: str) -> tuple[LoggedConversation, ...]:
     data = read_file(Path(path))
+    refuse_bom(data, path)
     found = decode(data, path) if is_conversation(data) else read_messages(data)
     if not found:
         raise UnreadableError(
@@ -129,6 +132,34 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
     loaded = load_subject(job.subject)
     result, case = _judge(job, loaded, cuts)
     return msgspec.structs.replace(result, source=_source(job.subject)), case
+
+
+def judge_if_readable(
+    job: Job, cuts: Cuts = "standard"
+) -> tuple[Result, AnyCase | None] | UnreadableFile:
+    """Judge the cell that `job` names, or return the file that cannot be used."""
+    return unreadable_file(job.subject) or judge_job(job, cuts)
+
+
+def unreadable_file(subject: Subject) -> UnreadableFile | None:
+    """Return the file of `subject` if it cannot be used, and why; None if it can."""
+    try:
+        if subject.kind == "log":
+            load_log(subject)
+        else:
+            load_subject(subject)
+    except UnreadableError as error:
+        return UnreadableFile(subject.path, str(error))
+    return None
+
+
+def readable_subjects(
+    subjects: Iterable[Subject],
+) -> tuple[tuple[Subject, ...], tuple[UnreadableFile, ...]]:
+    """Return the subjects whose files can be used, and the files of the others; loads all."""
+    found = [(subject, unreadable_file(subject)) for subject in subjects]
+    good = tuple(subject for subject, broken in found if broken is None)
+    return good, tuple(broken for _, broken in found if broken is not None)
 
 
 def _judge(job: Job, loaded: LoadedSubject, cuts: Cuts) -> tuple[Result, AnyCase | None]:
@@ -196,10 +227,16 @@ def load_subject(subject: Subject) -> LoadedSubject:
         UnreadableError: one of them cannot be used, or the two do not fit.
     """
     path = Path(subject.path)
-    if subject.kind == "cassette":
-        cassette = cassette_file.load_cassette(
-            path, Path(subject.roots[0]) if subject.roots else None
+    if subject.kind == "unreadable":
+        read_head(path)
+        raise UnreadableError(
+            "expected a scenario (key `expect` or `conversation`) or a cassette "
+            "(key `interactions`)",
+            where=subject.path,
+            hint="take other recordings in with `harness import`",
         )
+    if subject.kind == "cassette":
+        cassette = _load_cassette(path, Path(subject.roots[0]) if subject.roots else None)
         alone = _unlabelled_cassette(cassette, subject.dialect)
         return LoadedSubject(
             alone, _recorded_scenario(alone, subject.path) if subject.conversation else None
@@ -221,6 +258,18 @@ def load_subject(subject: Subject) -> LoadedSubject:
 @lru_cache(_SUBJECTS_KEPT)
 def _source(subject: Subject) -> CassetteFacts:
     return source_of(load_subject(subject).cassette)
+
+
+def _load_cassette(path: Path, root: Path | None) -> Cassette:
+    """Return the cassette at `path`; a misspelled dialect would leave it without a judge."""
+    cassette = cassette_file.load_cassette(path, root)
+    if cassette.interactions and cassette.dialect not in (UNKNOWN, *DIALECTS):
+        raise UnreadableError(
+            f"there is no dialect {cassette.dialect!r}",
+            where=f"{path}: harness.dialect",
+            hint=did_you_mean(cassette.dialect, DIALECTS, "Choose one of"),
+        )
+    return cassette
 
 
 def _recorded_scenario(cassette: Cassette, where: str) -> Scenario:
@@ -271,7 +320,7 @@ def _cassette(name: str, subject: Subject) -> Cassette:
     for root in map(Path, subject.roots[1:]):
         path = root / f"{name}.yaml"
         if path.is_file() and path_below(path, root) is not None:
-            cassette = cassette_file.load_cassette(path, root)
+            cassette = _load_cassette(path, root)
             read = cassette.with_each(dialect=subject.dialect) if subject.dialect else cassette
             return identify(read)
     raise UnreadableError(

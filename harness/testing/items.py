@@ -23,7 +23,7 @@ from harness.runs.gate import replay_command
 from harness.runs.plan import Job, subject_id
 from harness.runs.policy import expectations_of
 from harness.runs.selection import select_subjects
-from harness.runs.worker import is_job_supported, judge_job
+from harness.runs.worker import is_job_supported, judge_job, unreadable_file
 
 CellFailed = pytest.fail.Exception
 
@@ -131,17 +131,37 @@ class ScenarioFile(pytest.File):
             chosen, entries = _selection(self.config)
             subject = select_subjects([self.path], option("--harness-dialect"))[0]
             names = chosen.agents if subject.conversation else chosen.normalizers
-            jobs = [Job(subject, name) for name in names]
+            broken = unreadable_file(subject)
+            jobs = [] if broken else [Job(subject, name) for name in names]
             if not option("--harness-unsupported"):
                 jobs = list(filter(is_job_supported, jobs))
             marks = [expectation_marks(job, entries) for job in jobs]
         except HarnessError as error:
             raise self.CollectError(str(error)) from error
+        if broken is not None:  # an error of the collection would keep all other files from running
+            yield UnreadableItem.from_parent(self, name="unreadable", error=broken.error)
         for job, decorators in zip(jobs, marks, strict=True):
             item = CellItem.from_parent(self, name=job.normalizer, job=job)
             for decorator in decorators:
                 item.add_marker(decorator)
             yield item
+
+
+def fail_unreadable(error: str) -> None:
+    """Fail the test that stands for a file which cannot be used."""
+    pytest.fail("\n".join(map(marked, error.splitlines())), pytrace=False)
+
+
+class UnreadableItem(pytest.Item):
+    """A scenario file that cannot be used; it fails with the reason."""
+
+    def __init__(self, *, error: str, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own arguments
+        super().__init__(**kwargs)
+        self._error = error
+
+    def runtest(self) -> None:
+        """Fail."""
+        fail_unreadable(self._error)
 
 
 class CellItem(pytest.Item):

@@ -7,14 +7,14 @@ imported only for a fuzz item. As in the gate, only a violated MUST rule fails a
 """
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 import pytest
 
-from harness.errors import UsageError
+from harness.errors import UnreadableError, UsageError
 from harness.judging.replaying import Cuts
 from harness.project import project
 from harness.reporting.text.cell import findings_lines
@@ -25,7 +25,7 @@ from harness.runs.plan import Job, subject_id
 from harness.runs.policy import expectations_of
 from harness.runs.selection import ExistingNames, existing_names
 from harness.runs.worker import is_job_supported
-from harness.testing.items import check_cell, expectation_marks, today
+from harness.testing.items import check_cell, expectation_marks, fail_unreadable, today
 
 _Check: TypeAlias = Callable[[pytest.Config], None]
 _Kind: TypeAlias = Literal["normalizer", "agent"]
@@ -59,7 +59,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
 
     Raises:
         UsageError: a name is unknown, nothing is selected, or an extra is not installed.
-        UnreadableError: a scenario, a cassette or a file of the project is unusable.
+        UnreadableError: a file of the project is unusable. A scenario or cassette that is has an
+            item that fails.
     """
     if not normalizer and not agent:
         raise UsageError(
@@ -71,8 +72,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     names = (tuple(filter(None, (name,))) for _, name in clients)
     found = requested_cells(SelectedClients(*names), map(Path, paths), select)
     jobs = tuple(job for job in found.jobs if job.subject.kind != "log")
-    cells = tuple(filter(is_job_supported, jobs))
-    if not cells:
+    cells, unreadable = _supported(jobs)
+    if not cells and not unreadable:
         raise UsageError(
             f"the client supports nothing that {found.words!r} selects",
             where="conformance_suite",
@@ -80,11 +81,33 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         )
     fuzzed = _fuzz_items(clients, fuzz, cells, found.paths) if fuzz is not None else ()
 
-    @pytest.mark.parametrize("check_item", [*_items(jobs, cells, cuts), *fuzzed])
+    failing = [
+        pytest.param(partial(_fail_unreadable, error), id=f"unreadable {path}")
+        for path, error in unreadable.items()
+    ]
+
+    @pytest.mark.parametrize("check_item", [*failing, *_items(jobs, cells, cuts), *fuzzed])
     def test_conformance(check_item: _Check, pytestconfig: pytest.Config) -> None:
         check_item(pytestconfig)
 
     return test_conformance
+
+
+def _supported(jobs: Iterable[Job]) -> tuple[tuple[Job, ...], dict[str, str]]:
+    """Return the cells that the client supports, and the error of each file that is unusable."""
+    cells: list[Job] = []
+    unreadable: dict[str, str] = {}
+    for job in jobs:
+        try:
+            if is_job_supported(job):
+                cells.append(job)
+        except UnreadableError as error:
+            unreadable[job.subject.path] = str(error)
+    return tuple(cells), unreadable
+
+
+def _fail_unreadable(error: str, _config: pytest.Config) -> None:
+    fail_unreadable(error)
 
 
 def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> Iterator[Any]:

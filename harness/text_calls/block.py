@@ -128,6 +128,9 @@ def trailing(
     return Trailing(gap + len(marker), over=marker in dialect.openers)
 
 
+_FIRST_WINDOW: Final = 256
+
+
 class Block(msgspec.Struct):
     """A block whose end has not come yet.
 
@@ -135,6 +138,7 @@ class Block(msgspec.Struct):
         shown: it is quoted, and will be emitted as text.
         pieces: its raw text so far, after the opener.
         taken: characters in `pieces`.
+        window: the most characters that `ending` is fed next.
     """
 
     dialect: TextDialect
@@ -143,11 +147,13 @@ class Block(msgspec.Struct):
     shown: bool
     pieces: list[str] = msgspec.field(default_factory=list)
     taken: int = 0
+    window: int = _FIRST_WINDOW
 
     def take(self, piece: str) -> None:
         """Take more of its text."""
         self.pieces.append(piece)
         self.taken += len(piece)
+        self.window = max(_FIRST_WINDOW, self.taken)
 
     def cut(self, end: int) -> str:
         """End it inside what was taken; return what is text again."""

@@ -20,14 +20,19 @@ class Found(msgspec.Struct):
     Fields:
         raw: the block that held it, opener included.
         closed: its closing marker came.
-        tail: what was swallowed after the block, for the last call of it.
+        tails: what was swallowed after the block, for the last call of it.
     """
 
     call: WrittenCall
     dialect: TextDialect
     raw: str
     closed: bool
-    tail: str = ""
+    tails: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def tail(self) -> str:
+        """What was swallowed after the block."""
+        return "".join(self.tails)
 
     @property
     def is_leftover(self) -> bool:
@@ -69,10 +74,12 @@ def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None
 
 def close_calls(found: Sequence[Found], raw: str) -> None:
     """Note what was swallowed after the block of these calls, and closes them."""
-    for each in found:
-        each.closed = True
-    for last in found[-1:]:
-        last.tail += raw
+    if not found:
+        return
+    if not found[-1].closed:  # else all of them are: a block may have many, and many ends
+        for each in found:
+            each.closed = True
+    found[-1].tails.append(raw)
 
 
 def void_calls(found: list[Found], dialect: TextDialect, why: str) -> None:

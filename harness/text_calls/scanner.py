@@ -247,7 +247,7 @@ class Scanner:
             return at
         self._transcript.hide()
         self._enter(section)
-        if section.voids:
+        if section.voids and dialect not in self._voids:
             self._voids[dialect] = section.voids
             void_calls(self.found, dialect, section.voids)
         return at + section.header
@@ -286,25 +286,35 @@ class Scanner:
     # Blocks
 
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
-        """Feed the open block; return the text that is left, and where to continue in it."""
-        end = block.ending.feed(buffer, at)
-        if end >= block.taken:
-            stop = at + end - block.taken
-            block.take(buffer[at:stop])
-            self._finish(block, closed=True)
-            return buffer, stop
-        block.take(buffer[at:])
-        if final:
+        """Feed the open block; return the text that is left, and where to continue in it.
+
+        The block gets windows of the text, each twice as long as the one before: looking for the
+        end of many short blocks in a long text must not cost the rest of the text for each.
+        """
+        end = MORE
+        while end == MORE and at < len(buffer):
+            window = buffer[at : at + block.window]
+            end = block.ending.feed(window, 0)
+            if end >= block.taken:
+                size = end - block.taken
+                block.take(window[:size])
+                self._finish(block, closed=True)
+                return buffer, at + size
+            block.take(window)
+            at += len(window)
+        if end == MORE and final:
             end = block.ending.close()
             if end == MORE:
                 self._finish(block, closed=False)
-        return (buffer, len(buffer)) if end == MORE else self._cut_back(block, end)
+        return (buffer, at) if end == MORE else self._cut_back(block, end, buffer, at)
 
-    def _cut_back(self, block: Block, end: int) -> tuple[str, int]:
+    def _cut_back(self, block: Block, end: int, buffer: str, at: int) -> tuple[str, int]:
         """The block ended inside what was taken: the rest is text again."""
         rest = block.cut(end)
         self._finish(block, closed=True)
-        return rest, 0
+        if len(rest) <= at:  # all of it came from this buffer
+            return buffer, at - len(rest)
+        return rest + buffer[at:], 0
 
     def _finish(self, block: Block, *, closed: bool) -> None:
         self._block = None

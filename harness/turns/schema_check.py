@@ -1,7 +1,8 @@
 """Arguments against the JSON Schema that the request declares for their tool.
 
 A schema that is itself invalid, refers to another document or is too large is treated as no
-schema at all; nothing here opens a file or touches the network.
+schema at all, and so is one whose validation takes too many steps for the arguments, which
+`unchecked` reports. Nothing here opens a file or touches the network.
 """
 
 import json
@@ -11,12 +12,21 @@ from typing import Any, Final, NoReturn
 import jsonschema_rs
 import msgspec
 
+from harness.turns.schema_cost import StepCounter, UnboundedError
 from harness.turns.turn import Tool
 
 _SCHEMA_BYTES = 1 << 20
 _SCHEMAS_KEPT = 1024
 _PROBLEM_CHARACTERS = 200
 _BACKTRACKS = 10_000
+# About a tenth of a second; what a real schema takes is a thousandth of it.
+MOST_STEPS: Final = 2_000_000
+# Each step, and each subschema, may fail with a message that contains the value.
+_MOST_EXPLAINED_STEPS: Final = 5_000
+_MOST_EXPLAINED_CHARACTERS: Final = 20_000_000
+# Without references, a schema of this size is never applied more often than its size.
+_SMALL_SCHEMA: Final = 2_000
+_UNEXPLAINED: Final = "does not fit the schema of the tool; both are too large to say where"
 # Google's names of types -> those of JSON Schema. Source: Gemini API reference, `Schema`.
 _TYPES: Final = {
     name.upper(): name
@@ -24,24 +34,62 @@ _TYPES: Final = {
 }
 
 
+class _Compiled(msgspec.Struct, frozen=True):
+    """A schema that can be used, and what counts the steps of its validation."""
+
+    validator: jsonschema_rs.Validator
+    counter: StepCounter
+
+    def steps(self, arguments: dict[str, Any]) -> int:
+        """Return the most steps that the validation takes, at most one more than `MOST_STEPS`."""
+        if not self.counter.refers and self.counter.size <= _SMALL_SCHEMA:
+            return 0
+        try:
+            return min(self.counter.steps(arguments), MOST_STEPS + 1)
+        except UnboundedError:
+            return MOST_STEPS + 1
+
+
 class Checker:
     """Keeps the compiled validators, because a run asks for the same tools again and again."""
 
     def __init__(self) -> None:
-        self._validators: dict[bytes, jsonschema_rs.Validator | None] = {}
+        self._validators: dict[bytes, _Compiled | None] = {}
 
     def problem(self, tool: Tool, arguments: dict[str, Any]) -> str:
-        """Return why `arguments` do not fit `tool`, at most 200 characters; "" if they do."""
-        validator = self._validator(tool)
-        if validator is None:
+        """Return why `arguments` do not fit `tool`, at most 200 characters; "" if they do.
+
+        "" too if that takes too many steps, as `unchecked` says.
+        """
+        compiled = self._compiled(tool)
+        if compiled is None or (steps := compiled.steps(arguments)) > MOST_STEPS:
             return ""
+        validator = compiled.validator
         try:
+            if validator.is_valid(arguments):
+                return ""
+            size = len(repr(arguments))
+            if (
+                steps > _MOST_EXPLAINED_STEPS
+                or compiled.counter.size * size > _MOST_EXPLAINED_CHARACTERS
+            ):
+                return _UNEXPLAINED
             error = next(iter(validator.iter_errors(arguments)), None)
         except (ValueError, RecursionError) as limit:
             return f"cannot be checked: {limit}"[:_PROBLEM_CHARACTERS]
         return "" if error is None else _problem_text(error)
 
-    def _validator(self, tool: Tool) -> jsonschema_rs.Validator | None:
+    def unchecked(self, tool: Tool, arguments: dict[str, Any]) -> str:
+        """Return why `problem` did not compare `arguments` with the schema; "" if it did."""
+        compiled = self._compiled(tool)
+        if compiled is None or compiled.steps(arguments) <= MOST_STEPS:
+            return ""
+        return (
+            f"{tool.name}: arguments not checked: the schema of the tool takes more than "
+            f"{MOST_STEPS:,} steps, or refers to itself"
+        )
+
+    def _compiled(self, tool: Tool) -> _Compiled | None:
         try:
             schema = msgspec.json.encode(tool.parameters)
         except (TypeError, ValueError, RecursionError):
@@ -73,15 +121,17 @@ def misfit(
     return f"{name}: {problem}" if problem else ""
 
 
-def _compile_schema(schema: bytes) -> jsonschema_rs.Validator | None:
+def _compile_schema(schema: bytes) -> _Compiled | None:
     if len(schema) > _SCHEMA_BYTES:
         return None
     try:
-        return jsonschema_rs.validator_for(
-            json.loads(schema, object_hook=_as_json_schema),
+        read = json.loads(schema, object_hook=_as_json_schema)
+        validator = jsonschema_rs.validator_for(
+            read,
             retriever=_refuse,
             pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS),
         )
+        return _Compiled(validator, StepCounter(read))
     except (ValueError, RecursionError):
         return None
 

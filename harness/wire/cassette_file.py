@@ -13,7 +13,7 @@ import msgspec
 
 from harness.errors import UnreadableError
 from harness.files import yaml_text
-from harness.files.load import read_file
+from harness.files.load import read_file, refuse_bom
 from harness.files.names import nearest_name
 from harness.files.typed import (
     expect_list,
@@ -258,6 +258,7 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
         hint="Check the path and its permissions.",
         too_large_hint="Split the cassette.",
     )
+    refuse_bom(data, str(path))
     return parse_cassette(data, _id(path, root), where=str(path))
 
 

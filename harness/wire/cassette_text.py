@@ -12,7 +12,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from harness.files.yaml_text import format_block, format_scalar
+from harness.files.yaml_text import format_block, format_key, format_scalar
 from harness.wire import prompt_tools
 from harness.wire.cassette import Cassette
 from harness.wire.decompress import is_marked
@@ -73,7 +73,7 @@ def _headers(headers: Headers) -> Iterator[str]:
     yield "    headers:" + ("" if grouped else " {}")
     for name, values in grouped.items():
         items = ", ".join(format_scalar(value) for value in values)
-        yield f"      {format_scalar(name)}: [{items}]"
+        yield f"{format_key(name, '      ')} [{items}]"
 
 
 def _stored(body: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """`harness fuzz`: what it prints, keeps and leaves with."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -120,3 +121,31 @@ def test_fuzz_rejects_an_unknown_name_before_the_search(harness: Harness) -> Non
     left = harness("fuzz", FINISH, "-n", "naiv", "--no-database", *FEW)
     assert left.code == 2
     assert "unknown normalizer 'naiv'" in left.err
+
+
+def test_a_read_only_folder_is_named_before_the_search(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("")
+    left = harness("fuzz", MISTRAL, "-n", "reference", "--save", "file/kept", *FEW)
+    assert (left.code, "file/kept: cannot write" in left.err) == (2, True)
+    assert "Choose another folder with --save." in left.err
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("harness.cli.run_files.TemporaryFile", refuse)
+    left = harness("fuzz", MISTRAL, "-n", "reference", *FEW)
+    assert left.code == 2
+    assert ".harness-fuzz: cannot write the file: Read-only file system" in left.err
+    assert "pass --no-database" in left.err
+    assert harness("fuzz", MISTRAL, "-n", "reference", "--no-database", *FEW).code == 0
+
+
+def test_a_broken_seed_costs_itself_only(harness: Harness) -> None:
+    Path("bad.yaml").write_text("interactions: 5\n")
+    left = harness("fuzz", FINISH, "bad.yaml", "-n", "reference", *FEW)
+    assert left.code == 2
+    assert "error: bad.yaml: interactions: expected a list" in left.err
+    assert "findings, 0 causes in 30 inputs" in left.err
+    assert harness("fuzz", "bad.yaml", "-n", "reference", *FEW).code == 2

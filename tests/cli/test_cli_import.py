@@ -51,7 +51,7 @@ def recordings(tmp_path: Path) -> Path:
 def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = run(recordings, "-o", out, "--licence", "MIT")
-    assert result.exit_code == 0
+    assert result.exit_code == 2  # of bad.yaml, which costs no other file
     found = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.yaml"))
     assert found == [
         "deepseek/a-b-free/A.yaml",
@@ -96,6 +96,7 @@ def test_import_writes_only_below_the_output_folder(
     recordings: Path, tmp_path: Path, name: str
 ) -> None:
     out = tmp_path / "deep" / "out"
+    (recordings / "bad.yaml").unlink()
     result = run(recordings, "-o", out, "--model", name, "--provider", name)
     assert result.exit_code == 0
     assert not [path for path in tmp_path.rglob("*evil*") if out not in path.parents]

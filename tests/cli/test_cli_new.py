@@ -1,5 +1,6 @@
 """`harness new`: whatever is written is a cassette and a scenario that `reference` conforms to."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,26 @@ def test_new_rejects_unusable_options_with_a_hint(
 def test_options_take_the_type_that_the_writer_declares() -> None:
     made = parse_writer_options("openai-chat", ["name_pieces=2", "bom=true", "choice=null"], "m")
     assert (made.name_pieces, made.bom, made.choice, made.model) == (2, True, None, "m")
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_anything_is_written(
+    harness: Harness, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    left = harness("new", QUIRK, "-o", str(tmp_path / "file/below"), *CHAT)
+    assert left.code == 2
+    assert left.err.startswith("error: ")
+    assert "cannot write the file: Not a directory" in left.err
+    assert "Choose another folder with -o." in left.err
+
+
+def test_a_read_only_file_system_is_named(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("harness.cli.run_files.TemporaryFile", refuse)
+    left = harness("new", QUIRK, "-o", str(tmp_path), *CHAT)
+    assert (left.code, "Read-only file system" in left.err) == (2, True)
+    assert list(tmp_path.iterdir()) == []

@@ -92,6 +92,36 @@ def test_run_exits_with_2_when_a_file_is_unusable(harness: Harness) -> None:
     assert "broken.yaml" in left.err
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_broken_file_costs_itself_only(harness: Harness, jobs: str) -> None:
+    good = Path(shipped.bundled_folder("cassettes"), "dashscope/qwen-plus/split-chunks.yaml")
+    text = good.read_text(encoding="utf-8")
+    Path("own").mkdir()
+    Path("own/good.yaml").write_text(text)
+    Path("own/bad.yaml").write_text("interactions: 5\n")
+    Path("own/cut.yaml").write_text("interactions: [\n")
+    Path("own/mark.yaml").write_text("\ufeff" + text, encoding="utf-8")
+    Path("own/word.yaml").write_text(text.replace("dialect: openai-chat", "dialect: opnai-chat"))
+    Path("own/log.jsonl").write_text('{"role": "user"\n')
+    left = harness("run", "own", "own/log.jsonl", *REFERENCE, "-a", "plain-loop", "-j", jobs)
+    assert left.code == 2
+    errors = [line for line in left.err.splitlines() if line.startswith("error: ")]
+    named = [line.split()[1].partition(".")[0] for line in errors]
+    assert named == ["own/bad", "own/cut", "own/log", "own/mark", "own/word"]
+    assert "byte order mark" in errors[3]
+    assert "no dialect 'opnai-chat'" in errors[4]
+    assert "did you mean 'openai-chat'?" in left.err
+    run = read_run(Path("reports/run.jsonl"))
+    assert "cassette:good/reference" in {result.cell for result in run.results}
+    assert not run.complete
+    assert run.footer is not None
+    assert run.footer.unreadable
+    assert len(run.footer.unreadable) == 5
+    judged = harness("gate", "reports")
+    assert judged.code == 1
+    assert "gate fail: a file cannot be used: own/bad.yaml" in judged.err
+
+
 def test_run_exits_with_2_when_the_output_is_unwritable(harness: Harness) -> None:
     Path("file").write_text("")
     left = harness("run", DASHSCOPE, *QUICK, "-o", "file/reports")

@@ -14,6 +14,7 @@ KEYS = st.sampled_from(
         *("type", "index", "message", "content", "content_block", "delta", "usage", "error"),
         *("id", "name", "input", "text", "thinking", "partial_json", "stop_reason", "code"),
         *("input_tokens", "output_tokens", "role", "caller", "Message", "status", "signature"),
+        "\ud83d",
     )
 )
 TYPES = st.sampled_from(

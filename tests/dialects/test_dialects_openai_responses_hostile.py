@@ -77,3 +77,11 @@ def test_half_an_event_interrupts() -> None:
     turn = fold(read_deltas(body, plain=True))
     assert turn.failure == StreamFailure("interrupted", "the stream ended inside the event at 190")
     assert [error.snippet for error in turn.parse_errors] == [OSLO]
+
+
+@pytest.mark.parametrize("kind", ["added", "done"])
+def test_half_a_surrogate_pair_in_arguments_of_a_list_of_events_raises_nothing(kind: str) -> None:
+    given = {"type": "function_call", "call_id": "c", "name": "f", "arguments": {"\ud83d": 1}}
+    event = {"type": f"response.output_item.{kind}", "output_index": 0, "item": given}
+    turn = fold(read_deltas(b"data: " + json.dumps([event]).encode() + b"\n\n"))
+    assert [error.snippet for error in turn.parse_errors] == ['{"\\ud83d": 1}']

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UnreadableError
+from harness.files.load import BOM
 from harness.recording.importers import READERS, chat_log, read
 from harness.recording.importers import mitmproxy as netstrings
 from harness.recording.importers.http_message import chunk_ranges, without_chunks
@@ -244,13 +245,34 @@ def test_flows_of_every_version_that_got_an_answer() -> None:
     [
         flows(flow(STREAM))[:-9],
         flows(flow(STREAM)) + b"9:a",
-        flows(flow(STREAM), {"response": {"status_code": "x"}, "request": {"headers": []}}),
+        flows({"response": {"status_code": "x"}, "request": {"headers": []}}),
         b"9:4:type;0:?]",
     ],
 )
 def test_damaged_flows_are_refused(data: bytes) -> None:
     with pytest.raises(UnreadableError):
         read(PurePath("a.x"), data)
+
+
+@pytest.mark.parametrize("port", [[], {}, b"443", "443", 1.5, -1, 65_536, 10**9])
+def test_a_flow_with_a_wrong_port_costs_no_other(port: object) -> None:
+    wrong = flow(STREAM)
+    wrong["request"] = {**wrong["request"], "authority": b"", "headers": (), "port": port}
+    answer = read(PurePath("a.x"), flows(wrong, flow(STREAM)))
+    assert answer is not None
+    container, held = answer
+    assert container == "mitmproxy"
+    assert [each.body for each in held.cassette.interactions] == [STREAM]
+    assert list(held.damaged) == [0]
+    assert "expected a port from 0 to 65535" in held.damaged[0]
+
+
+def test_a_byte_order_mark_changes_nothing_of_a_container() -> None:
+    for data in SAMPLES.values():
+        plain, marked = (
+            import_file(PurePath("a.x"), it, "a", Labels()) for it in (data, BOM + data)
+        )
+        assert (marked.container, marked.skipped) == (plain.container, plain.skipped)
 
 
 def test_netstrings_are_bounded() -> None:

@@ -100,6 +100,25 @@ def test_markdown_text_is_one_line_without_markup(said: str) -> None:
     assert not re.search(r"[<>@!]|://|#(?!\d+;)", shown)
 
 
+_SIGNS = (
+    *("-", "+", "*", "1.", "2)", " ", "    ", "#", "=", "---", "`", "~~~", "<b>", "<!--", "**"),
+    *("[a](b)", "![x](y)", "http://a.b", "www.a.b", "|", "\\", "\n", "\t", "&", "x", "[x]: /u"),
+)
+_SIGNED = st.lists(st.sampled_from(_SIGNS), min_size=1, max_size=7).map("".join)
+
+
+@given(_SIGNED, st.sampled_from(("- {}", "# {}", "{}")))
+def test_text_is_text_for_a_parser_of_markdown(said: str, line: str) -> None:
+    parse = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table").parse
+
+    def kinds(text: str) -> list[str]:
+        found = [one for each in parse(text) for one in (each, *(each.children or ()))]
+        return [each.type for each in found if each.type not in {"text", "text_special"}]
+
+    assert kinds(line.format(visible.markdown_text(said))) == kinds(line.format("x"))
+    assert "code_inline" in kinds(line.format(visible.markdown_code(said)))
+
+
 @given(texts)
 def test_markdown_code_span_contains_all_of_its_text(said: str) -> None:
     span = visible.markdown_code(said)

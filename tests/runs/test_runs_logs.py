@@ -123,8 +123,9 @@ def test_third_party_messages_count_if_named(tmp_path: Path, data: bytes, count:
 def test_named_file_without_conversations_is_an_error(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "other.jsonl"
     path.write_bytes(data)
+    (subject,) = select_subjects([path])
     with pytest.raises(UnreadableError, match="expected conversations") as caught:
-        select_subjects([path])
+        judge_job(Job(subject, ""))
     assert str(path) in str(caught.value)
 
 
@@ -134,18 +135,16 @@ def test_file_of_any_bytes_is_read_or_an_error(
 ) -> None:
     path = tmp_path_factory.mktemp("any") / "any.jsonl"
     path.write_bytes(data)
-    try:
-        subjects = select_subjects([path])
-    except UnreadableError:
-        return
+    subjects = select_subjects([path])
     assert {subject.kind for subject in subjects} == {"log"}
 
 
 def test_damaged_log_is_an_error_with_its_line(tmp_path: Path) -> None:
     path = written(tmp_path, RETRIED)
     path.write_bytes(path.read_bytes() + b"{]\n")
+    (subject,) = select_subjects([tmp_path])
     with pytest.raises(UnreadableError, match="expected one JSON object"):
-        select_subjects([tmp_path])
+        judge_job(Job(subject, ""))
 
 
 def test_log_that_became_shorter_is_an_error(tmp_path: Path) -> None:

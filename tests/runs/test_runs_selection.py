@@ -8,7 +8,8 @@ import pytest
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.runs.plan import subject_id
-from harness.runs.selection import select_subjects
+from harness.runs.selection import filter_subjects, select_subjects
+from harness.runs.worker import load_subject
 
 SCENARIO = "title: t\ncassette: {}\nexpect:\n- finish: stop\n"
 CASSETTE = "interactions: []\nversion: 1\n"
@@ -130,8 +131,37 @@ def test_missing_path_is_a_usage_error() -> None:
 
 def test_named_file_must_be_a_scenario_or_a_cassette() -> None:
     put("x.yaml", "name: x\n")
+    (subject,) = select_subjects([Path("x.yaml")])
+    assert (subject.kind, subject_id(subject)) == ("unreadable", "x.yaml")
     with pytest.raises(UnreadableError, match="expected a scenario"):
-        ids("x.yaml")
+        load_subject(subject)
+    assert select_subjects([Path()]) == ()
+
+
+def test_a_file_with_a_byte_order_mark_is_found_and_the_mark_named() -> None:
+    put("x.yaml", "\ufeff" + CASSETTE)
+    (subject,) = select_subjects([Path()])
+    assert subject.kind == "cassette"
+    with pytest.raises(UnreadableError, match="found a byte order mark"):
+        load_subject(subject)
+
+
+def test_an_unknown_dialect_is_named_with_the_nearest_one() -> None:
+    bundled = shipped.bundled_folder("cassettes") / "dashscope/deepseek-v3/narration-and-call.yaml"
+    text = bundled.read_text(encoding="utf-8")
+    assert "  dialect: openai-chat\n" in text
+    put("x.yaml", text.replace("  dialect: openai-chat\n", "  dialect: opnai-chat\n"))
+    (subject,) = select_subjects([Path()])
+    with pytest.raises(UnreadableError, match="no dialect 'opnai-chat'") as caught:
+        load_subject(subject)
+    assert caught.value.hint == "did you mean 'openai-chat'?"
+
+
+def test_a_file_that_cannot_be_loaded_matches_every_filter() -> None:
+    put("bad.yaml", "interactions: 3\n")
+    put("good.yaml")
+    found = filter_subjects(select_subjects([Path()]), "provider:openai")
+    assert [subject.path for subject in found] == ["bad.yaml"]
 
 
 def test_top_level_keys_decide_the_kind_of_a_file() -> None:

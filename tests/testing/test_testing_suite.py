@@ -238,3 +238,30 @@ def test_unsupported_cells_are_items_only_with_the_option(pytester: pytest.Pytes
     assert _outcomes(asked) == {"skipped": 1}
     supported = pytester.runpytest_inprocess(*named, "scenarios")
     assert _outcomes(supported) == {"failed": 1}
+
+
+def test_a_broken_file_is_an_item_that_fails_and_costs_no_other(pytester: pytest.Pytester) -> None:
+    bundled = _SCENARIOS.parent / "cassettes/dashscope/qwen-plus/split-chunks.yaml"
+    (pytester.path / "own").mkdir()
+    shutil.copy(bundled, pytester.path / "own/good.yaml")
+    (pytester.path / "own/bad.yaml").write_text("interactions: 5\n")
+    pytester.makepyfile(
+        "from harness.testing import conformance_suite\n"
+        "test_conformance = conformance_suite('reference', paths=['own'], cuts='quick')\n"
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rf")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*unreadable own/bad.yaml*expected a list*"])
+
+
+def test_a_broken_scenario_file_keeps_no_other_from_running(pytester: pytest.Pytester) -> None:
+    (pytester.path / "scenarios").mkdir()
+    for name in ("split-chunks", "split-chunks-2"):
+        text = (_SCENARIOS / "dashscope/split-chunks.yaml").read_text(encoding="utf-8")
+        (pytester.path / f"scenarios/{name}.yaml").write_text(text)
+    shutil.copytree(_SCENARIOS / "tools", pytester.path / "scenarios/tools")
+    (pytester.path / "scenarios/bad.yaml").write_text("title: t\ncassette: a\nexpect: 3\n")
+    pytester.makeini("[pytest]\nharness_scenarios = scenarios\n")
+    result = pytester.runpytest_inprocess("--harness-normalizer", "reference", "-rf")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*bad.yaml::unreadable*expect: expected a list*"])

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls import MARKERS, TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
+from harness.text_calls.boundaries import Ending
 from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.turns.turn import Tool
 from tests.text_calls.round_trip import SIZES, TOOLS, read
 
 _CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
@@ -318,3 +320,39 @@ def test_a_name_alone_in_the_tags_is_a_call_at_the_edge_of_words(
 ) -> None:
     turn = read(text, ("glm", "tagged-json"), size)
     assert (len(turn.tool_calls), turn.parse_errors) == (calls, ())
+
+
+# The cost of many blocks
+
+
+@pytest.mark.parametrize("name", sorted(TEXT_DIALECTS))
+def test_short_blocks_in_a_long_text_do_not_cost_the_rest_of_it(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialect = TEXT_DIALECTS[name]
+    block = dialect.write([WrittenCall("f", '{"a": "b"}', "c")])
+    fed = 0
+
+    def scanned(times: int) -> int:
+        nonlocal fed
+        fed = 0
+        policy = TextPolicy(dialects=frozenset({name}))
+        list(read_text_calls([TextDelta(block * times)], (Tool("f"),), policy))
+        return fed
+
+    ending = dialect.ending
+
+    def counting(opener: str) -> Ending:
+        found = ending(opener)
+        feed = found.feed
+
+        def counted(text: str, start: int) -> int:
+            nonlocal fed
+            fed += len(text) - start
+            return feed(text, start)
+
+        monkeypatch.setattr(found, "feed", counted, raising=False)
+        return found
+
+    monkeypatch.setattr(dialect, "ending", counting)
+    assert scanned(160) <= 6 * scanned(40) + 2_000

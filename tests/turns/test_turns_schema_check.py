@@ -132,3 +132,57 @@ def test_equal_schemas_share_a_validator() -> None:
 )  # fmt: skip
 def test_any_schema_gets_a_verdict(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     assert isinstance(problem(schema, arguments), str)
+
+
+def _doubling(depth: int, kind: str, leaf: dict[str, Any]) -> Tool:
+    """Return a tool of less than 3 KB whose schema takes 2**depth steps."""
+    parts = {f"d{n}": {kind: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(depth)}
+    schema = {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{depth}": leaf}}
+    return Tool("f", "", schema)
+
+
+@pytest.mark.parametrize("kind", ["allOf", "anyOf", "oneOf"])
+@pytest.mark.parametrize("leaf", [{"type": "string"}, {"type": "object"}])
+def test_a_schema_that_would_never_end_is_reported_and_fulfilled(
+    kind: str, leaf: dict[str, Any]
+) -> None:
+    tool, checker = _doubling(40, kind, leaf), Checker()
+    assert checker.problem(tool, {}) == ""
+    assert "arguments not checked" in checker.unchecked(tool, {})
+
+
+def test_a_schema_that_branches_with_each_level_of_the_arguments_is_reported() -> None:
+    again = {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}
+    tool, checker = Tool("f", "", {"properties": {"a": again}}), Checker()
+    deep: dict[str, Any] = {}
+    for _ in range(40):
+        deep = {"a": deep}
+    assert checker.unchecked(tool, {"a": {}}) == ""
+    assert "arguments not checked" in checker.unchecked(tool, deep)
+
+
+def test_a_schema_of_references_in_a_circle_is_reported() -> None:
+    names = range(9)
+    each = {"allOf": [{"$ref": f"#/$defs/{n}"} for n in names]}
+    tool = Tool("f", "", {"$ref": "#/$defs/0", "$defs": {str(n): each for n in names}})
+    assert "arguments not checked" in Checker().unchecked(tool, {})
+
+
+def test_a_recursive_schema_is_checked_however_deep_the_arguments() -> None:
+    items = {"type": "array", "items": {"$ref": "#"}}
+    tool = Tool("f", "", {"properties": {"v": {"type": "integer"}, "c": items}})
+    tree: dict[str, Any] = {"v": 1}
+    for n in range(60):
+        tree = {"v": n, "c": [tree]}
+    checker = Checker()
+    assert (checker.problem(tool, tree), checker.unchecked(tool, tree)) == ("", "")
+    tree["c"][0]["v"] = "x"
+    assert "is not of type" in checker.problem(tool, tree)
+
+
+def test_a_misfit_that_is_too_large_to_explain_is_still_found() -> None:
+    checker = Checker()
+    tool = _doubling(14, "anyOf", {"type": "string"})
+    assert "too large to say where" in checker.problem(tool, {})
+    many = Tool("f", "", {"anyOf": [{"required": [f"r{n}"]} for n in range(300)]})
+    assert "too large to say where" in checker.problem(many, {"a": "x" * 100_000})

@@ -9,8 +9,6 @@ Source: Anthropic API reference, "Streaming Messages", "Errors" and "Handling st
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
-import msgspec
-
 from harness.dialects.anthropic.blocks import BlockDelta, Blocks, piece_of
 from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
@@ -150,7 +148,9 @@ class _Reader(EventReader):
             return
         if type(delta.get("partial_json")) is dict:
             delta = exact_event(value, frame.data).get("delta", delta)
-        self._blocks.delta(value.get("index"), msgspec.convert(delta, BlockDelta))
+        # Not `msgspec.convert`, which refuses half a surrogate pair in the name of any member.
+        known = {name: delta.get(name) for name in BlockDelta.__struct_fields__}
+        self._blocks.delta(value.get("index"), BlockDelta(**known))
 
     def _block_stop(self, value: Json, _: Frame) -> None:
         self._blocks.stop(value.get("index"))

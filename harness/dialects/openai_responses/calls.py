@@ -8,8 +8,6 @@ client, such as a shell command, is a call whose arguments are the JSON of its c
 
 from typing import Any
 
-import msgspec
-
 from harness.dialects.kit.assembly import Assembly
 from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_responses.items import (
@@ -125,7 +123,7 @@ class ResponsesCalls:
         try:
             return self._exact_text(frame, (*path, field))
         except (LookupError, TypeError):  # the payload may hold a list of events
-            return msgspec.json.encode(arguments).decode()
+            return write_exactly(arguments)
 
     def _exact_text(self, frame: Frame, path: Path) -> str:
         if self._exact is None or self._exact[0] is not frame:

@@ -3,6 +3,7 @@
 from pathlib import PurePath
 from typing import Final
 
+from harness.files.load import BOM
 from harness.recording.importers import (
     chat_log,
     chunk_list,
@@ -38,6 +39,8 @@ READERS: Final[dict[str, Reader]] = {
     "raw-sse": raw_body.read_text,
     raw_body.CONTAINER: raw_body.read,
 }
+# A byte order mark is a part of a body, and not of the text of a container.
+_OF_BODIES: Final = (raw_body.read_text, raw_body.read)
 
 
 def read(path: PurePath, data: bytes) -> tuple[str, ContainerFile] | None:
@@ -46,8 +49,9 @@ def read(path: PurePath, data: bytes) -> tuple[str, ContainerFile] | None:
     Raises:
         UnreadableError: a known container, but no entry can be read.
     """
+    text = data.removeprefix(BOM)
     for container, reader in READERS.items():
-        found = reader(path, data)
+        found = reader(path, data if reader in _OF_BODIES else text)
         if found is not None:
             return container, found
     return None

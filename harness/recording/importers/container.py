@@ -9,7 +9,7 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -24,6 +24,9 @@ BY: Final = "harness import"
 BODIES_AND_HEADERS: Final = "bodies and headers; no reads, no times"
 
 _MOST_STATUS: Final = 999
+_MOST_REASONS: Final = 20
+
+T = TypeVar("T")
 
 
 class ContainerFile(msgspec.Struct, frozen=True):
@@ -58,6 +61,38 @@ def container_file(
     origin = Origin("imported", by=BY, kept=kept)
     kept_ones = tuple(map(_storable, interactions))
     return ContainerFile(Cassette(path.name, kept_ones, origin), damaged or {})
+
+
+def entries_file(
+    path: PurePath,
+    entries: Iterable[tuple[str, T]],
+    read_entry: Callable[[T, str], Interaction],
+    kept: str = BODIES_AND_HEADERS,
+) -> ContainerFile:
+    """Return the entries of the file at `path` that can be read, and what is wrong with the others.
+
+    Args:
+        path: the file's path.
+        entries: where each is in the file, and its data.
+        read_entry: returns the interaction of an entry, or raises UnreadableError.
+        kept: as in `container_file`.
+
+    Raises:
+        UnreadableError: no entry can be read; the error of the first.
+    """
+    interactions: list[Interaction] = []
+    damaged: dict[int, str] = {}
+    first: UnreadableError | None = None
+    for number, (where, entry) in enumerate(entries):
+        try:
+            interactions.append(read_entry(entry, where))
+        except UnreadableError as error:
+            first = first or error
+            more = f": {damage_text(error, path)}" if len(damaged) < _MOST_REASONS else ""
+            damaged[number] = f"damaged{more}"
+    if first and not interactions:
+        raise first
+    return container_file(path, interactions, kept, damaged)
 
 
 def damage_text(error: UnreadableError, path: PurePath) -> str:

@@ -10,20 +10,12 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any, Final
 
-from harness.errors import UnreadableError
 from harness.files.typed import expect_list, expect_mapping, expect_text, refuse_type
-from harness.recording.importers.container import (
-    BODIES_AND_HEADERS,
-    ContainerFile,
-    container_file,
-    damage_text,
-    decode_base64,
-)
+from harness.recording.importers.container import ContainerFile, decode_base64, entries_file
 from harness.recording.importers.event_list import parse_event
 from harness.recording.importers.http_message import response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
 
-_MOST_REASONS: Final = 20
 _START: Final = b"\xef\xbb\xbf \t\r\n"
 
 
@@ -34,19 +26,9 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     log = (parse_event(data) or {}).get("log")
     if not isinstance(log, dict) or "entries" not in log:
         return None
-    interactions: list[Interaction] = []
-    damaged: dict[int, str] = {}
-    first: UnreadableError | None = None
-    for n, entry in enumerate(expect_list(log["entries"], f"{path}: log.entries")):
-        try:
-            interactions.append(_interaction(entry, f"{path}: log.entries[{n}]"))
-        except UnreadableError as error:
-            first = first or error
-            more = f": {damage_text(error, path)}" if len(damaged) < _MOST_REASONS else ""
-            damaged[n] = f"damaged{more}"
-    if first and not interactions:
-        raise first
-    return container_file(path, interactions, BODIES_AND_HEADERS, damaged)
+    entries = expect_list(log["entries"], f"{path}: log.entries")
+    placed = ((f"{path}: log.entries[{n}]", entry) for n, entry in enumerate(entries))
+    return entries_file(path, placed, _interaction)
 
 
 def _interaction(value: object, where: str) -> Interaction:

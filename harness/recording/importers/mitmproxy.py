@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from harness.errors import UnreadableError
 from harness.files.typed import expect_mapping, refuse_type
-from harness.recording.importers.container import BODIES_AND_HEADERS, ContainerFile, container_file
+from harness.recording.importers.container import ContainerFile, entries_file
 from harness.recording.importers.http_message import header_of, response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
 
@@ -114,6 +114,7 @@ _SCALARS: Final[dict[bytes, Callable[[bytes], Any]]] = {
 # A length, and in it a first key: a length again, and a name as text or bytes.
 _MAGIC: Final = re.compile(rb"[0-9]{1,12}:[0-9]{1,3}:[a-z_]{1,40}[;,]")
 _PORTS: Final = {("http", 80), ("https", 443)}
+_LAST_PORT: Final = 65_535
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
@@ -128,8 +129,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
             f"expected flows of mitmproxy: {error}", where=where, hint="Save the flows again."
         ) from None
     numbered = ((f"{where}: flow {n}", flow) for n, flow in enumerate(flows))
-    answers = [_interaction(flow, place) for place, flow in numbered if _is_answered(flow)]
-    return container_file(path, answers, BODIES_AND_HEADERS)
+    return entries_file(path, (each for each in numbered if _is_answered(each[1])), _interaction)
 
 
 def _is_answered(flow: object) -> bool:
@@ -145,7 +145,7 @@ def _interaction(flow: dict[str, Any], where: str) -> Interaction:
     headers = _headers(request_flow.get("headers"), f"{where}: request.headers")
     request = Request(
         method=_text(request_flow.get("method")) or "POST",
-        uri=_address(request_flow, headers),
+        uri=_address(request_flow, headers, f"{where}: request"),
         headers=headers,
         body=_bytes(request_flow.get("content")),
     )
@@ -158,11 +158,14 @@ def _interaction(flow: dict[str, Any], where: str) -> Interaction:
     return response_interaction(request, status, answer_headers, [(body, 0)], kept=False)
 
 
-def _address(request_flow: dict[str, Any], headers: Headers) -> str:
+def _address(request_flow: dict[str, Any], headers: Headers, where: str) -> str:
     """Return the address that the client requested: by the host name, not by the connection."""
+    port = request_flow.get("port")
+    if port is not None and (not isinstance(port, int) or not 0 <= port <= _LAST_PORT):
+        refuse_type(f"a port from 0 to {_LAST_PORT}", port, f"{where}.port")
     scheme = _text(request_flow.get("scheme"))
     named = _text(request_flow.get("authority")) or header_of(headers, "host")
-    host, port = _text(request_flow.get("host")), request_flow.get("port")
+    host = _text(request_flow.get("host"))
     own = host if (scheme, port) in _PORTS or not port else f"{host}:{port}"
     return f"{scheme}://{named or own}{_text(request_flow.get('path'))}"
 

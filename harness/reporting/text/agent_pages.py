@@ -12,7 +12,7 @@ from harness.judging.results import Finding
 from harness.project import ClientKind
 from harness.reporting.explanation import explain_finding
 from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
-from harness.reporting.visible import markdown_code, markdown_text
+from harness.reporting.visible import markdown_code, markdown_text, plain
 from harness.runs.gate import Gate
 from harness.runs.run import Run, pluralize
 
@@ -21,6 +21,8 @@ MAX_INDEX_BYTES = 8_192
 MAX_PAGES = 200
 _CELLS = 100
 _REASONS = 10
+# So that the head always fits, and no code span is cut.
+_COMMAND_CHARACTERS = 1_000
 _ODD = re.compile(r"[^a-z0-9]+")
 
 
@@ -52,7 +54,7 @@ def _index(run: Run, gate: Gate, found: tuple[Failure, ...], listed: dict[str, F
         *([f"{FAILING_NO_CELL}: {pluralize(others, 'cause')}."] if others else []),
         *([f"Only the first {len(listed)} have a page."] if len(listed) < len(found) else []),
         "Read the page of the first failure, run its command, fix the cause, and run this again:",
-        f"{markdown_code(' '.join(run.header.command))}.",
+        f"{markdown_code(plain(' '.join(run.header.command), _COMMAND_CHARACTERS))}.",
         "",
         *reasons,
         *([f"- and {more} more reasons"] if more > 0 else []),
