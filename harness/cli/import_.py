@@ -22,6 +22,7 @@ from harness.cli.options import dialect_option, format_option, output_option, sa
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
+from harness.files.write import write_file
 from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
 from harness.recording.importers.container import damage_text
@@ -180,8 +181,7 @@ def _write(imported: Imported, name: str, names: _Names) -> None:
         for logged in imported.conversations:
             about = logged.about
             path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, name, ".jsonl")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(encode(logged))
+            write_file(path, encode(logged))
     except OSError as error:
         raise UsageError(
             f"cannot write the file: {error.strerror}",

@@ -125,8 +125,10 @@ def jobs_option(default: str) -> Decorator:
     )
 
 
-def wait_for_interrupt(address: str) -> None:
+def wait_for_interrupt(address: str, *, meanwhile: Callable[[], None] = lambda: None) -> None:
     """Print the address of a server, and wait for an interrupt or SIGTERM.
+
+    A few times in each second, `meanwhile` is called.
 
     Signals that follow are ignored, because an exception in the shutdown of the server would leave
     its threads running. `timeout` sends two, and a user may press Ctrl-C again.
@@ -141,6 +143,7 @@ def wait_for_interrupt(address: str) -> None:
         signal.signal(number, interrupt)
     click.echo(address)
     while not interrupted:
+        meanwhile()
         time.sleep(_POLL_SECONDS)
 
 

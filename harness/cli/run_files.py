@@ -7,6 +7,7 @@ import msgspec
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.files.write import write_file
 from harness.judging.catalogue import load_catalogue
 from harness.reporting.report import NamedRun, ReportContext
 from harness.runs.kill_table import load_kill_table
@@ -23,8 +24,7 @@ def write_text(output: Path, text: str) -> None:
         UsageError: the file cannot be written.
     """
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8", newline="\n")
+        write_file(output, text.encode("utf-8"))
     except OSError as error:
         raise UsageError(
             f"cannot write the file: {error.strerror}",

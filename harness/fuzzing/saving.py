@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from harness.files.write import write_file
 from harness.files.yaml_text import format_flow
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.mutators.mutator import REALISMS, Realism
@@ -82,9 +83,7 @@ def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
             "scenarios": scenario_text(finding, name),
         }
         for kind, text in texts.items():
-            path = folder / kind / f"{name}.yaml"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            write_file(folder / kind / f"{name}.yaml", text.encode("utf-8"))
 
 
 def _name(finding: FuzzFinding) -> str:
@@ -138,5 +137,5 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
 def delete_saved(subject: Subject, folder: Path) -> None:
     """Delete a saved finding from the database, because its bug is fixed."""
     name = subject_id(subject)
-    for kind in ("cassettes", "scenarios"):
+    for kind in ("scenarios", "cassettes"):  # no scenario is ever without its cassette
         (folder / kind / f"{name}.yaml").unlink(missing_ok=True)

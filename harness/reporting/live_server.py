@@ -18,8 +18,9 @@ from typing import Any, Final
 import msgspec
 
 from harness.errors import HarnessError, UnreadableError, UsageError
+from harness.files.write import partial_path
 from harness.runs.run import Run
-from harness.runs.store import partial_path, read_run
+from harness.runs.store import read_run
 
 HOST: Final = "127.0.0.1"
 MAX_BYTES: Final = 512 * 1024**2

@@ -38,6 +38,7 @@ ENDED: Final = (
     "its process ended (killed, segmentation fault, os._exit, or code that no deadline can stop)"
 )
 _STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
+_INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 
@@ -135,6 +136,8 @@ def enter_worker_process(stop: Event, environment: Mapping[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     os.dup2(_STANDARD_ERROR, _STANDARD_OUTPUT)  # standard output belongs to the command
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # so that it ends together with the processes that it starts
@@ -170,31 +173,32 @@ class Interruption:
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """Turn SIGINT into a request while the body runs.
+    """Turn SIGINT and SIGTERM into a request while the body runs.
 
     A flag instead of an exception, so that no finished result is lost before it is stored. Off the
-    main thread, and if SIGINT is ignored already (`nohup`), nothing changes.
+    main thread, nothing changes. Nor does a signal that is ignored (`nohup`) or that no handler of
+    Python receives.
     """
     interruption = Interruption()
-    before = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
-    if not main or before is signal.SIG_IGN or before is None:
-        yield interruption
-        return
-    signal.signal(signal.SIGINT, interruption.on_signal)
+    found = {number: signal.getsignal(number) for number in _INTERRUPTS} if main else {}
+    before = {number: handler for number, handler in found.items() if callable(handler)}
+    for number in before:
+        signal.signal(number, interruption.on_signal)
     try:
         yield interruption
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
-def block_sigint() -> Iterator[None]:
-    """Delay SIGINT while the body runs; processes started in it never receive it."""
+def block_interrupts() -> Iterator[None]:
+    """Delay SIGINT and SIGTERM while the body runs; processes started in it never receive them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
     try:
         yield
     finally:
@@ -221,7 +225,7 @@ class Pool:
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
     ) -> Future[Batch[ResultT]]:
         """Queue a batch."""
-        with block_sigint():  # a process that starts now must not receive Ctrl-C
+        with block_interrupts():  # a process that starts now must not receive them
             return self._executor.submit(run_batch, worker, jobs)
 
     def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:

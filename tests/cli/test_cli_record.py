@@ -157,7 +157,7 @@ def test_the_proxy_serves_a_client_until_it_is_stopped(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         rest, _ = process.communicate()
     assert process.returncode == 0
-    assert "1 interactions recorded" in rest
+    assert "1 interaction recorded" in rest
     assert answer.content == b"".join(CALL)
     kept = load_cassette(path).interactions[0]
     assert kept.request.uri == f"{server.url}/v1/chat/completions?a=1"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.runs.pool import block_sigint, interruptible
+from harness.runs.pool import block_interrupts, interruptible
 
 needs_masks = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks"
@@ -28,7 +28,7 @@ def _press() -> None:
 @needs_masks
 def test_blocked_sigint_arrives_at_the_end_of_the_block() -> None:
     with interruptible() as interruption:
-        with block_sigint():
+        with block_interrupts():
             _press()
             assert not interruption.requested
         assert interruption.requested

@@ -16,12 +16,13 @@ from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task
 from harness.errors import UnreadableError, UsageError
+from harness.files import write as write_module
+from harness.files.write import partial_path
 from harness.judging.case import Case
 from harness.judging.results import Outcome, Result
 from harness.normalizers.protocol import Normalizer
-from harness.runs import store
 from harness.runs.run import SCHEMA, Footer, facts_of, facts_of_agent
-from harness.runs.store import RunWriter, partial_path, read_run
+from harness.runs.store import RunWriter, read_run
 from tests.runs.runs_samples import a_case, a_finding, a_header, a_result, a_turn
 
 _SCHEMA = b'"schema":%d'
@@ -124,7 +125,7 @@ def _each_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if request.param == "flock":
         pytest.importorskip("fcntl")
     else:
-        monkeypatch.setattr(store, "fcntl", None)
+        monkeypatch.setattr(write_module, "fcntl", None)
 
 
 @pytest.mark.usefixtures("_each_lock")
@@ -164,12 +165,11 @@ def test_locked_partial_file_without_flock_is_an_error(
     if still:
         partial_path(path).touch()
 
-    def refuse(_path: Path, *, missing_ok: bool = False) -> None:
-        del missing_ok
+    def refuse(_path: Path, _to: Path) -> None:
         raise PermissionError(13, "in use")
 
-    monkeypatch.setattr(store, "fcntl", None)
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(write_module, "fcntl", None)
+    monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(UsageError, match="another run" if still else "cannot write"):
         RunWriter(path).header(a_header())
 
