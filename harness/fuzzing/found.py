@@ -285,8 +285,9 @@ class FuzzReport(msgspec.Struct, frozen=True):
         chunkings: replays that this took.
         interrupted: the user stopped the search; the findings up to then are here.
         crashed: processes that an input killed.
-        seeds: unchanged seeds that were judged.
+        seeds: of the unchanged seeds, those that were judged.
         everywhere: rule and path, without the numbers, of what every one of them shows.
+        unsaved: why the findings could not be saved, or "".
     """
 
     findings: tuple[FuzzFinding, ...] = ()
@@ -296,6 +297,7 @@ class FuzzReport(msgspec.Struct, frozen=True):
     crashed: int = 0
     seeds: int = 0
     everywhere: frozenset[RuleAndPath] = frozenset()
+    unsaved: str = ""
 
 
 def rule_and_path(finding: Finding) -> RuleAndPath:
@@ -308,8 +310,8 @@ class SmallestInput(msgspec.Struct, Generic[InputT]):
     """The best input that shows a bug.
 
     Fields:
-        examples: how many inputs were judged before the first one.
-        needs: the least that any input with the bug has; not always that of `input`.
+        examples: inputs that were judged before the first one.
+        needs: the least of any input with the bug, not always of `input`.
     """
 
     input: InputT

@@ -3,9 +3,10 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future, wait
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -20,7 +21,15 @@ from harness.fuzzing.found import (
     merge_findings,
     rule_and_path,
 )
-from harness.fuzzing.saving import delete_saved, replay_saved, save, saved_realism
+from harness.fuzzing.saving import (
+    adopt_unfinished,
+    delete_saved,
+    discard_unfinished,
+    replay_saved,
+    save,
+    saved_realism,
+    unfinished,
+)
 from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
@@ -81,7 +90,9 @@ class FuzzTask(msgspec.Struct, frozen=True):
 def fuzz_here(task: FuzzTask) -> FuzzReport:
     """Search in this process."""
     name, options = task.target.name, task.options
-    shared = {"random": options.random, "share": task.share, "shares": task.shares}
+    shared: dict[str, Any] = {"random": options.random, "share": task.share, "shares": task.shares}
+    if options.database is not None:
+        shared["on_found"] = partial(_keep, unfinished(options.database))
     # The output of a normalizer must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
         if task.target.kind == "agent":
@@ -89,6 +100,11 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
         normalizer = load_normalizer(name)
         found = seeds(options.subjects, normalizer, clean=options.clean)
         return fuzz_normalizer(normalizer, found, options.profile, **shared)
+
+
+def _keep(folder: Path, finding: FuzzFinding) -> None:
+    with suppress(OSError):  # at the end of the search, the same error is reported
+        save((finding,), folder)
 
 
 def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
@@ -176,6 +192,8 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
     task, processes = FuzzTask(target, options), options.processes
+    if options.database is not None:
+        adopt_unfinished(options.database, target.name)
     # Third-party code may end its process.
     here = processes == 1 and is_bundled(target.name, is_agent=target.kind == "agent")
     found = fuzz_here(task) if here else fuzz_in_processes(task, processes)
@@ -184,13 +202,26 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
     if options.database is not None:
         pairs = replay_saved(options.database, target.name)
         old = tuple(it for it in _failing(pairs, options.database) if it.slug not in new)
-        save(found.findings, options.database)
-    if options.folder is not None:
-        kept = (it for it in found.findings if options.folder_of(it) == options.folder)
-        save(kept, options.folder)
+    unsaved = _save(found.findings, options)
+    if options.database is not None and not unsaved:
+        discard_unfinished(options.database, target.name)
     marked = (_mark_everywhere(each, found) for each in (*found.findings, *old))
     findings = sorted(marked, key=lambda finding: finding.rank)
-    return msgspec.structs.replace(found, findings=tuple(findings))
+    return msgspec.structs.replace(found, findings=tuple(findings), unsaved=unsaved)
+
+
+def _save(findings: Iterable[FuzzFinding], options: FuzzOptions) -> str:
+    """Save the findings; return why that was not possible, or ""."""
+    folder = options.database or options.folder
+    try:
+        if options.database is not None:
+            save(findings, options.database)
+        if options.folder is not None:
+            folder = options.folder
+            save((it for it in findings if options.folder_of(it) == folder), folder)
+    except OSError as error:
+        return f"{folder}: cannot write the findings: {error.strerror}"
+    return ""
 
 
 def _mark_everywhere(finding: FuzzFinding, report: FuzzReport) -> FuzzFinding:
