@@ -36,10 +36,10 @@ def write_file(path: Path, data: bytes, *, durable: bool = False) -> None:
         OSError: it cannot be written; an old file is unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    path = path.resolve() if path.is_symlink() else path
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
+    path = path.resolve() if path.is_symlink() else path
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:

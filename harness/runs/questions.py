@@ -214,7 +214,7 @@ class Questions:
     def __init__(self, run: Run) -> None:
         self.lead = run.header.lead
         self._database = _sealed_database().cursor()  # has separate temporary tables
-        self._database.execute(_query_text("schema"))
+        self._rows(_query_text("schema"))
         self._insert(
             "outcomes",
             ({"outcome": o, "badness": o.badness, "conforms": o.conforms} for o in Outcome),
@@ -305,22 +305,29 @@ class Questions:
         return found
 
     def _ask(self, name: str, values: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        return self._rows(_query_text(name), values or {})
+        return self._rows(_query_text(name), dict(values or {}))
 
-    def _rows(self, query: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
-        return self._database.execute(query, dict(values)).fetchall()
+    def _rows(
+        self, query: str, values: Mapping[str, object] | Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        try:
+            return self._database.execute(query, values).fetchall()
+        except RuntimeError as error:
+            if "interrupted" in str(error):  # DuckDB has taken a KeyboardInterrupt for itself
+                raise KeyboardInterrupt from error
+            raise
 
     def _insert(self, table: str, rows: Iterable[Mapping[str, object]]) -> None:
         kept = list(rows)
         if not kept:
             return
-        columns = self._database.execute(f"DESCRIBE {table}").fetchall()
+        columns = self._rows(f"DESCRIBE {table}")
         # One list a column, unnested in the database: a hundred times faster than row by row.
         lists = ", ".join(f"unnest(?::{kind}[])" for _, kind, *_ in columns)
         values = [
             [encodable(msgspec.to_builtins(row[name])) for row in kept] for name, *_ in columns
         ]
-        self._database.execute(f"INSERT INTO {table} SELECT {lists}", values)
+        self._rows(f"INSERT INTO {table} SELECT {lists}", values)
 
 
 def _rate(row: Sequence[Any]) -> Rate:

@@ -67,9 +67,10 @@ class Command:
             cwd=folder,
             env=environment,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=(folder / "stderr").open("wb"),
             text=True,
         )
+        self._errors = folder / "stderr"
         self.started = time.monotonic()
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -98,7 +99,8 @@ class Command:
             yield f"did not end within {_MOST_SECONDS:.0f} seconds of {number.name}"
             code = -signal.SIGKILL
         if code == 3 or (code < 0 and code not in (-signal.SIGKILL, -number)):
-            yield f"exit code {code} after {number.name}"
+            said = self._errors.read_text("utf-8", "replace")[-600:]
+            yield f"exit code {code} after {number.name}: {said}"
         yield from self._orphans()
         self._reader.join(1)
 
