@@ -37,7 +37,7 @@ from harness.judging.results import Level, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.declared import is_bundled
 from harness.runs.plan import Subject
-from harness.runs.pool import Batch, Exited, interruptible, open_processes
+from harness.runs.pool import Batch, Exited, interruptible, open_processes, stoppable
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 
@@ -128,6 +128,8 @@ def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
 
 
 def _report(future: Future[Batch[FuzzReport]]) -> FuzzReport:
+    if not future.done():  # it did not stop in time, and is killed
+        return FuzzReport(interrupted=True)
     try:
         batch = future.result()
     except BrokenExecutor:
@@ -196,7 +198,11 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
         adopt_unfinished(options.database, target.name)
     # Third-party code may end its process.
     here = processes == 1 and is_bundled(target.name, is_agent=target.kind == "agent")
-    found = fuzz_here(task) if here else fuzz_in_processes(task, processes)
+    if here:
+        with stoppable():
+            found = fuzz_here(task)
+    else:
+        found = fuzz_in_processes(task, processes)
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()
     if options.database is not None:

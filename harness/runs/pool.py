@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from multiprocessing import get_all_start_methods
+from multiprocessing import connection, get_all_start_methods
 from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Event
 from types import FrameType
@@ -38,12 +38,13 @@ ENDED: Final = (
     "its process ended (killed, segmentation fault, os._exit, or code that no deadline can stop)"
 )
 _STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
+_MOST_DESCRIPTORS: Final = 4_096
 _INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 
-# Set by the parent to stop the workers; None outside a worker process.
-_stop: Event | None = None
+# Set by the parent to stop the workers, or by the user to stop a search in this process.
+_stop: "Event | Interruption | None" = None
 
 
 class WorkerError(Exception):
@@ -117,7 +118,7 @@ def _run_on_watch(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exi
 
 
 def stop_requested() -> bool:
-    """Return whether the parent of this worker process asked it to stop."""
+    """Return whether the parent of this worker process, or the user, asked it to stop."""
     return _stop is not None and _stop.is_set()
 
 
@@ -141,7 +142,10 @@ def enter_worker_process(stop: Event, environment: Mapping[str, str]) -> None:
     os.dup2(_STANDARD_ERROR, _STANDARD_OUTPUT)  # standard output belongs to the command
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # so that it ends together with the processes that it starts
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    if hasattr(os, "fork"):
+        _start_guardian()
+    else:
+        threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
 def _die_with_parent() -> None:
@@ -149,6 +153,36 @@ def _die_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def _start_guardian() -> None:
+    """Start a process that ends this one, and those that it started, when the command is gone.
+
+    A thread could not: code in C may never let it run.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    ours, _theirs = os.pipe()  # this process keeps `_theirs` open as long as it lives
+    if os.fork():
+        os.close(ours)
+        return
+    try:
+        _close_all_but(parent.sentinel, ours)
+        connection.wait([parent.sentinel, ours])
+        if connection.wait([parent.sentinel], 0):
+            os.killpg(0, signal.SIGKILL)
+    finally:
+        os._exit(0)
+
+
+def _close_all_but(*kept: int) -> None:
+    """Close the copies of files and pipes, whose other ends wait until all copies are closed."""
+    first = 0
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, _MOST_DESCRIPTORS)
 
 
 def _fault(error: Exception) -> Fault:
@@ -163,6 +197,10 @@ class Interruption:
 
     def __init__(self) -> None:
         self.requested = False
+
+    def is_set(self) -> bool:
+        """Whether it was requested."""
+        return self.requested
 
     def on_signal(self, _number: int, _frame: FrameType | None) -> None:
         """Request a stop; if it was requested before, raise KeyboardInterrupt."""
@@ -190,6 +228,21 @@ def interruptible() -> Iterator[Interruption]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let an interrupt set `stop_requested` in this process while the body runs.
+
+    An exception might be raised in a callback of a library, where Python ignores it.
+    """
+    global _stop  # noqa: PLW0603 - as in a worker process
+    before = _stop
+    with interruptible() as _stop:
+        try:
+            yield
+        finally:
+            _stop = before
 
 
 @contextmanager

@@ -45,6 +45,7 @@ _SCRIPT: Final = (
 )
 _MARK: Final = "HARNESS_ATTEMPT"
 _MOST_SECONDS: Final = 10.0
+_PATIENCE_SECONDS: Final = 5.0  # of a user, before the second Ctrl-C
 _SIGNALS: Final = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 _EVENTS: Final = 6
 _CLIENTS: Final = 3
@@ -87,16 +88,18 @@ class Command:
         while time.monotonic() < end and self._process.poll() is None and not ready():
             time.sleep(0.005)
 
-    def kill(self, number: signal.Signals) -> Iterator[str]:
+    def kill(self, number: signal.Signals, *, twice: bool = False) -> Iterator[str]:
         """Send the signal, wait for the end, and yield what is wrong with it."""
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
             self._process.send_signal(number)
+            self._process.wait(_PATIENCE_SECONDS if not twice else 0.5)
         try:
+            self._process.send_signal(number)
             code = self._process.wait(_MOST_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-            yield f"did not end within {_MOST_SECONDS:.0f} seconds of {number.name}"
+            yield f"did not end within {_MOST_SECONDS:.0f} seconds of two {number.name}"
             code = -signal.SIGKILL
         if code == 3 or (code < 0 and code not in (-signal.SIGKILL, -number)):
             said = self._errors.read_text("utf-8", "replace")[-600:]
@@ -356,7 +359,9 @@ def _fuzz(folder: Path, number: int, random: Random) -> Iterator[str]:
     if random.random() < 0.2:
         command.wait_until(random.uniform(0.1, 1.5))
     else:
-        command.wait_until(60, (unfinished(database) / "scenarios").exists)
+        command.wait_until(30, (unfinished(database) / "scenarios").exists)
+        if not unfinished(database).exists():
+            yield "nothing is kept while it searches"
         time.sleep(random.uniform(0.0, 0.5))
     found = list(unfinished(database).rglob("*.yaml"))
     yield from command.kill(sent := random.choice(_SIGNALS))
@@ -376,6 +381,27 @@ def _fuzz(folder: Path, number: int, random: Random) -> Iterator[str]:
         yield "the next search has nothing"
 
 
+_STUCK: Final = """
+import itertools, subprocess
+
+def normalize(interaction, reads):
+    subprocess.Popen(["sleep", "60"])
+    open("stuck", "w").close()
+    sum(itertools.count())
+"""
+
+
+def _stuck(folder: Path, number: int, random: Random) -> Iterator[str]:
+    """A search or a run is killed while its client, which no thread can stop, runs."""
+    (folder / "stuck.py").write_text(_STUCK)
+    scenarios = str(bundled_folder("scenarios") / "dashscope")
+    kind = random.choice(("fuzz", "run"))
+    command = Command(folder, number, kind, scenarios, "-n", "stuck:normalize", "-j", "2")
+    command.wait_until(60, (folder / "stuck").exists)
+    time.sleep(random.uniform(0.0, 0.1))
+    yield from command.kill(random.choice(_SIGNALS), twice=True)
+
+
 def _serve(folder: Path, number: int, random: Random) -> Iterator[str]:
     """A client reads slowly from a server that is interrupted twice."""
     cassette = bundled_folder("cassettes") / "dashscope" / "qwen-plus"
@@ -393,12 +419,12 @@ def _serve(folder: Path, number: int, random: Random) -> Iterator[str]:
     if command.lines:
         client.start()
     time.sleep(random.uniform(0.0, 0.3))
-    yield from command.kill(random.choice((signal.SIGTERM, signal.SIGINT)))
+    yield from command.kill(random.choice((signal.SIGTERM, signal.SIGINT)), twice=True)
 
 
 _KINDS: Final = (
     *(_proxy, _record, _imported, _run, _fuzz),
-    *(_proxy, _run, _proxy, _fuzz, _serve),
+    *(_proxy, _run, _proxy, _stuck, _serve),
 )
 
 
