@@ -23,6 +23,7 @@ from harness.judging.results import Outcome, Result
 from harness.normalizers.protocol import Normalizer
 from harness.runs.run import SCHEMA, Footer, facts_of, facts_of_agent
 from harness.runs.store import RunWriter, read_run
+from tests.files.test_files_write import full_at
 from tests.runs.runs_samples import a_case, a_finding, a_header, a_result, a_turn
 
 _SCHEMA = b'"schema":%d'
@@ -118,6 +119,24 @@ def test_killed_run_keeps_finished_results(tmp_path: Path) -> None:
     assert run.footer is None
     assert not run.complete
     assert run.torn_lines == 0
+
+
+def test_full_disk_names_the_file_with_the_results_so_far(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path) as writer:
+        writer.header(a_header())
+        writer.add(a_result("a"))
+        size = partial_path(path).stat().st_size
+        said = r"(?s)File too large.*partial has the 1 result so far: `harness report`"
+        with full_at(size + 100), pytest.raises(UsageError, match=said):
+            writer.add(a_result("b"))
+        with full_at(size), pytest.raises(UsageError, match=said):
+            writer.finish()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["run.jsonl.partial"]
+    assert [result.scenario for result in read_run(partial_path(path)).results] == ["a"]
+    with full_at(10), pytest.raises(UsageError, match="cannot write the run: File too large"):
+        RunWriter(tmp_path / "other" / "run.jsonl").header(a_header())
+    assert not list((tmp_path / "other").iterdir())
 
 
 @pytest.fixture(params=["flock", "no flock"])
