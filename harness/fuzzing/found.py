@@ -283,9 +283,8 @@ class FuzzReport(msgspec.Struct, frozen=True):
     Fields:
         examples: inputs that were judged.
         chunkings: replays that this took.
-        interrupted: the user stopped the search; the findings up to then are here.
-        crashed: processes that an input killed.
-        seeds: of the unchanged seeds, those that were judged.
+        interrupted: the user stopped the search. crashed: processes that an input killed.
+        seeds: unchanged seeds that were judged.
         everywhere: rule and path, without the numbers, of what every one of them shows.
         unsaved: why the findings could not be saved, or "".
     """
@@ -310,8 +309,8 @@ class SmallestInput(msgspec.Struct, Generic[InputT]):
     """The best input that shows a bug.
 
     Fields:
-        examples: inputs that were judged before the first one.
-        needs: the least of any input with the bug, not always of `input`.
+        examples: how many inputs were judged before the first one.
+        needs: the least that any input with the bug has; not always that of `input`.
     """
 
     input: InputT

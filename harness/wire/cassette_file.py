@@ -272,12 +272,9 @@ def parse_cassette(
     return cassette_from_data(document, cassette_id, where, keep_encoded=keep_encoded)
 
 
-def save_cassette(cassette: Cassette, path: Path, *, durable: bool = False) -> None:
-    """Write `cassette` to `path`, making its folders; an old file is replaced at once.
-
-    With `durable`, a power failure cannot lose it.
-    """
-    write_file(path, format_cassette(cassette).encode("utf-8"), durable=durable)
+def save_cassette(cassette: Cassette, path: Path) -> None:
+    """Write `cassette` to `path`, making its folders; an old file is replaced at once."""
+    write_file(path, format_cassette(cassette).encode("utf-8"))
 
 
 def _id(path: Path, root: Path | None) -> str:

@@ -22,6 +22,7 @@ from typing import Any, Final, Self
 import msgspec
 
 from harness.errors import BlockedRequestError, RecordingError, UsageError
+from harness.files.write import write_file
 from harness.playback.matching import matchers
 from harness.playback.transports import Answer, with_bases
 from harness.providers import UNKNOWN
@@ -34,7 +35,8 @@ from harness.recording.recorder.transports import RecordingTransport
 from harness.recording.recorder.vcrpy_filters import Filters
 from harness.recording.secrets.scrubber import Scrubber, check_labels
 from harness.wire.cassette import Cassette, Origin
-from harness.wire.cassette_file import load_cassette, save_cassette
+from harness.wire.cassette_file import load_cassette
+from harness.wire.cassette_text import format_cassette
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction, Request
 
@@ -222,6 +224,7 @@ class Recorder:
             OSError: it cannot be written.
             UnscrubbedError: a label contains a secret.
         """
+        self._journal.sync()
         with self._writing:
             every = [each for each in self._snapshot() if each.ended]
             changed = [self._clean(each) for each in every]
@@ -281,7 +284,7 @@ class Recorder:
         if any(each.interaction for each in every):  # filters may leave out all of them
             cassette = self._with_kept(every)
             check_labels(cassette, str(self.path))
-            save_cassette(cassette, self.path, durable=durable)
+            write_file(self.path, format_cassette(cassette).encode("utf-8"), durable=durable)
             self._on_disk = cassette
         for each in every:
             each.saved = True
@@ -295,7 +298,7 @@ class Recorder:
                 kept = self._kept(found.kept_of(old), found.interactions)
                 labels = msgspec.convert(found.labels, RecordingLabels)
                 whole = self._assemble(kept, labels, found.interactions, old)
-                save_cassette(whole, self.path, durable=True)
+                write_file(self.path, format_cassette(whole).encode("utf-8"), durable=True)
         except OSError as error:
             raise self._unwritten(error) from error
         self._journal.remove()

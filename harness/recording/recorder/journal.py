@@ -123,8 +123,13 @@ class Journal:
         self._opened().append(_line(_Exchange(number, interaction)))
 
     def sync(self) -> None:
-        """Wait until the disk has all lines."""
-        self._opened().sync()
+        """Wait until the disk has all lines, so that a power failure cannot lose them.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._file is not None:
+            self._file.sync()
 
     def close(self) -> None:
         """Leave the file for the next recorder."""
