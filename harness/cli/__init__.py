@@ -123,8 +123,11 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line in this process, and exit with its code."""
-    _INTERRUPTS.watch()
-    run_command_line()
+    try:
+        _INTERRUPTS.watch()
+        run_command_line()
+    except KeyboardInterrupt:  # before the command began
+        sys.exit(EXIT_INTERRUPTED)
 
 
 @_exit_quietly_on_closed_pipe()

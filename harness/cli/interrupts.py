@@ -33,11 +33,11 @@ class Interrupts:
     def watch(self) -> None:
         """Treat SIGTERM as SIGINT from now on, and end the process if two do not end it."""
         self._watching = True
-        signal.signal(signal.SIGTERM, _interrupt)
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         threading.Thread(target=_end_after_two, args=(reader, self._code), daemon=True).start()
+        signal.signal(signal.SIGTERM, _interrupt)
 
     def leave(self) -> None:
         """Let the next interrupt end the process at once, and a full pipe not delay its end."""

@@ -236,8 +236,8 @@ def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_LabelledRe
 
 
 def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
+    recorder.open()
     try:
-        recorder.open()
         with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
             click.echo(f"forwarding each request to {marked(upstream)}", err=True)
             wait_for_interrupt(proxy.base_url, meanwhile=_Saver(recorder).save)

@@ -34,7 +34,8 @@ def test_a_full_disk_takes_complete_lines_only(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], size: int
 ) -> None:
     path = tmp_path_factory.mktemp("lines") / "a"
-    file, taken = LineFile(path), []
+    file = LineFile(path)
+    taken: list[bytes] = []
     with full_at(size):
         for line in lines:
             with suppress(OSError):

@@ -170,6 +170,7 @@ def test_a_full_disk_costs_the_client_nothing_and_is_reported(tmp_path: Path) ->
         again = killed(recorder.path, tmp_path / "again")
         with pytest.raises(RecordingError, match="cannot write the cassette: File too large"):
             recorder.save()
+    assert (len(recorder.recorded), recorder.left_out()) == (1, {"not written": 1})
     Recorder(again, mode="all")
     assert names(again) == ["a"]
     recorder.save()

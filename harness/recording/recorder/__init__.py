@@ -184,6 +184,7 @@ class Recorder:
             with suppress(OSError, UsageError):  # then `save` writes it, or raises the reason
                 self.open()
                 self._journal.add(exchange.number, exchange.interaction)
+                exchange.journaled = True
 
     @property
     def count(self) -> int:
@@ -192,8 +193,9 @@ class Recorder:
 
     @property
     def recorded(self) -> list[Interaction]:
-        """What is written of the exchanges that ended so far, in the order of their requests."""
-        return [each.interaction for each in self._snapshot() if each.interaction is not None]
+        """What the disk has of the exchanges so far, in the order of their requests."""
+        every = self._snapshot()
+        return [each.interaction for each in every if each.interaction and not each.left_out]
 
     @property
     def unsaved(self) -> bool:
@@ -202,8 +204,7 @@ class Recorder:
 
     def left_out(self) -> Counter[str]:
         """Return how many exchanges are not written, by reason."""
-        every = self._snapshot()
-        return Counter(each.reason or str(each.error) for each in every if each.left_out)
+        return Counter(filter(None, (each.left_out for each in self._snapshot())))
 
     def cassette(self) -> Cassette:
         """Return the cassette as it would be written now, without secrets, in request order.

@@ -26,6 +26,7 @@ class Exchange:
         reason: why it is left out on purpose; "" otherwise.
         error: why it cannot be written.
         saved: whether the cassette contains it, or is complete without it.
+        journaled: whether the journal contains it.
     """
 
     def __init__(self, number: int, response: ResponseRecorder) -> None:
@@ -34,7 +35,7 @@ class Exchange:
         self.interaction: Interaction | None = None
         self.reason = ""
         self.error: Exception | None = None
-        self.saved = False
+        self.saved = self.journaled = False
         self._received: Interaction | None = None
         self._known = -1
 
@@ -44,9 +45,12 @@ class Exchange:
         return self.response.answered and self.response.ended is not None
 
     @property
-    def left_out(self) -> bool:
-        """Whether it is not written, on purpose or not."""
-        return bool(self.reason) or self.error is not None
+    def left_out(self) -> str:
+        """Why it is not on the disk, on purpose or not; "" if it is, or has not ended."""
+        if self.error is not None:
+            return str(self.error)
+        lost = self.interaction is not None and not (self.saved or self.journaled)
+        return self.reason or ("not written" if lost else "")
 
     def clean(self, filtered: Filter, clean: Clean, known: int) -> bool:
         """Find out what is written, unless that is known.
