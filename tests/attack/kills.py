@@ -160,8 +160,8 @@ class _Provider(BaseHTTPRequestHandler):
 
 def _events(key: str) -> list[bytes]:
     deltas: list[dict[str, object]] = [{"content": f"{key}-{n}"} for n in range(_EVENTS)]
-    chunks = [{"index": 0, "delta": each, "finish_reason": None} for each in deltas]
-    chunks.append({"index": 0, "delta": {}, "finish_reason": "stop"})
+    last: dict[str, object] = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    chunks = [*({"index": 0, "delta": each, "finish_reason": None} for each in deltas), last]
     events = [json.dumps({"id": "c", "model": "m", "choices": [each]}) for each in chunks]
     return [f"data: {each}\n\n".encode() for each in (*events, "[DONE]")]
 

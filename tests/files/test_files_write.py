@@ -39,9 +39,9 @@ def test_a_full_disk_takes_complete_lines_only(
     with full_at(size):
         for line in lines:
             with suppress(OSError):
-                assert file.append(line) == sum(map(len, taken))
+                assert file.append(line) == len(b"".join(taken))
                 taken.append(line)
-    assert len(taken) == len(lines) or sum(map(len, [*taken, lines[len(taken)]])) > size
+    assert len(taken) == len(lines) or len(b"".join(lines)) > size
     assert path.read_bytes() == b"".join(taken)
     file.append(b"later\n")
     file.close()
