@@ -21,6 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
 from threading import Lock, Thread
+from traceback import format_tb
 from typing import Final
 
 from click.testing import CliRunner
@@ -317,9 +318,9 @@ def _run(folder: Path, number: int, random: Random) -> Iterator[str]:
     if random.random() < 0.1:
         command.wait_until(random.uniform(0.1, 1.2))
     else:
-        command.wait_until(60, lambda: partial.exists() and partial.stat().st_size > 10_000)
+        command.wait_until(60, lambda: len(_bytes(partial)) > 10_000)
         time.sleep(random.uniform(0.0, 0.8))
-    before = _cells(partial.read_bytes() if partial.exists() else b"")
+    before = _cells(_bytes(partial))
     yield from command.kill(random.choice(_SIGNALS))
     after: set[str] = set()
     for file in (path, partial):
@@ -333,6 +334,13 @@ def _run(folder: Path, number: int, random: Random) -> Iterator[str]:
         yield f"lost {len(before - after)} of {len(before)} cells"
     if (folder / "run.jsonl.sealing").exists() and not partial.exists():
         yield "run.jsonl.sealing without its lines"
+
+
+def _bytes(path: Path) -> bytes:
+    """Return what is in a file, nothing if the command has finished it meanwhile."""
+    with suppress(FileNotFoundError):
+        return path.read_bytes()
+    return b""
 
 
 def _cells(data: bytes) -> set[str]:
@@ -441,8 +449,11 @@ def attempt(number: int) -> list[str]:
     """Kill one command; return what is wrong then."""
     kind = _KINDS[number % len(_KINDS)]
     with _folder() as folder:
-        problems = kind(folder, number, Random(number))  # noqa: S311 - the same every time
-        return [f"{kind.__name__.strip('_')}: {problem}" for problem in problems]
+        name, random = kind.__name__.strip("_"), Random(number)  # noqa: S311 - the same every time
+        try:
+            return [f"{name}: {problem}" for problem in kind(folder, number, random)]
+        except Exception as error:  # noqa: BLE001 - one broken attempt must not end the attack
+            return [f"{name}: {error!r}", *format_tb(error.__traceback__)]
 
 
 ATTACK = Attack(attempt, full=1_000, part=5)
