@@ -456,4 +456,4 @@ def attempt(number: int) -> list[str]:
             return [f"{name}: {error!r}", *format_tb(error.__traceback__)]
 
 
-ATTACK = Attack(attempt, full=1_000, part=5)
+ATTACK = Attack(attempt, full=1_000, part=4)
