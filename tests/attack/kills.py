@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -64,23 +64,24 @@ class Command:
         self.lines: list[str] = []
         self._mark = f"{os.getpid()}-{number}"
         environment = {**os.environ, _MARK: self._mark, "CI": ""}
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _SCRIPT, *arguments],
-            cwd=folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=(folder / "stderr").open("wb"),
-            text=True,
-        )
         self._errors = folder / "stderr"
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _SCRIPT, *arguments],
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         self.started = time.monotonic()
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        with suppress(ValueError):
-            for line in self._process.stdout:
+        with self._process.stdout as output:
+            for line in output:
                 self.lines.append(line.rstrip("\n"))
 
     def wait_until(self, seconds: float, ready: Callable[[], bool] = lambda: False) -> None:
@@ -199,14 +200,15 @@ def _proxy(folder: Path, number: int, random: Random) -> Iterator[str]:
 
     def stream(client: int) -> None:
         connection = HTTPConnection(command.lines[0].removeprefix("http://"), timeout=20)
-        with suppress(OSError, HTTPException):
+        with suppress(OSError, HTTPException), closing(connection):
             for n in range(10_000):
                 key = f"{client}.{n}"
                 message = {"model": "m", "stream": True, "messages": [{"content": key}]}
                 headers = {"authorization": "Bearer k", "content-type": "application/json"}
                 connection.request("POST", _PATH, json.dumps(message), headers)
-                response = connection.getresponse()
-                if response.read() == b"".join(_events(key)):
+                with connection.getresponse() as response:
+                    complete = response.read() == b"".join(_events(key))
+                if complete:
                     with lock:
                         answered.append(key)
 
@@ -419,9 +421,11 @@ def _serve(folder: Path, number: int, random: Random) -> Iterator[str]:
 
     def stream() -> None:
         with suppress(OSError, HTTPException):
-            connection = HTTPConnection(command.lines[0].removeprefix("http://"), timeout=20)
-            connection.request("POST", _PATH, b'{"model":"m","messages":[]}')
-            connection.getresponse().read()
+            host = command.lines[0].removeprefix("http://")
+            with closing(HTTPConnection(host, timeout=20)) as connection:
+                connection.request("POST", _PATH, b'{"model":"m","messages":[]}')
+                with connection.getresponse() as response:
+                    response.read()
 
     client = Thread(target=stream, daemon=True)
     if command.lines:
