@@ -3,8 +3,8 @@
     HarnessError            base class; has what happened, where, and what to do
     ├── UsageError          a name or option that selects nothing that exists
     ├── UnreadableError     a cassette, scenario, run or import file that cannot be used
-    ├── RecordingError      a recording cannot be stored, so no file is written
-    ├── UnscrubbedError     a secret that cannot be replaced, so no file is written
+    ├── RecordingError      a recording that cannot be stored
+    ├── UnscrubbedError     a secret that cannot be replaced, so it is not written
     ├── BlockedRequestError a request that may not be sent to a real server
     ├── StreamError         bytes of a stream that exceed a limit of the framing, with offset
     ├── NormalizerLoadError a selected normalizer that cannot be loaded
@@ -50,11 +50,11 @@ class UnreadableError(HarnessError):
 
 
 class RecordingError(HarnessError):
-    """What was recorded cannot be kept, so nothing is written (exit code 2)."""
+    """What was recorded cannot be stored (exit code 2)."""
 
 
 class UnscrubbedError(RecordingError):
-    """Something secret that cannot be replaced, so nothing is written (exit code 2)."""
+    """Something secret that cannot be replaced, so it is not written (exit code 2)."""
 
 
 class BlockedRequestError(HarnessError):

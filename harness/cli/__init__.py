@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from harness import __version__
+from harness.cli.interrupts import Interrupts
 from harness.errors import HarnessError
 from harness.files.names import nearest_name
 
@@ -25,6 +26,8 @@ EXIT_NOTHING_SELECTED = 5
 EXIT_INTERRUPTED = 130
 EXIT_CLOSED_PIPE = 141  # as a shell reports a process that SIGPIPE ended
 
+
+_INTERRUPTS = Interrupts(EXIT_INTERRUPTED)
 
 # Name and summary. Commands are imported one by one, because some need large libraries.
 _COMMANDS = {
@@ -118,8 +121,17 @@ def cli() -> None:
     """Replay recorded LLM streams through normalizers, and judge and rank the results."""
 
 
-@_exit_quietly_on_closed_pipe()
 def main() -> None:
+    """Run the command line in this process, and exit with its code."""
+    try:
+        _INTERRUPTS.watch()
+        run_command_line()
+    except KeyboardInterrupt:  # before the command began
+        sys.exit(EXIT_INTERRUPTED)
+
+
+@_exit_quietly_on_closed_pipe()
+def run_command_line() -> None:
     """Run the command line and exit with its code."""
     try:
         code = cli(prog_name="harness", standalone_mode=False)
@@ -130,6 +142,7 @@ def main() -> None:
         print_error(error)
         code = EXIT_USAGE
     except (click.Abort, KeyboardInterrupt):
+        _INTERRUPTS.leave()
         click.echo("interrupted", err=True)
         code = EXIT_INTERRUPTED
     except OSError as error:
@@ -151,7 +164,7 @@ def print_error(error: HarnessError | str) -> None:
 
 def _print_os_error(error: OSError) -> int:
     """Print that nothing can be written; any other error of the system is a bug of the harness."""
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
         _print_crash(error)
         return EXIT_INTERNAL
     click.echo(

@@ -127,6 +127,9 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     found = [finding for report in reports for finding in report.findings]
     rows = [_json_row(each, options, paths) for each in sorted(found, key=lambda each: each.rank)]
     _print(rows, style)
+    unsaved = [report.unsaved for report in reports if report.unsaved]
+    if unsaved:
+        raise UsageError(unsaved[0], hint="Free disk space, or choose a folder that is writable.")
     if any(report.interrupted for report in reports):
         return EXIT_INTERRUPTED
     if unreadable:

@@ -23,6 +23,7 @@ from harness.cli.run_files import writing
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
+from harness.files.write import write_file
 from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
 from harness.recording.importers.container import damage_text
@@ -187,8 +188,7 @@ def _write(imported: Imported, name: str, names: _Names) -> None:
         about = logged.about
         path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, name, ".jsonl")
         with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(encode(logged))
+            write_file(path, encode(logged))
 
 
 def _as_text(tally: _Tally, output: Path) -> Iterator[str]:

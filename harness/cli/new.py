@@ -20,6 +20,7 @@ from harness.dialects.table import DIALECTS, oracle_reading, read_request
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
+from harness.files.write import write_file
 from harness.judging.catalogue import load_catalogue
 from harness.judging.expected import expectation_from
 from harness.judging.scenario_file import find_scenarios, load_scenario
@@ -254,5 +255,4 @@ def write_scenario(
         expectation_from(oracle_reading(interaction)) for interaction in cassette.interactions
     ]
     title = title or f"{cassette.model} answers {path.stem}"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(scenario_text(title, cassette.id, expected, quirks), "utf-8")
+    write_file(path, scenario_text(title, cassette.id, expected, quirks).encode("utf-8"))

@@ -125,10 +125,14 @@ def jobs_option(default: str) -> Decorator:
     )
 
 
-def wait_for_interrupt(address: str, note: str = "") -> None:
+def wait_for_interrupt(
+    address: str, note: str = "", *, meanwhile: Callable[[], None] = lambda: None
+) -> None:
     """Print the address of a server, and wait for an interrupt or SIGTERM.
 
-    Standard error gets the note first, if there is one.
+    Standard error gets the note first, if there is one. A few times in each second, `meanwhile` is
+    called.
+
     Signals that follow are ignored, because an exception in the shutdown of the server would leave
     its threads running. `timeout` sends two, and a user may press Ctrl-C again.
     """
@@ -144,6 +148,7 @@ def wait_for_interrupt(address: str, note: str = "") -> None:
         click.echo(note, err=True)
     click.echo(address)
     while not interrupted:
+        meanwhile()
         time.sleep(_POLL_SECONDS)
 
 

@@ -4,8 +4,9 @@ It has three modes: new requests to an address, a proxy for any client, and the 
 cassette again. It prints each address before it connects, and in CI it connects only if allowed.
 """
 
-import difflib
 import os
+import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -14,29 +15,28 @@ from urllib.parse import urlsplit, urlunsplit
 import click
 import msgspec
 
-from harness.cli import EXIT_GATE_FAILED
 from harness.cli.new import write_scenario
 from harness.cli.options import output_option, resolve_cassette, safe_name, wait_for_interrupt
+from harness.cli.refresh import refresh, with_recovered
 from harness.dialects.table import DIALECTS, read_request
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 from harness.judging.scenario_file import load_scenario
-from harness.recording.detect import token_exchange_reason
-from harness.recording.identify import identify
-from harness.recording.importing import only_answers
 from harness.recording.prompt_set import load_prompts, prompt_requests
-from harness.recording.proxy import RecordingProxy
-from harness.recording.recorder import MODES, Recorder, RecordingLabels, RecordMode
-from harness.recording.refresh import differences
+from harness.recording.proxy import RecordingProxy, parse_upstream
+from harness.recording.recorder import Recorder
+from harness.recording.recorder.options import MODES, RecordingLabels, RecordMode
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
 from harness.runs.run import pluralize
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
-from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import load_cassette, save_cassette
-from harness.wire.cassette_text import format_cassette
+from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Headers, Request
 
+# The seconds between two attempts to write to a full disk, and the time without writing, in units
+# of the time that the last writing took.
+_SAVE_SECONDS: Final = 5.0
+_SAVE_SHARE: Final = 10.0
 # Path of the API of each dialect on a server.
 _PATHS: Final = {row.name: row.record_path for row in DIALECTS.values() if row.record_path}
 
@@ -155,8 +155,9 @@ def record_command(  # noqa: PLR0913 - one argument for each option
     if proxy is not None:
         output = rest["output"]
         path = output if output.suffix in {".yaml", ".yml"} else output / "proxy.yaml"
+        parse_upstream(upstream)
         recorder = Recorder(path, mode=mode, labels=about, allow_in_ci=allow_in_ci)
-        return _serve_proxy(recorder, upstream, proxy)
+        return _serve_proxy(with_recovered(recorder), upstream, proxy)
     check_address(url)
     if urlsplit(url).path in {"", "/"}:
         url = urlunsplit(urlsplit(url)._replace(path=_PATHS[rest["dialect"]]))
@@ -190,7 +191,7 @@ def _record_one(
     sent = msgspec.structs.replace(request, headers=(*headers, *config.headers))
     path = config.output / f"{name}.yaml"
     new = Recorder(path, mode=RecordMode.ALL, labels=about, allow_in_ci=config.allow_in_ci)
-    with new as recorder, upstream_response(recorder, sent) as answer:
+    with with_recovered(new) as recorder, upstream_response(recorder, sent) as answer:
         size = sum(map(len, answer.reads()))
     cassette = load_cassette(path, named_folder(path, "cassettes") or config.output)
     ended = cassette.interactions[0].ended
@@ -235,13 +236,58 @@ def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_LabelledRe
 
 
 def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
-    with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
-        click.echo(f"forwarding each request to {marked(upstream)}", err=True)
-        wait_for_interrupt(proxy.base_url, proxy.limit_note)
-    count, skipped = recorder.count - recorder.skipped, recorder.skipped
-    reason = f", {pluralize(skipped, 'OAuth token exchange')} skipped" if skipped else ""
-    click.echo(marked(f"{recorder.path}: {count} interactions recorded{reason}"))
+    recorder.open()
+    try:
+        with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
+            click.echo(f"forwarding each request to {marked(upstream)}", err=True)
+            wait_for_interrupt(proxy.base_url, proxy.limit_note, meanwhile=_Saver(recorder).save)
+    finally:
+        for line in _summary_lines(recorder):
+            click.echo(marked(line))
     return 0
+
+
+class _Saver:
+    """Writes the cassette while the proxy records, in at most a tenth of the time."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._next = 0.0
+        self._problem = ""
+
+    def save(self) -> None:
+        """Write the cassette if an exchange ended, and print what cannot be written."""
+        start = time.monotonic()
+        if not self._recorder.unsaved or start < self._next:
+            return
+        problem: Exception | None = None
+        try:
+            self._recorder.checkpoint()
+        except (OSError, HarnessError) as error:
+            problem = error
+        took = time.monotonic() - start
+        self._next = start + max(_SAVE_SECONDS if problem else 0.0, _SAVE_SHARE * took)
+        text = getattr(problem, "strerror", None) or str(problem or "")
+        if text != self._problem:
+            self._problem = text
+            for line in _unwritten_lines(self._recorder.path, text):
+                click.echo(marked(line), err=True)
+
+
+def _unwritten_lines(path: Path, problem: str) -> Iterator[str]:
+    if not problem:
+        yield f"{path}: can be written again"
+        return
+    yield f"{path}: cannot be written: {problem}"
+    yield "  Free disk space. The proxy goes on, and writes later what it records now."
+
+
+def _summary_lines(recorder: Recorder) -> Iterator[str]:
+    recorded = recorder.recorded
+    yield f"{recorder.path}: {pluralize(len(recorded), 'interaction')} recorded"
+    counts = Counter(f"status {each.status}, {each.ended}" for each in recorded)
+    for what, count in (*counts.most_common(), *recorder.left_out().most_common()):
+        yield f"{count:>8}  {what}"
 
 
 def _parse_headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
@@ -270,87 +316,3 @@ def _parse_option(given: str) -> tuple[str, Any]:
         raise UsageError(
             f"expected --option KEY=JSON, found {given!r}", hint="Write --option temperature=0.7."
         ) from None
-
-
-def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_in_ci: bool) -> int:
-    """Send the requests of a cassette again, print what differs, and replace it if `write`.
-
-    Args:
-        path: a cassette.
-        upstream: scheme and host to use instead of the recorded ones; "" for those.
-        headers: to send in addition to the recorded ones, such as credentials.
-        write: replace the cassette.
-        allow_in_ci: connect even if CI is set.
-
-    Returns:
-        The exit code: 1 if the meaning of a response changed.
-    """
-    old = identify(only_answers(resolve_cassette(path)))
-    if not path.is_file():
-        raise UsageError(
-            "expected the file of a cassette", where=str(path), hint="Pass a path, not an id."
-        )
-    if any(map(token_exchange_reason, old.interactions)):
-        raise UsageError(
-            "expected responses of a model, found only exchanges of OAuth tokens",
-            where=str(path),
-            hint="Record the requests to the model: exchanges of tokens are never recorded.",
-        )
-    new = _record_again(old, path, upstream, headers, allow_in_ci=allow_in_ci)
-    changes = [
-        f"interaction {place}: {line}"
-        for place, (was, now) in enumerate(zip(old.interactions, new.interactions, strict=True))
-        for line in differences(was, now)
-    ]
-    for line in _difference_lines(old, new, changes):
-        click.echo(marked(line))
-    if write:
-        save_cassette(new, path)
-    click.echo("written" if write else "not written: add --write to replace the cassette", err=True)
-    return EXIT_GATE_FAILED if changes else 0
-
-
-def _record_again(
-    old: Cassette, path: Path, upstream: str, headers: Headers, *, allow_in_ci: bool
-) -> Cassette:
-    """Return a new recording of the same requests."""
-    recorder = Recorder(
-        path.with_name(f"{path.stem}.refreshed{path.suffix}"),
-        mode=RecordMode.ALL,
-        labels=RecordingLabels(
-            old.provider, old.model, old.prompt, old.dialect, tools=old.tools, due=old.due
-        ),
-        allow_in_ci=allow_in_ci,
-    )
-    for each in old.interactions:
-        request = _refreshed_request(each.request, upstream, headers)
-        click.echo(f"connecting to {marked(request.uri)}", err=True)
-        with upstream_response(recorder, request) as answer:
-            for _ in answer.reads():
-                pass
-    return msgspec.structs.replace(recorder.cassette(), id=old.id)
-
-
-def _refreshed_request(recorded: Request, upstream: str, headers: Headers) -> Request:
-    """Return the request to send, without an encoding that the recorder would have to remove."""
-    uri = _at_upstream(recorded.uri, upstream) if upstream else recorded.uri
-    check_address(uri)
-    replaced = {name.lower() for name, _ in headers} | {"accept-encoding", "content-length", "host"}
-    kept = tuple(pair for pair in recorded.headers if pair[0].lower() not in replaced)
-    sent = (*kept, ("accept-encoding", "identity"), *headers)
-    return msgspec.structs.replace(recorded, uri=uri, headers=sent)
-
-
-def _at_upstream(uri: str, upstream: str) -> str:
-    check_address(upstream)
-    to = urlsplit(upstream)
-    return urlunsplit(urlsplit(uri)._replace(scheme=to.scheme, netloc=to.netloc))
-
-
-def _difference_lines(old: Cassette, new: Cassette, changes: list[str]) -> Iterator[str]:
-    yield f"in meaning: {len(changes)} differences" if changes else "in meaning: no difference"
-    yield from (f"  {line}" for line in changes)
-    yield "in text:"
-    was, now = (format_cassette(each).splitlines() for each in (old, new))
-    lines = difflib.unified_diff(was, now, "recorded", "now", n=1, lineterm="")
-    yield from (f"  {line}" for line in lines)

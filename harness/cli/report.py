@@ -1,6 +1,6 @@
 """`harness report`: one self-contained HTML page of a run, and machine-readable files.
 
-The command rejects an unfinished run, because its report would look like that of a complete one.
+The report of a run that was killed or interrupted names that as the first reason of its verdict.
 """
 
 import webbrowser
@@ -11,11 +11,13 @@ import click
 
 from harness.cli.gate import project_policy
 from harness.cli.options import open_option, output_option, today_option
-from harness.cli.run_files import context_of, find_run, read_finished_run, write_text
+from harness.cli.run_files import context_of, find_run, incomplete_reason, write_text
 from harness.reporting.page import render_page
 from harness.reporting.text.files import KINDS, files
+from harness.reporting.visible import marked
 from harness.runs.gate import summarize
 from harness.runs.questions import Questions
+from harness.runs.store import read_run
 
 _PAGE = "html"
 # The pages for coding agents are many files, so they are not written by default.
@@ -61,7 +63,10 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     results.csv, turns.csv, badge.json and summary.json.
     """
     *history, path = map(find_run, runs or (None,))
-    run = read_finished_run(path)
+    run = read_run(path)
+    problem = incomplete_reason(run)
+    if problem:
+        click.echo(f"{marked(str(path))}: {problem}", err=True)
     alone = output is not None and output.suffix == ".html"
     folder = path.parent if output is None else output.parent if alone else output
     at = output if output is not None and alone else folder / "index.html"

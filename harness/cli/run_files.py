@@ -9,6 +9,7 @@ import msgspec
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.files.write import PARTIAL, write_file
 from harness.judging.catalogue import load_catalogue
 from harness.reporting.report import NamedRun, ReportContext
 from harness.runs.kill_table import load_kill_table
@@ -25,8 +26,7 @@ def write_text(output: Path, text: str) -> None:
         UsageError: the file cannot be written.
     """
     with writing(output):
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8", newline="\n")
+        write_file(output, text.encode("utf-8"))
 
 
 @contextmanager
@@ -85,6 +85,16 @@ def _label(path: Path) -> str:
     return path.parent.name if path.stem == "run" and path.parent.name else path.stem
 
 
+def incomplete_reason(run: Run) -> str:
+    """Return why `run` does not have all its cells; "" if it has."""
+    if run.footer is None:
+        return f"incomplete run file: expected a footer after {len(run.results)} results"
+    if run.footer.interrupted:
+        done = run.footer.results
+        return f"interrupted run: it has {done} of {done + run.footer.not_run} cells"
+    return ""
+
+
 def read_finished_run(path: Path) -> Run:
     """Return the run at `path`.
 
@@ -92,21 +102,17 @@ def read_finished_run(path: Path) -> Run:
         UnreadableError: it is not a run, or not a finished one.
     """
     run = read_run(path)
-    if run.footer is not None and not run.footer.interrupted:
-        return run
-    problem = f"incomplete run file: expected a footer after {len(run.results)} results"
-    if run.footer is not None:
-        done = run.footer.results
-        problem = f"interrupted run: it has {done} of {done + run.footer.not_run} cells"
-    raise UnreadableError(
-        problem,
-        where=str(path),
-        hint="Run it again with `harness run`, or show it with `harness view`.",
-    )
+    problem = incomplete_reason(run)
+    if problem:
+        hint = "Run it again with `harness run`, or show it with `harness report`."
+        raise UnreadableError(problem, where=str(path), hint=hint)
+    return run
 
 
 def find_run(path: Path | None) -> Path:
     """Return the run file `path`, or the newest one in the folder `path`; None is reports/.
+
+    Without a finished run, it is the newest one that was killed or is in progress.
 
     Raises:
         UnreadableError: the folder has no run file.
@@ -114,7 +120,8 @@ def find_run(path: Path | None) -> Path:
     folder = path or DEFAULT_RUNS
     if path is not None and not path.is_dir():
         return path
-    found = sorted(folder.glob("*.jsonl"), key=lambda each: (each.stat().st_mtime_ns, each.name))
+    files = (*folder.glob("*.jsonl"),) or (*folder.glob(f"*.jsonl{PARTIAL}"),)
+    found = sorted(files, key=lambda each: (each.stat().st_mtime_ns, each.name))
     if not found:
         raise UnreadableError(
             "no run: expected a *.jsonl file in this folder",

@@ -283,10 +283,10 @@ class FuzzReport(msgspec.Struct, frozen=True):
     Fields:
         examples: inputs that were judged.
         chunkings: replays that this took.
-        interrupted: the user stopped the search; the findings up to then are here.
-        crashed: processes that an input killed.
+        interrupted: the user stopped the search. crashed: processes that an input killed.
         seeds: unchanged seeds that were judged.
         everywhere: rule and path, without the numbers, of what every one of them shows.
+        unsaved: why the findings could not be saved, or "".
     """
 
     findings: tuple[FuzzFinding, ...] = ()
@@ -296,6 +296,7 @@ class FuzzReport(msgspec.Struct, frozen=True):
     crashed: int = 0
     seeds: int = 0
     everywhere: frozenset[RuleAndPath] = frozenset()
+    unsaved: str = ""
 
 
 def rule_and_path(finding: Finding) -> RuleAndPath:

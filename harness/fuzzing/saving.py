@@ -1,17 +1,20 @@
 """Findings -> cassettes with scenarios that fail in the gate until the bug is fixed.
 
 The same folders are the database of a search: the next search replays its findings first, and
-deletes those that conform by then.
+deletes those that conform by then. While a search runs, what it finds is in `unfinished/` below the
+database at once, before it is shrunk. If the search is killed, the next one takes it from there.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
+from shutil import rmtree
 from typing import Final
 
 import msgspec
 
+from harness.files.write import write_file
 from harness.files.yaml_text import format_flow
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.mutators.mutator import REALISMS, Realism
@@ -60,6 +63,8 @@ def _head(finding: FuzzFinding, cassette: str) -> Iterator[str]:
     return (f"{key}: {format_flow(value)}" for key, value in members.items() if value)
 
 
+# In the order of writing, so that a scenario is never without its cassette.
+_KINDS: Final = ("cassettes", "scenarios")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _BY = "harness fuzz"
 
@@ -78,14 +83,29 @@ def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
     """Write each of `findings` below `folder`: a cassette and its scenario."""
     for finding in findings:
         name = _name(finding)
-        texts = {
-            "cassettes": format_cassette(_cassette(finding)),
-            "scenarios": scenario_text(finding, name),
-        }
-        for kind, text in texts.items():
-            path = folder / kind / f"{name}.yaml"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+        texts = (format_cassette(_cassette(finding)), scenario_text(finding, name))
+        for kind, text in zip(_KINDS, texts, strict=True):
+            write_file(folder / kind / f"{name}.yaml", text.encode("utf-8"))
+
+
+def unfinished(database: Path) -> Path:
+    """Return the folder of what searches in progress have found."""
+    return database / "unfinished"
+
+
+def adopt_unfinished(database: Path, name: str) -> None:
+    """Move what a killed search of `name` has found to the other findings."""
+    for kind in _KINDS:
+        for path in unfinished(database).glob(f"{kind}/fuzz/{plain_name(name)}/*.yaml"):
+            to = database / path.relative_to(unfinished(database))
+            to.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(to)
+
+
+def discard_unfinished(database: Path, name: str) -> None:
+    """Remove what a search of `name` has found on its way, because its findings are saved."""
+    for kind in reversed(_KINDS):
+        rmtree(unfinished(database) / kind / "fuzz" / plain_name(name), ignore_errors=True)
 
 
 def _name(finding: FuzzFinding) -> str:
@@ -140,5 +160,5 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
 def delete_saved(subject: Subject, folder: Path) -> None:
     """Delete a saved finding from the database, because its bug is fixed."""
     name = subject_id(subject)
-    for kind in ("cassettes", "scenarios"):
+    for kind in reversed(_KINDS):
         (folder / kind / f"{name}.yaml").unlink(missing_ok=True)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from random import Random
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -26,6 +26,7 @@ from harness.fuzzing.found import (
     SmallestInput,
     location_of,
     merge_findings,
+    needs_of,
 )
 from harness.judging.replaying import deadlines
 from harness.judging.results import Finding
@@ -93,6 +94,7 @@ class Budget:
 
 
 T = TypeVar("T")
+OnFound: TypeAlias = Callable[[FuzzFinding], None]
 
 
 class EnoughError(BaseException):
@@ -135,7 +137,12 @@ class InputSource(Protocol[InputT]):
 
 
 def fuzz(
-    source: InputSource[InputT], profile: Profile, *, random: int, search_random: int
+    source: InputSource[InputT],
+    profile: Profile,
+    *,
+    random: int,
+    search_random: int,
+    on_found: OnFound = lambda _: None,
 ) -> FuzzReport:
     """Search `source` and shrink each bug, the worst first.
 
@@ -144,11 +151,12 @@ def fuzz(
         profile: what the search may spend.
         random: the seed that the findings report.
         search_random: the seed of this process's share of the search.
+        on_found: called at once with each finding, before it is shrunk.
     """
     budget = Budget(profile.examples, profile.seconds)
-    search = Search(source, budget, random=search_random)
+    search = Search(source, budget, random=search_random, on_found=on_found)
     found = search.run()
-    end = time.monotonic() + profile.shrinking
+    end = time.monotonic() + (0.0 if search.interrupted else profile.shrinking)
     findings = []
     with deadlines():
         for number, (signature, smallest) in enumerate(found):
@@ -157,6 +165,8 @@ def fuzz(
                 source, smallest, signature.location, min(left, source.seconds_to_shrink)
             )
             findings.append(source.finding(shrinking.run()))
+            if shrinking.interrupted:
+                search.interrupted, end = True, 0.0
     reported = (msgspec.structs.replace(each, random=random) for each in findings)
     return FuzzReport(
         merge_findings(reported),
@@ -178,6 +188,7 @@ class Search(Generic[InputT]):
         *,
         random: int = 0,
         until: Callable[[FoundBugs[InputT]], bool] | None = None,
+        on_found: OnFound | None = None,
     ) -> None:
         """Prepare a search.
 
@@ -186,6 +197,7 @@ class Search(Generic[InputT]):
             budget: what it may spend.
             random: decides every draw.
             until: called after each new bug; True ends the search.
+            on_found: called with each finding on an input that shows a new bug.
         """
         self.found = FoundBugs[InputT]()
         self.interrupted = False
@@ -193,6 +205,7 @@ class Search(Generic[InputT]):
         self._budget = budget
         self._random = Random(random)  # noqa: S311 - a search is repeatable, not secret
         self._until = until
+        self._on_found = on_found
 
     def run(self) -> FoundBugs[InputT]:
         """Search until the budget is spent."""
@@ -221,12 +234,24 @@ class Search(Generic[InputT]):
             findings, replays = self._source.judge(each)
             self._budget.count(replays)
             new = self.found.note(each, findings, self._budget.examples)
+            if new and self._on_found is not None:
+                self._report(each, findings, self._on_found)
             if new and self._until is not None and self._until(self.found):
                 raise EnoughError
 
+    def _report(self, tried: InputT, findings: Iterable[Finding], on_found: OnFound) -> None:
+        for finding in findings:
+            needs = needs_of(finding, tried.mutators, tried.quirks)
+            shown = SmallestInput(tried, finding, self._budget.examples, needs)
+            on_found(self._source.finding(shown))
+
 
 class Shrinking(Generic[InputT]):
-    """The smallest input so far that shows one bug, within a time limit."""
+    """The smallest input so far that shows one bug, within a time limit.
+
+    Attributes:
+        interrupted: the user stopped the search.
+    """
 
     def __init__(
         self,
@@ -239,6 +264,7 @@ class Shrinking(Generic[InputT]):
         self._source = source
         self._smallest = smallest
         self._location = location
+        self.interrupted = False
         self._end = time.monotonic() + seconds
 
     @property
@@ -248,8 +274,12 @@ class Shrinking(Generic[InputT]):
 
     def run(self) -> SmallestInput[InputT]:
         """Shrink until nothing smaller shows the bug, or the time is over."""
-        with suppress(EnoughError):
+        try:
             self._source.shrink(self)
+        except EnoughError:
+            pass
+        except KeyboardInterrupt:
+            self.interrupted = True
         return self._smallest
 
     def finding_on(self, candidate: InputT) -> Finding | None:
@@ -258,7 +288,8 @@ class Shrinking(Generic[InputT]):
         Raises:
             EnoughError: the time is over.
         """
-        if time.monotonic() > self._end:
+        self.interrupted = stop_requested()
+        if self.interrupted or time.monotonic() > self._end:
             raise EnoughError
         key = candidate.dialect_key
         findings, _ = self._source.judge(candidate)

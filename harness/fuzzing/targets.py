@@ -3,9 +3,10 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future, wait
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -20,7 +21,15 @@ from harness.fuzzing.found import (
     merge_findings,
     rule_and_path,
 )
-from harness.fuzzing.saving import delete_saved, replay_saved, save, saved_realism
+from harness.fuzzing.saving import (
+    adopt_unfinished,
+    delete_saved,
+    discard_unfinished,
+    replay_saved,
+    save,
+    saved_realism,
+    unfinished,
+)
 from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
@@ -28,7 +37,7 @@ from harness.judging.results import Level, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.declared import is_bundled
 from harness.runs.plan import Subject
-from harness.runs.pool import Batch, Exited, interruptible, open_processes
+from harness.runs.pool import Batch, Exited, interruptible, open_processes, stoppable
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 
@@ -81,7 +90,9 @@ class FuzzTask(msgspec.Struct, frozen=True):
 def fuzz_here(task: FuzzTask) -> FuzzReport:
     """Search in this process."""
     name, options = task.target.name, task.options
-    shared = {"random": options.random, "share": task.share, "shares": task.shares}
+    shared: dict[str, Any] = {"random": options.random, "share": task.share, "shares": task.shares}
+    if options.database is not None:
+        shared["on_found"] = partial(_keep, unfinished(options.database))
     # The output of a normalizer must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
         if task.target.kind == "agent":
@@ -89,6 +100,11 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
         normalizer = load_normalizer(name)
         found = seeds(options.subjects, normalizer, clean=options.clean)
         return fuzz_normalizer(normalizer, found, options.profile, **shared)
+
+
+def _keep(folder: Path, finding: FuzzFinding) -> None:
+    with suppress(OSError):  # at the end of the search, the same error is reported
+        save((finding,), folder)
 
 
 def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
@@ -112,6 +128,8 @@ def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
 
 
 def _report(future: Future[Batch[FuzzReport]]) -> FuzzReport:
+    if not future.done():  # it did not stop in time, and is killed
+        return FuzzReport(interrupted=True)
     try:
         batch = future.result()
     except BrokenExecutor:
@@ -173,7 +191,10 @@ def _fuzz(task: FuzzTask) -> FuzzReport:
     """Search here if that is safe and enough, or else in worker processes."""
     target, processes = task.target, task.options.processes
     here = processes == 1 and is_bundled(target.name, is_agent=target.kind == "agent")
-    return fuzz_here(task) if here else fuzz_in_processes(task, processes)
+    if not here:
+        return fuzz_in_processes(task, processes)
+    with stoppable():
+        return fuzz_here(task)
 
 
 def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
@@ -182,19 +203,34 @@ def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
     Raises:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
+    if options.database is not None:
+        adopt_unfinished(options.database, target.name)
     found = _fuzz(FuzzTask(target, options))
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()
     if options.database is not None:
         pairs = replay_saved(options.database, target.name)
         old = tuple(it for it in _failing(pairs, options.database) if it.slug not in new)
-        save(found.findings, options.database)
-    if options.folder is not None:
-        kept = (it for it in found.findings if options.folder_of(it) == options.folder)
-        save(kept, options.folder)
+    unsaved = _save(found.findings, options)
+    if options.database is not None and not unsaved:
+        discard_unfinished(options.database, target.name)
     marked = (_mark_everywhere(each, found) for each in (*found.findings, *old))
     findings = sorted(marked, key=lambda finding: finding.rank)
-    return msgspec.structs.replace(found, findings=tuple(findings))
+    return msgspec.structs.replace(found, findings=tuple(findings), unsaved=unsaved)
+
+
+def _save(findings: Iterable[FuzzFinding], options: FuzzOptions) -> str:
+    """Save the findings; return why that was not possible, or ""."""
+    folder = options.database or options.folder
+    try:
+        if options.database is not None:
+            save(findings, options.database)
+        if options.folder is not None:
+            folder = options.folder
+            save((it for it in findings if options.folder_of(it) == folder), folder)
+    except OSError as error:
+        return f"{folder}: cannot write the findings: {error.strerror}"
+    return ""
 
 
 def _mark_everywhere(finding: FuzzFinding, report: FuzzReport) -> FuzzFinding:

@@ -18,7 +18,12 @@ from harness.playback.server import LoopbackServer
 from harness.playback.transports import HOP_BY_HOP, RawHeaders, is_sendable
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
-from harness.recording.upstream import UpstreamError, check_address, upstream_response
+from harness.recording.upstream import (
+    Connections,
+    UpstreamError,
+    check_address,
+    upstream_response,
+)
 from harness.wire.cuts import split
 from harness.wire.interaction import Ended, Headers, Request
 
@@ -47,7 +52,13 @@ class RecordingProxy(LoopbackServer):
     descriptors_each = 2  # one of the client, one of the upstream
 
     def __init__(self, recorder: Recorder, upstream: str, *, port: int = 0) -> None:
-        super().__init__(partial(_Handler, recorder, parse_upstream(upstream)), port)
+        self._connections = Connections()
+        handler = partial(_Handler, recorder, parse_upstream(upstream), self._connections)
+        super().__init__(handler, port)
+
+    def __exit__(self, *raised: object) -> None:
+        self._connections.close()  # a server may be silent for minutes
+        super().__exit__(*raised)
 
 
 def parse_upstream(address: str) -> SplitResult:
@@ -66,9 +77,16 @@ def parse_upstream(address: str) -> SplitResult:
 class _Handler(LoopbackHandler):
     """Answers the requests of one connection from the upstream, or from the cassette."""
 
-    def __init__(self, recorder: Recorder, upstream: SplitResult, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
+    def __init__(
+        self,
+        recorder: Recorder,
+        upstream: SplitResult,
+        connections: Connections,
+        *connection: Any,  # noqa: ANN401 - the arguments of socketserver
+    ) -> None:
         self._recorder = recorder
         self._upstream = upstream
+        self._connections = connections
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
@@ -93,7 +111,8 @@ class _Handler(LoopbackHandler):
             self.refuse(HTTPStatus.BAD_GATEWAY, f"no response from the upstream: {error.what}")
 
     def _relay(self, request: Request) -> None:
-        with upstream_response(self._recorder, request) as answer:
+        connections = self._connections
+        with upstream_response(self._recorder, request, connections=connections) as answer:
             headers = _to_send(tuple(answer.head.getheaders()))
             reads = answer.reads() if answer.has_body else None
             self.send(answer.head.status, headers, reads, lambda: _client_end(answer.recorder))

@@ -6,7 +6,7 @@ chunks.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.client import (
     HTTPConnection,
     HTTPException,
@@ -14,6 +14,8 @@ from http.client import (
     HTTPSConnection,
     IncompleteRead,
 )
+from socket import SHUT_RDWR, socket
+from threading import Lock
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -21,7 +23,7 @@ from harness.errors import RecordingError, UsageError
 from harness.playback.handler import BODILESS
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
-from harness.wire.interaction import Request
+from harness.wire.interaction import Ended, Request
 
 # A model may need this long before the next byte.
 TIMEOUT_SECONDS: Final = 600.0
@@ -33,37 +35,6 @@ _CONNECTIONS: Final = {"http": HTTPConnection, "https": HTTPSConnection}
 
 class UpstreamError(RecordingError):
     """The server sent no head of a response."""
-
-
-class UpstreamResponse:
-    """A response while it arrives.
-
-    Attributes:
-        head: status and headers.
-        has_body: whether a body follows.
-        recorder: of this response.
-    """
-
-    def __init__(self, head: HTTPResponse, recorder: ResponseRecorder, *, has_body: bool) -> None:
-        self.head = head
-        self.recorder = recorder
-        self.has_body = has_body
-
-    def reads(self) -> Iterator[bytes]:
-        """Yield the bytes of each read as soon as they arrive, and record how the body ends."""
-        recorder = self.recorder
-        try:
-            while piece := self.head.read1(_READ_BYTES):
-                recorder.add(piece)
-                yield piece
-        except ConnectionResetError:
-            recorder.end("reset")
-        except IncompleteRead:
-            recorder.end("truncated")
-        except (OSError, HTTPException):  # the server was silent for too long
-            recorder.end("aborted")
-        else:
-            recorder.end("truncated" if self.head.length else "complete")
 
 
 def check_address(address: str) -> None:
@@ -85,9 +56,91 @@ def check_address(address: str) -> None:
         )
 
 
+class Connections:
+    """The open connections to servers, so that another thread can end what waits for them.
+
+    Attributes:
+        closed: whether that has been done; the end of a body then says nothing of its server.
+    """
+
+    def __init__(self) -> None:
+        self._open: set[HTTPConnection] = set()
+        self._lock = Lock()
+        self.closed = False
+
+    def add(self, connection: HTTPConnection) -> None:
+        """Add one that begins."""
+        with self._lock:
+            self._open.add(connection)
+        if self.closed:
+            _shut_down(connection)
+
+    def remove(self, connection: HTTPConnection) -> None:
+        """Remove one that ended."""
+        with self._lock:
+            self._open.discard(connection)
+
+    def close(self) -> None:
+        """End all connections, also those that are added later."""
+        self.closed = True
+        with self._lock:
+            for connection in self._open:
+                _shut_down(connection)
+
+
+def _shut_down(connection: HTTPConnection) -> None:
+    sock: socket | None = connection.sock
+    if sock is not None:
+        with suppress(OSError):  # it is closed already
+            sock.shutdown(SHUT_RDWR)
+
+
+class UpstreamResponse:
+    """A response while it arrives.
+
+    Attributes:
+        head: status and headers.
+        has_body: whether a body follows.
+        recorder: of this response.
+    """
+
+    def __init__(
+        self,
+        head: HTTPResponse,
+        recorder: ResponseRecorder,
+        connections: Connections,
+        *,
+        has_body: bool,
+    ) -> None:
+        self.head = head
+        self.recorder = recorder
+        self.has_body = has_body
+        self._connections = connections
+
+    def reads(self) -> Iterator[bytes]:
+        """Yield the bytes of each read as soon as they arrive, and record how the body ends."""
+        ended: Ended
+        try:
+            while piece := self.head.read1(_READ_BYTES):
+                self.recorder.add(piece)
+                yield piece
+        except ConnectionResetError:
+            ended = "reset"
+        except IncompleteRead:
+            ended = "truncated"
+        except (OSError, HTTPException):  # the server was silent for too long
+            ended = "aborted"
+        else:
+            ended = "truncated" if self.head.length else "complete"
+        self.recorder.end("aborted" if self._connections.closed else ended)
+
+
 @contextmanager
 def upstream_response(
-    recorder: Recorder, request: Request, timeout: float = TIMEOUT_SECONDS
+    recorder: Recorder,
+    request: Request,
+    timeout: float = TIMEOUT_SECONDS,
+    connections: Connections | None = None,
 ) -> Iterator[UpstreamResponse]:
     """Send `request` to the server in its address; the connection ends with the block.
 
@@ -95,6 +148,7 @@ def upstream_response(
         recorder: records the response.
         request: with a complete address; its headers are sent unchanged.
         timeout: seconds of silence after which the connection is closed.
+        connections: that this one belongs to.
 
     Raises:
         UpstreamError: no head of a response arrived.
@@ -102,22 +156,26 @@ def upstream_response(
     parts = urlsplit(request.uri)
     connection = _CONNECTIONS[parts.scheme](parts.netloc, timeout=timeout)
     response = recorder.record(request)
+    connections = connections or Connections()
     try:
-        head = _head(connection, request)
+        head = _head(connection, request, connections)
         response.head(head.status, tuple(head.getheaders()))
         has_body = request.method != "HEAD" and head.status not in BODILESS
         if not has_body:
             response.end("complete")
-        yield UpstreamResponse(head, response, has_body=has_body)
+        yield UpstreamResponse(head, response, connections, has_body=has_body)
     finally:
         response.end("aborted")  # without an earlier end, the client closed the connection
+        connections.remove(connection)
         connection.close()
 
 
-def _head(connection: HTTPConnection, request: Request) -> HTTPResponse:
+def _head(connection: HTTPConnection, request: Request, connections: Connections) -> HTTPResponse:
     parts = urlsplit(request.uri)
     target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     try:
+        connection.connect()
+        connections.add(connection)
         connection.putrequest(request.method, target, skip_host=True, skip_accept_encoding=True)
         for name, value in (("Host", parts.netloc), *request.headers):
             connection.putheader(name, value.encode("latin-1", "replace"))

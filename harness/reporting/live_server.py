@@ -16,11 +16,12 @@ from typing import Any, Final
 import msgspec
 
 from harness.errors import HarnessError, UnreadableError
+from harness.files.write import partial_path
 from harness.playback.handler import LoopbackHandler
 from harness.playback.server import LoopbackServer
 from harness.playback.transports import RawHeaders
 from harness.runs.run import Run
-from harness.runs.store import partial_path, read_run
+from harness.runs.store import read_run
 from harness.wire.interaction import Request
 
 MAX_BYTES: Final = 512 * 1024**2

@@ -5,7 +5,6 @@ grows only with `--accept-new`. A cell that fails worse than the baseline allows
 file that cannot be read is an error, never an empty baseline.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ import msgspec
 
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
+from harness.files.write import write_file
 from harness.judging.results import Outcome
 from harness.runs.run import Run
 from harness.runs.selection import ExistingNames
@@ -136,10 +136,7 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
     text = msgspec.json.format(
         msgspec.json.encode({"schema": baseline.schema, "cells": sorted_cells}), indent=1
     )
-    sealed = path.with_name(path.name + ".new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        sealed.write_bytes(text + b"\n")
-        os.replace(sealed, path)  # noqa: PTH105 - Path.replace is the same call, no clearer
+        write_file(path, text + b"\n")
     except OSError as error:
         raise UsageError(f"cannot write the baseline: {error.strerror}", where=str(path)) from error

@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import get_all_start_methods
+from multiprocessing import connection, get_all_start_methods
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,12 +42,14 @@ _EXIT_SECONDS: Final = 2.0
 ENDED: Final = (
     "its process ended (killed, segmentation fault, os._exit, or code that no deadline can stop)"
 )
+_MOST_DESCRIPTORS: Final = 4_096
+_INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 
-# Set by the parent to stop the workers; None outside a worker process, as is the other.
-_stop: Event | None = None
-_output: CapturedOutput | None = None
+# Set by the parent to stop the workers, or by the user to stop a search in this process.
+_stop: "Event | Interruption | None" = None
+_output: CapturedOutput | None = None  # of a worker process
 
 
 class WorkerError(Exception):
@@ -134,7 +136,7 @@ def _run_on_watch(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exi
 
 
 def stop_requested() -> bool:
-    """Return whether the parent of this worker process asked it to stop."""
+    """Return whether the parent of this worker process, or the user, asked it to stop."""
     return _stop is not None and _stop.is_set()
 
 
@@ -150,16 +152,21 @@ def enter_worker_process(stop: Event, environment: Mapping[str, str], folder: Pa
     """
     global _stop, _output  # noqa: PLW0603 - a pool's initializer has no other place for values
     _stop = stop
+    if hasattr(os, "setpgrp"):
+        os.setpgrp()  # so that it ends together with the processes that it starts
+    adopt_orphans()
+    if hasattr(os, "fork"):
+        _start_guardian()  # before any thread starts, because it forks
+    else:
+        threading.Thread(target=_die_with_parent, daemon=True).start()
     _output = CapturedOutput(folder)
     faulthandler.enable()  # a segmentation fault prints where the code was
     process_limits.limit_memory()
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
-    if hasattr(os, "setpgrp"):
-        os.setpgrp()  # so that it ends together with the processes that it starts
-    adopt_orphans()
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
 def _die_with_parent() -> None:
@@ -167,6 +174,36 @@ def _die_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def _start_guardian() -> None:
+    """Start a process that ends this one, and those that it started, when the command is gone.
+
+    A thread could not: code in C may never let it run.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    ours, _theirs = os.pipe()  # this process keeps `_theirs` open as long as it lives
+    if os.fork():
+        os.close(ours)
+        return
+    try:
+        _close_all_but(parent.sentinel, ours)
+        connection.wait([parent.sentinel, ours])
+        if connection.wait([parent.sentinel], 0):
+            os.killpg(0, signal.SIGKILL)
+    finally:
+        os._exit(0)
+
+
+def _close_all_but(*kept: int) -> None:
+    """Close the copies of files and pipes, whose other ends wait until all copies are closed."""
+    first = 0
+    for descriptor in sorted(kept):
+        os.closerange(first, descriptor)
+        first = descriptor + 1
+    os.closerange(first, _MOST_DESCRIPTORS)
 
 
 def _fault(error: Exception) -> Fault:
@@ -182,6 +219,10 @@ class Interruption:
     def __init__(self) -> None:
         self.requested = False
 
+    def is_set(self) -> bool:
+        """Whether it was requested."""
+        return self.requested
+
     def on_signal(self, _number: int, _frame: FrameType | None) -> None:
         """Request a stop; if it was requested before, raise KeyboardInterrupt."""
         if self.requested:
@@ -191,31 +232,47 @@ class Interruption:
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """Turn SIGINT into a request while the body runs.
+    """Turn SIGINT and SIGTERM into a request while the body runs.
 
     A flag instead of an exception, so that no finished result is lost before it is stored. Off the
-    main thread, and if SIGINT is ignored already (`nohup`), nothing changes.
+    main thread, nothing changes. Nor does a signal that is ignored (`nohup`) or that no handler of
+    Python receives.
     """
     interruption = Interruption()
-    before = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
-    if not main or before is signal.SIG_IGN or before is None:
-        yield interruption
-        return
-    signal.signal(signal.SIGINT, interruption.on_signal)
+    found = {number: signal.getsignal(number) for number in _INTERRUPTS} if main else {}
+    before = {number: handler for number, handler in found.items() if callable(handler)}
+    for number in before:
+        signal.signal(number, interruption.on_signal)
     try:
         yield interruption
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
-def block_sigint() -> Iterator[None]:
-    """Delay SIGINT while the body runs; processes started in it never receive it."""
+def stoppable() -> Iterator[None]:
+    """Let an interrupt set `stop_requested` in this process while the body runs.
+
+    An exception might be raised in a callback of a library, where Python ignores it.
+    """
+    global _stop  # noqa: PLW0603 - as in a worker process
+    before = _stop
+    with interruptible() as _stop:
+        try:
+            yield
+        finally:
+            _stop = before
+
+
+@contextmanager
+def block_interrupts() -> Iterator[None]:
+    """Delay SIGINT and SIGTERM while the body runs; processes started in it never receive them."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
     try:
         yield
     finally:
@@ -243,7 +300,7 @@ class Pool:
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
     ) -> Future[Batch[ResultT]]:
         """Queue a batch."""
-        with block_sigint():  # a process that starts now must not receive Ctrl-C
+        with block_interrupts():  # a process that starts now must not receive them
             return self._executor.submit(run_batch, worker, jobs)
 
     def output(self) -> str:

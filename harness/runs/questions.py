@@ -21,6 +21,7 @@ from harness.judging.cause import cause_of
 from harness.judging.results import ConversationFacts, Level, Outcome, Result
 from harness.judging.scenario import area_of
 from harness.project import GateRule, Metric
+from harness.runs.pool import block_interrupts
 from harness.runs.run import Run
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import encodable
@@ -204,9 +205,10 @@ def _rule_query(rule: GateRule, lead: str) -> tuple[str, Mapping[str, object]]:
 @cache
 def _sealed_database() -> "DuckDBPyConnection":
     """Return the empty database of this process; to make one takes longer than most questions."""
-    import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
+    with block_interrupts():  # one during its import would abort the process
+        import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
 
-    return duckdb.connect(":memory:", config=dict(_SEALED))
+        return duckdb.connect(":memory:", config=dict(_SEALED))
 
 
 class Questions:
@@ -216,7 +218,7 @@ class Questions:
         self.lead = run.header.lead
         self._answers: dict[tuple[str, tuple[tuple[str, object], ...]], list[tuple[Any, ...]]] = {}
         self._database = _sealed_database().cursor()  # has separate temporary tables
-        self._database.execute(_query_text("schema"))
+        self._rows(_query_text("schema"))
         self._insert(
             "outcomes",
             ({"outcome": o, "badness": o.badness, "conforms": o.conforms} for o in Outcome),
@@ -311,20 +313,27 @@ class Questions:
             self._answers[key] = self._rows(_query_text(name), values)
         return self._answers[key]
 
-    def _rows(self, query: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
-        return self._database.execute(query, dict(values)).fetchall()
+    def _rows(
+        self, query: str, values: Mapping[str, object] | Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        try:
+            return self._database.execute(query, values).fetchall()
+        except RuntimeError as error:
+            if "interrupted" in str(error):  # DuckDB has taken a KeyboardInterrupt for itself
+                raise KeyboardInterrupt from error
+            raise
 
     def _insert(self, table: str, rows: Iterable[Mapping[str, object]]) -> None:
         kept = list(rows)
         if not kept:
             return
-        columns = self._database.execute(f"DESCRIBE {table}").fetchall()
+        columns = self._rows(f"DESCRIBE {table}")
         # One list a column, unnested in the database: a hundred times faster than row by row.
         lists = ", ".join(f"unnest(?::{kind}[])" for _, kind, *_ in columns)
         values = [
             [encodable(msgspec.to_builtins(row[name])) for row in kept] for name, *_ in columns
         ]
-        self._database.execute(f"INSERT INTO {table} SELECT {lists}", values)
+        self._rows(f"INSERT INTO {table} SELECT {lists}", values)
 
 
 @contextmanager

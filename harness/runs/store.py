@@ -8,7 +8,6 @@ file that is not a run, is damaged or comes from a newer harness is an Unreadabl
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -17,30 +16,29 @@ from msgspec.structs import replace
 
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import refuse_bom
+from harness.files.write import LineFile, partial_path
 from harness.judging.case import Case
 from harness.judging.cause import cause_of_cell
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
-from harness.runs.run import SCHEMA, AnyCase, Footer, Header, Output, Run, UnreadableFile
+from harness.runs.run import (
+    SCHEMA,
+    AnyCase,
+    Footer,
+    Header,
+    Output,
+    Run,
+    UnreadableFile,
+    pluralize,
+)
 from harness.turns.exact_json import encodable
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # a module or None
-
-PARTIAL = ".partial"
 MAX_RUN_BYTES = 4 * 1024**3
 MAX_LINE_BYTES = 256 * 1024**2
 
 _MAKE_A_RUN = "Make a run with `harness run`."
 
 _Row = Header | Result | Case | ConversationCase | Output | Footer
-
-
-def partial_path(path: Path) -> Path:
-    """Return the path of the lines of the run at `path` until it is finished."""
-    return path.with_name(path.name + PARTIAL)
 
 
 class RunWriter:
@@ -54,7 +52,7 @@ class RunWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._partial = partial_path(path)
-        self._file: BinaryIO | None = None
+        self._file: LineFile | None = None
         self._lines: list[tuple[str, int, int, int]] = []  # cell, rank, offset, length
         self._header = b""
         self._results = 0
@@ -74,8 +72,8 @@ class RunWriter:
             UsageError: the path is not writable, or another run is being written.
         """
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = _claim(self._partial)  # closed in `__exit__`
+            self._file = LineFile(self._partial)  # closed in `__exit__`
+            self._start(encode_line(header))
         except BlockingIOError as error:
             raise UsageError(
                 "another run is being written here",
@@ -83,13 +81,20 @@ class RunWriter:
                 hint="Wait until it ends, or choose another folder.",
             ) from error
         except OSError as error:
-            raise UsageError(
-                f"cannot write the run: {error.strerror}",
-                where=str(self._path),
-                hint="Choose a folder that can be written to.",
-            ) from error
-        self._header = encode_line(header)
-        self._file.write(self._header)
+            raise self._unwritable(error, "Choose a folder that can be written to.") from error
+
+    def _start(self, header: bytes) -> None:
+        file, self._header = self._opened(), header
+        try:
+            file.clear()  # the lines of a killed run
+            file.append(header)
+        except OSError:
+            file.remove()
+            raise
+
+    def _unwritable(self, error: OSError, hint: str) -> UsageError:
+        where = str(self._path)
+        return UsageError(f"cannot write the run: {error.strerror}", where=where, hint=hint)
 
     def add(self, result: Result, case: AnyCase | None = None, output: str = "") -> None:
         """Append one cell; when this returns, killing the process cannot lose it.
@@ -98,6 +103,9 @@ class RunWriter:
             result: of the cell.
             case: its detail page.
             output: what the client wrote; kept if the cell fails.
+
+        Raises:
+            UsageError: the disk is full, for example; the cells before this one stay.
         """
         self._append(result.cell, 0, encode_line(result))
         self._results += 1
@@ -123,88 +131,51 @@ class RunWriter:
 
         Returns:
             The footer. A run without a result never replaces an older one.
+
+        Raises:
+            UsageError: the disk is full, for example; the partial file stays.
         """
         footer = Footer(
             self._results, self._replays, interrupted, not_run, unreadable or msgspec.UNSET
         )
-        if self._results or not self._path.exists():
-            self._seal(footer)
-        _release(self._opened(), self._partial)
+        try:
+            if self._results or not self._path.exists():
+                self._seal(footer)
+        except OSError as error:
+            raise self._unwritable(error, self._hint_of_partial()) from error
+        self._opened().remove()
         return footer
 
+    def _hint_of_partial(self) -> str:
+        return (
+            f"Free disk space, or choose another folder with -o. {self._partial} has the "
+            f"{pluralize(self._results, 'result')} so far: `harness report` shows it."
+        )
+
     def _append(self, cell: str, rank: int, line: bytes) -> None:
-        file = self._opened()
-        offset = file.tell()
-        file.write(line)
+        try:
+            offset = self._opened().append(line)
+        except OSError as error:
+            raise self._unwritable(error, self._hint_of_partial()) from error
         self._lines.append((cell, rank, offset, len(line)))
 
     def _seal(self, footer: Footer) -> None:
         sealed = self._path.with_name(self._path.name + ".sealing")
-        with sealed.open("wb") as out, self._partial.open("rb") as lines:
-            out.write(self._header)
-            for _, _, offset, length in sorted(self._lines):
-                lines.seek(offset)
-                out.write(lines.read(length))
-            out.write(encode_line(footer))
-        os.replace(sealed, self._path)  # noqa: PTH105 - Path.replace is the same call, no clearer
+        try:
+            with sealed.open("wb") as out, self._partial.open("rb") as lines:
+                out.write(self._header)
+                for _, _, offset, length in sorted(self._lines):
+                    lines.seek(offset)
+                    out.write(lines.read(length))
+                out.write(encode_line(footer))
+            sealed.replace(self._path)
+        finally:
+            sealed.unlink(missing_ok=True)
 
-    def _opened(self) -> BinaryIO:
+    def _opened(self) -> LineFile:
         if self._file is None:
             raise ValueError("header() comes first")
         return self._file
-
-
-def _claim(partial: Path) -> BinaryIO:
-    """Open `partial` for this writer alone, and remove the lines of a killed one.
-
-    Unbuffered, so that every line is one write.
-
-    Raises:
-        BlockingIOError: another writer has it.
-    """
-    if fcntl is None:
-        return _claim_open_file(partial)
-    while True:
-        file = partial.open("ab+", buffering=0)
-        try:
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(file, partial):  # else its writer finished between the two calls
-                file.seek(0)
-                file.truncate()
-                return file
-        except OSError:
-            file.close()
-            raise
-        file.close()
-
-
-def _claim_open_file(partial: Path) -> BinaryIO:
-    """Claim it on Windows: there is no flock, but an open file cannot be removed."""
-    try:
-        partial.unlink(missing_ok=True)
-        return partial.open("xb", buffering=0)
-    except (PermissionError, FileExistsError) as error:
-        if not partial.exists():
-            raise
-        raise BlockingIOError(*error.args) from error
-
-
-def _is_at(file: BinaryIO, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
-    except FileNotFoundError:
-        return False
-
-
-def _release(file: BinaryIO, partial: Path) -> None:
-    """Remove `partial` and release the path, never removing what others write."""
-    if fcntl is None:
-        file.close()
-        with suppress(PermissionError):  # the next writer has it already
-            partial.unlink(missing_ok=True)
-    else:
-        partial.unlink()
-        file.close()
 
 
 def encode_line(row: _Row) -> bytes:

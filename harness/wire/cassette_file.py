@@ -5,7 +5,6 @@ keep become one for each event; nothing is ever repaired silently. A file is wri
 not at all.
 """
 
-import os
 from pathlib import Path
 from typing import Final, TypeVar, get_args
 
@@ -22,6 +21,7 @@ from harness.files.typed import (
     refuse_type,
     refuse_unknown_keys,
 )
+from harness.files.write import write_file
 from harness.providers import UNKNOWN, provider_of
 from harness.wire import prompt_tools
 from harness.wire import reads as reads_text
@@ -275,14 +275,7 @@ def parse_cassette(
 
 def save_cassette(cassette: Cassette, path: Path) -> None:
     """Write `cassette` to `path`, making its folders; an old file is replaced at once."""
-    data = format_cassette(cassette).encode("utf-8")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_file(path, format_cassette(cassette).encode("utf-8"))
 
 
 def _id(path: Path, root: Path | None) -> str:

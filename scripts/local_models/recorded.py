@@ -16,7 +16,8 @@ from harness.conversation.replies import next_request
 from harness.conversation.task import Limits, Reply, Send, Task
 from harness.conversation.wording import Language
 from harness.providers import Capabilities
-from harness.recording.recorder import Recorder, RecordingLabels
+from harness.recording.recorder import Recorder
+from harness.recording.recorder.options import RecordingLabels
 from harness.turns.messages import Message, system, user
 from harness.turns.turn import Tool
 from harness.wire.interaction import Due, Request

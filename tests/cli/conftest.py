@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import pytest
 
-from harness.cli import main
+from harness.cli import run_command_line
 from tests.cli.cli_samples import Left
 
 Harness: TypeAlias = Callable[..., Left]
@@ -19,7 +19,7 @@ def _harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr("sys.argv", ["harness", *arguments])
         capsys.readouterr()
         with pytest.raises(SystemExit) as left:
-            main()
+            run_command_line()
         said = capsys.readouterr()
         return Left(left.value.code, said.out, said.err)
 

@@ -1,9 +1,11 @@
 """`harness record`: questions of our own, a proxy for others, and a cassette asked again."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -13,7 +15,9 @@ from click.testing import CliRunner
 
 from harness.cli.record import record_command
 from harness.errors import UnreadableError, UsageError
+from harness.files.write import partial_path
 from harness.judging.scenario_file import load_scenario
+from harness.recording.recorder import Recorder
 from harness.runs.selection import select_subjects
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette, save_cassette
@@ -154,14 +158,49 @@ def test_the_proxy_serves_a_client_until_it_is_stopped(tmp_path: Path) -> None:
         assert process.stdout is not None
         base = process.stdout.readline().strip()
         answer = httpx.post(base + "/v1/chat/completions?a=1", json={"model": "m2"})
+        end = time.monotonic() + 10
+        while not path.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        assert load_cassette(path).interactions[0].body == answer.content
         process.send_signal(signal.SIGTERM)
         rest, _ = process.communicate()
     assert process.returncode == 0
-    assert "1 interactions recorded" in rest
+    assert rest.splitlines()[0].endswith("p.yaml: 1 interaction recorded")
+    assert rest.splitlines()[1].split() == ["1", "status", "200,", "complete"]
+    assert list(tmp_path.iterdir()) == [path]
     assert answer.content == b"".join(CALL)
     kept = load_cassette(path).interactions[0]
     assert kept.request.uri == f"{server.url}/v1/chat/completions?a=1"
     assert kept.body == answer.content
+
+
+def test_the_proxy_does_not_start_if_it_cannot_write(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    upstream = ("--proxy", "0", "--upstream", "http://127.0.0.1:9")
+    with pytest.raises(UsageError, match="cannot write the recording"):
+        record(*upstream, "-o", tmp_path / "file" / "p.yaml")
+
+
+def test_a_killed_refresh_goes_on_where_it_ended(kept: Cassette, tmp_path: Path) -> None:
+    path, (each,) = tmp_path / "a.yaml", kept.interactions
+    second = msgspec.structs.replace(each.request, body=each.request.body.replace(b"Oslo", b"Rome"))
+    both = (each, msgspec.structs.replace(each, request=second))
+    save_cassette(msgspec.structs.replace(kept, interactions=both), path)
+    with (server := PacedServer(ANSWER, gated=False)).running():
+        requested = msgspec.structs.replace(each.request, uri=f"{server.url}/v1/chat/completions")
+        recorder = Recorder(tmp_path / "killed" / "a.yaml.refreshed", mode="all")
+        response = recorder.record(requested)
+        response.head(200, (("content-type", "text/event-stream"),))
+        response.add(b"".join(CALL))
+        response.end("complete")
+        shutil.copy(partial_path(recorder.path), tmp_path)
+        recorder.save()
+        code, output = record("--refresh", path, "--upstream", server.url, "--write")
+    assert (code, len(server.requests)) == (1, 1)
+    assert "1 interaction of a killed recording added" in output
+    bodies = [each.body for each in load_cassette(path).interactions]
+    assert bodies == [b"".join(CALL), b"".join(ANSWER)]
+    assert sorted(each.name for each in tmp_path.iterdir() if "refreshed" in each.name) == []
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """`harness report`: which run it shows, and which it refuses."""
 
+import json
 import os
 from pathlib import Path
 
@@ -59,12 +60,14 @@ def test_report_without_a_run_has_a_hint() -> None:
     assert "harness run" in _refused(_report())
 
 
-def test_report_rejects_an_unfinished_run() -> None:
-    _put("run.jsonl", _RUN[: _RUN.rindex(b"\n", 0, -1) + 1])
-    assert "incomplete run file: expected a footer after 84 results" in _refused(
-        _report("run.jsonl")
-    )
-    assert not Path("reports").exists()
+def test_the_report_of_a_killed_run_says_that_it_was_killed() -> None:
+    _put("reports/run.jsonl.partial", _RUN[: _RUN.rindex(b"\n", 0, -1) + 1])
+    left = _report()
+    assert left.exit_code == 0
+    assert "incomplete run file: expected a footer after 84 results" in left.output
+    summary = json.loads(Path("reports/summary.json").read_text("utf-8"))
+    assert summary["gate"]["verdict"] == "fail"
+    assert summary["gate"]["reasons"][0] == "the run was killed after 84 cells"
 
 
 def test_report_rejects_a_file_that_is_not_a_run() -> None:
@@ -77,9 +80,10 @@ def test_report_rejects_a_newer_schema() -> None:
     assert "newer harness" in _refused(_report("run.jsonl"))
 
 
-def test_report_rejects_an_interrupted_run() -> None:
+def test_the_report_of_an_interrupted_run_says_so_and_it_is_not_a_base() -> None:
     _put("run.jsonl", _RUN.replace(b'"interrupted":false', b'"interrupted":true', 1))
-    assert "interrupted run: it has 84 of 84 cells" in _refused(_report("run.jsonl"))
+    assert "interrupted run: it has 84 of 84 cells" in _report("run.jsonl").output
+    assert "interrupted run" in _refused(_report("run.jsonl", "--base", "run.jsonl"))
 
 
 def test_several_runs_make_trends_and_a_base_a_comparison() -> None:

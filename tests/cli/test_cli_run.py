@@ -12,13 +12,14 @@ import msgspec
 import pytest
 
 from harness import shipped
+from harness.files.write import partial_path
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_normalizer_names
 from harness.runs import execute as execute_module
 from harness.runs.gate import Gate
 from harness.runs.rankings import Rankings
 from harness.runs.run import Run
-from harness.runs.store import partial_path, read_run
+from harness.runs.store import read_run
 from harness.wire import cassette_file
 from harness.wire.cassette import Origin
 from tests.cli.cli_samples import Left, command

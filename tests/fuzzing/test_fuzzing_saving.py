@@ -11,13 +11,16 @@ from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.search import fuzz_agent
 from harness.fuzzing.found import FuzzFinding, merge_findings
 from harness.fuzzing.saving import (
+    adopt_unfinished,
     cell_of,
     command_of,
     delete_saved,
+    discard_unfinished,
     plain_name,
     replay_saved,
     save,
     saved_realism,
+    unfinished,
 )
 from harness.fuzzing.search import Profile
 from harness.fuzzing.turns.search import fuzz_normalizer
@@ -153,3 +156,25 @@ def test_finding_on_an_agent_is_a_failing_conversation(tmp_path: Path) -> None:
     assert agent.breaks <= rules
     assert not any(judge_job(Job(it, agent.name))[0].outcome.conforms for it in subjects)
     assert all(judge_job(Job(it, "plain-loop"))[0].outcome.conforms for it in subjects)
+
+
+def test_each_finding_is_handed_over_before_it_is_shrunk() -> None:
+    subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
+    normalizer, found = load_normalizer("naive"), list[FuzzFinding]()
+    start = seeds(subjects, normalizer)
+    report = fuzz_normalizer(normalizer, start, FEW, random=3, on_found=found.append)
+    assert {each.location for each in report.findings} <= {each.location for each in found}
+    assert max(each.size for each in found) > max(each.size for each in report.findings)
+
+
+def test_a_search_takes_over_what_a_killed_one_has_found(
+    findings: tuple[FuzzFinding, ...], tmp_path: Path
+) -> None:
+    save(findings, unfinished(tmp_path))
+    assert not list(replay_saved(tmp_path, "naive"))
+    assert len(select_subjects([tmp_path])) == len(findings)  # for `harness run`
+    adopt_unfinished(tmp_path, "naive")
+    assert len(list(replay_saved(tmp_path, "naive"))) == len(findings)
+    save(findings, unfinished(tmp_path))
+    discard_unfinished(tmp_path, "naive")
+    assert len(select_subjects([tmp_path])) == len(findings)

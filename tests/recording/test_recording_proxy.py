@@ -1,6 +1,7 @@
 """The proxy passes on what is meant for the upstream, and says so where there is no answer."""
 
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -168,3 +169,26 @@ def answer_to(proxy: RecordingProxy, request: bytes) -> bytes:
 def test_an_upstream_is_an_address(address: str) -> None:
     with pytest.raises(UsageError, match="expected an"):
         parse_upstream(address)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def test_a_silent_upstream_does_not_delay_the_end(tmp_path: Path) -> None:
+    path, event = tmp_path / "a.yaml", EVENTS[0]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with proxy_to(f"http://127.0.0.1:{server.getsockname()[1]}", path) as proxy:
+            host, port = proxy.base_url.removeprefix("http://").split(":")
+            with socket.create_connection((host, int(port))) as client:
+                client.sendall(f"POST {PATH} HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
+                upstream, _ = server.accept()
+                upstream.sendall(HEAD + b"%x\r\n%b\r\n" % (len(event), event))
+                received = b""
+                while event not in received:
+                    received += client.recv(65_536)
+            start = time.monotonic()
+        took = time.monotonic() - start
+        upstream.close()
+    assert took < 3
+    kept = load_cassette(path).interactions[0]
+    assert (kept.ended, kept.body) == ("aborted", event)

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UnreadableError
+from harness.files.write import partial_path
 from harness.reporting.live_server import Live, LiveServer
 from harness.runs.run import Run
-from harness.runs.store import RunWriter, partial_path
+from harness.runs.store import RunWriter
 
 
 def _start(path: Path, run: Run) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.runs.pool import block_sigint, interruptible
+from harness.runs.pool import block_interrupts, interruptible, stop_requested, stoppable
+from harness.runs.questions import Questions
+from tests.runs.runs_samples import a_run
 
 needs_masks = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks"
@@ -28,7 +30,7 @@ def _press() -> None:
 @needs_masks
 def test_blocked_sigint_arrives_at_the_end_of_the_block() -> None:
     with interruptible() as interruption:
-        with block_sigint():
+        with block_interrupts():
             _press()
             assert not interruption.requested
         assert interruption.requested
@@ -40,3 +42,37 @@ def test_second_sigint_raises() -> None:
         assert interruption.requested
         with pytest.raises(KeyboardInterrupt):
             _press()
+
+
+def test_a_search_in_this_process_is_asked_to_stop() -> None:
+    with stoppable():
+        assert not stop_requested()
+        _press()
+        assert stop_requested()
+    assert not stop_requested()
+
+
+def test_sigterm_is_a_request_if_a_handler_receives_it() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with interruptible():
+        assert signal.getsignal(signal.SIGTERM) == before
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with interruptible() as interruption:
+            signal.raise_signal(signal.SIGTERM)
+            assert interruption.requested
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_an_interrupt_during_a_question_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB raises a RuntimeError instead."""
+
+    class Interrupted:
+        def execute(self, *_arguments: object) -> None:
+            raise RuntimeError("Query interrupted")
+
+    with Questions(a_run([])) as questions, monkeypatch.context() as patched:
+        patched.setattr(questions, "_database", Interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            questions.conformance_by_text_dialect()

@@ -16,12 +16,14 @@ from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task
 from harness.errors import UnreadableError, UsageError
+from harness.files import write as write_module
+from harness.files.write import partial_path
 from harness.judging.case import Case
 from harness.judging.results import Outcome, Result
 from harness.normalizers.protocol import Normalizer
-from harness.runs import store
 from harness.runs.run import SCHEMA, Footer, facts_of, facts_of_agent
-from harness.runs.store import RunWriter, partial_path, read_run
+from harness.runs.store import RunWriter, read_run
+from tests.files.test_files_write import full_at
 from tests.runs.runs_samples import a_case, a_finding, a_header, a_result, a_turn
 
 _SCHEMA = b'"schema":%d'
@@ -119,12 +121,30 @@ def test_killed_run_keeps_finished_results(tmp_path: Path) -> None:
     assert run.torn_lines == 0
 
 
+def test_full_disk_names_the_file_with_the_results_so_far(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with RunWriter(path) as writer:
+        writer.header(a_header())
+        writer.add(a_result("a"))
+        size = partial_path(path).stat().st_size
+        said = r"(?s)File too large.*partial has the 1 result so far: `harness report`"
+        with full_at(size + 100), pytest.raises(UsageError, match=said):
+            writer.add(a_result("b"))
+        with full_at(size), pytest.raises(UsageError, match=said):
+            writer.finish()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["run.jsonl.partial"]
+    assert [result.scenario for result in read_run(partial_path(path)).results] == ["a"]
+    with full_at(10), pytest.raises(UsageError, match="cannot write the run: File too large"):
+        RunWriter(tmp_path / "other" / "run.jsonl").header(a_header())
+    assert not list((tmp_path / "other").iterdir())
+
+
 @pytest.fixture(params=["flock", "no flock"])
 def _each_lock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "flock":
         pytest.importorskip("fcntl")
     else:
-        monkeypatch.setattr(store, "fcntl", None)
+        monkeypatch.setattr(write_module, "fcntl", None)
 
 
 @pytest.mark.usefixtures("_each_lock")
@@ -164,12 +184,11 @@ def test_locked_partial_file_without_flock_is_an_error(
     if still:
         partial_path(path).touch()
 
-    def refuse(_path: Path, *, missing_ok: bool = False) -> None:
-        del missing_ok
+    def refuse(_path: Path, _to: Path) -> None:
         raise PermissionError(13, "in use")
 
-    monkeypatch.setattr(store, "fcntl", None)
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(write_module, "fcntl", None)
+    monkeypatch.setattr(Path, "rename", refuse)
     with pytest.raises(UsageError, match="another run" if still else "cannot write"):
         RunWriter(path).header(a_header())
 

@@ -12,7 +12,7 @@ from harness.conversation.agent import Agent
 from harness.fuzzing.conversations.plans import ConversationPlan, conversation_plans, smaller_plans
 from harness.fuzzing.conversations.scenarios import build_scenario
 from harness.fuzzing.found import FuzzFinding, FuzzReport, Parent, SmallestInput, signature_of
-from harness.fuzzing.search import Draws, Profile, Shrinking, fuzz
+from harness.fuzzing.search import Draws, OnFound, Profile, Shrinking, fuzz
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.session import SessionLimits
 from harness.judging.results import Finding
@@ -22,12 +22,19 @@ _LIMITS = SessionLimits(seconds=3.0)
 _DRAWS = 50
 
 
-def fuzz_agent(
-    agent: Agent, profile: Profile, *, random: int = 0, share: int = 0, shares: int = 1
+def fuzz_agent(  # noqa: PLR0913 - as `fuzz_normalizer`
+    agent: Agent,
+    profile: Profile,
+    *,
+    random: int = 0,
+    share: int = 0,
+    shares: int = 1,
+    on_found: OnFound = lambda _: None,
 ) -> FuzzReport:
     """Search `agent` and shrink what is found; the parameters are those of `fuzz_normalizer`."""
     source = ConversationSource(agent)
-    return fuzz(source, profile, random=random, search_random=random * shares + share)
+    own = random * shares + share
+    return fuzz(source, profile, random=random, search_random=own, on_found=on_found)
 
 
 class ConversationSource:

@@ -13,7 +13,7 @@ from harness.dialects.table import DIALECTS
 from harness.fuzzing.found import FuzzFinding, FuzzReport, SmallestInput, signature_of
 from harness.fuzzing.mutators.endings import truncated_inputs
 from harness.fuzzing.mutators.mutator import Mutator
-from harness.fuzzing.search import Draws, Profile, Shrinking, fuzz
+from harness.fuzzing.search import Draws, OnFound, Profile, Shrinking, fuzz
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.inputs import (
     generated_trials,
@@ -52,6 +52,7 @@ def fuzz_normalizer(  # noqa: PLR0913 - one search, by keyword
     random: int = 0,
     share: int = 0,
     shares: int = 1,
+    on_found: OnFound = lambda _: None,
 ) -> FuzzReport:
     """Search `normalizer` from `seeds`, and shrink what is found.
 
@@ -62,9 +63,11 @@ def fuzz_normalizer(  # noqa: PLR0913 - one search, by keyword
         random: the same gives the same findings, if examples ended the search.
         share: which part of the ordered inputs is this process's, from 0.
         shares: how many processes share them.
+        on_found: called at once with each finding, before it is shrunk.
     """
     source = TurnSource(normalizer, seeds, slice(share, None, shares))
-    return fuzz(source, profile, random=random, search_random=random * shares + share)
+    own = random * shares + share
+    return fuzz(source, profile, random=random, search_random=own, on_found=on_found)
 
 
 class TurnSource:

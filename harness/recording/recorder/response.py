@@ -73,9 +73,15 @@ class ResponseRecorder:
     Args:
         request: that is sent.
         clock: returns seconds, monotonic.
+        on_end: called once, when the body has ended and before the client learns of it.
     """
 
-    def __init__(self, request: Request, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        request: Request,
+        clock: Callable[[], float] = monotonic,
+        on_end: Callable[[], object] = lambda: None,
+    ) -> None:
         self.request = request
         self.overflowed = False
         self.ended: Ended | None = None
@@ -83,8 +89,8 @@ class ResponseRecorder:
         self._headers: Headers = ()
         self._clock = clock
         self._start = clock()
-        self._pieces: list[bytes] = []
-        self._times: list[float] = []
+        self._on_end = on_end
+        self._pieces: list[tuple[bytes, float]] = []  # each with its time
         self._size = 0
 
     @property
@@ -100,18 +106,25 @@ class ResponseRecorder:
     def add(self, piece: bytes) -> None:
         """Record the bytes of one read."""
         time = self._clock()
+        if self.ended is not None:  # the recorder did not wait for the client
+            return
         self._size += len(piece)
         full = self._size > MAX_BODY_BYTES or len(self._pieces) >= MAX_READS
         self.overflowed = self.overflowed or full
         if self.overflowed:
             self._pieces.clear()
         elif piece:
-            self._pieces.append(bytes(piece))
-            self._times.append(time)
+            self._pieces.append((bytes(piece), time))
 
     def end(self, how: Ended) -> None:
         """Record how the body ended; the first call counts."""
-        self.ended = self.ended or how
+        if self.ended is None:
+            self.ended = how
+            self._on_end()
+
+    def forget(self) -> None:
+        """Free the memory of the body, because somebody else has the interaction."""
+        self._pieces.clear()
 
     def interaction(self) -> Interaction:
         """Return the recorded interaction, without content encoding; without an end it is aborted.
@@ -121,9 +134,12 @@ class ResponseRecorder:
         Raises:
             UnreadableError: a content encoding that cannot be removed.
         """
-        ends = [round((time - self._start) * 1_000) for time in self._times]
+        taken = tuple(self._pieces)  # a client may still read
+        ends = [round((time - self._start) * 1_000) for _, time in taken]
         delays = [end - before for before, end in zip([0, *ends], ends, strict=False)]
-        pieces, headers, encoding = decode_pieces(self._pieces, self._headers, self.request.uri)
+        pieces, headers, encoding = decode_pieces(
+            [piece for piece, _ in taken], self._headers, self.request.uri
+        )
         body = b"".join(pieces)
         left = self.ended or "aborted"
         return Interaction(

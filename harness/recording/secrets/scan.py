@@ -186,5 +186,5 @@ def _refused(found: Sequence[Match], where: str, why: str) -> UnscrubbedError:
         f"expected no secrets, found {len(found)}, the first of kind {match.kind!r} in "
         f"{match.view.name}: {why}",
         where=where,
-        hint="No file was written. Send a request without it, or leave the interaction out.",
+        hint="It was not written. Send a request without it, or leave the interaction out.",
     )

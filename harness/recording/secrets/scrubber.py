@@ -39,7 +39,12 @@ class Scrubber:
 
     def __init__(self, keep_headers: Iterable[str] = (), secrets: Iterable[str] = ()) -> None:
         self._more = frozenset(name.lower() for name in keep_headers)
-        self._secrets = tuple(secrets)
+        self._secrets = set(secrets)
+
+    def learn(self, request: Request) -> int:
+        """Remember the credentials of `request`; return how many secrets are known now."""
+        self._secrets.update(iter_credentials(request))
+        return len(self._secrets)
 
     def request(self, request: Request) -> Request:
         """Return `request` as it is written.
@@ -49,10 +54,13 @@ class Scrubber:
         """
         return self._request(request, self._known([request]), "the request")
 
-    def cleaned(self, interactions: Sequence[Interaction], where: str) -> list[Interaction]:
+    def cleaned(
+        self, interactions: Sequence[Interaction], where: str, *, first: int = 0
+    ) -> list[Interaction]:
         """Return `interactions` as they are written; bodies keep their length and their reads.
 
-        Credentials of a request are also removed if a server repeats them.
+        Credentials of these requests, and of those given to `learn`, are also removed if a server
+        repeats them. `first` is the number of the first interaction, for messages.
 
         Raises:
             UnscrubbedError: a secret cannot be replaced.
@@ -65,7 +73,7 @@ class Scrubber:
                 headers=self._headers(each.headers, credentials.HEADERS.of_responses, known),
                 body=without_secrets(each.body, f"{where}: interactions[{index}]", known),
             )
-            for index, each in enumerate(interactions)
+            for index, each in enumerate(interactions, first)
         ]
 
     def text(self, text: str, where: str) -> str:

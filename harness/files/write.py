@@ -1,0 +1,165 @@
+"""Bytes -> files that no kill and no full disk leaves half-written.
+
+A file is replaced in one step. A line is appended completely, or what a full disk took of it is
+removed. Until a file is complete, the lines for it are in `NAME.partial`.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # a module or None
+
+PARTIAL: Final = ".partial"
+
+
+def partial_path(path: Path) -> Path:
+    """Return the path of the lines of the file at `path` until it is complete."""
+    return path.with_name(path.name + PARTIAL)
+
+
+def write_file(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Write the file at `path`, and make its folders; an old file is replaced in one step.
+
+    A link stays, and what it leads to is replaced. A pipe or a device is written to.
+
+    Args:
+        path: the file.
+        data: its bytes.
+        durable: return only when the disk has them, so that a power failure cannot lose them.
+
+    Raises:
+        OSError: it cannot be written; an old file is unchanged.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    path = path.resolve() if path.is_symlink() else path
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class LineFile:
+    """The file `path` for one writer alone, which appends lines; an older file is kept.
+
+    Raises:
+        BlockingIOError: another writer has it.
+        OSError: it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = _claim(path)
+        self._size = os.fstat(self._file.fileno()).st_size
+        self._torn = False
+
+    def read(self) -> bytes:
+        """Return all bytes, also those before this writer."""
+        self._file.seek(0)
+        return self._file.read()
+
+    def append(self, line: bytes) -> int:
+        """Append `line` and return its offset; when this returns, no kill can lose it.
+
+        Raises:
+            OSError: the disk is full, for example; no part of the line stays.
+        """
+        offset = self._size
+        try:
+            if self._torn:
+                self._cut(offset)
+            _write_all(self._file, line)
+        except BaseException:
+            self._torn = True
+            with suppress(OSError):
+                self._cut(offset)
+            raise
+        self._size += len(line)
+        return offset
+
+    def sync(self) -> None:
+        """Wait until the disk has all lines, so that a power failure cannot lose them."""
+        os.fsync(self._file.fileno())
+
+    def clear(self) -> None:
+        """Remove all lines."""
+        self._cut(0)
+        self._size = 0
+
+    def close(self) -> None:
+        """Give the file up; its lines stay."""
+        self._file.close()
+
+    def remove(self) -> None:
+        """Delete the file and give its path up, never deleting what others write."""
+        if fcntl is None:
+            self._file.close()
+            with suppress(PermissionError):  # the next writer has it already
+                self._path.unlink(missing_ok=True)
+        else:
+            self._path.unlink(missing_ok=True)
+            self._file.close()
+
+    def _cut(self, size: int) -> None:
+        self._file.truncate(size)
+        self._torn = False
+
+
+def _write_all(file: BinaryIO, data: bytes) -> None:
+    """Write all of `data`: a disk that becomes full takes a part of it without an error."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+def _claim(path: Path) -> BinaryIO:
+    """Open `path` for this writer alone, unbuffered.
+
+    Raises:
+        BlockingIOError: another writer has it.
+    """
+    if fcntl is None:
+        return _claim_open_file(path)
+    while True:
+        file = path.open("ab+", buffering=0)
+        try:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_at(file, path):  # else its writer finished between the two calls
+                return file
+        except OSError:
+            file.close()
+            raise
+        file.close()
+
+
+def _claim_open_file(path: Path) -> BinaryIO:
+    """Claim it on Windows: there is no flock, but nothing can rename an open file."""
+    try:
+        with suppress(FileNotFoundError):
+            path.rename(path)
+        return path.open("ab+", buffering=0)
+    except PermissionError as error:
+        if not path.exists():
+            raise
+        raise BlockingIOError(*error.args) from error
+
+
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False

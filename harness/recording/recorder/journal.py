@@ -1,0 +1,189 @@
+"""Finished exchanges of a recording -> lines on disk at once, and back after a kill.
+
+`NAME.yaml.partial` is next to the cassette while it is recorded: a header, then a line for each
+exchange that ended, without secrets. A recorder that ends in good order removes it. After a kill,
+the next recorder of the same cassette takes the exchanges from it. A line that a kill cut short is
+the only one that is lost.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.files.write import LineFile, partial_path
+from harness.wire.cassette import Cassette
+from harness.wire.interaction import Interaction
+
+
+class _Header(msgspec.Struct, frozen=True):
+    """The first line.
+
+    Fields:
+        labels: of the recording.
+        written: digests of the interactions that the cassette had then.
+    """
+
+    labels: dict[str, Any]
+    written: tuple[str, ...]
+
+
+class _Exchange(msgspec.Struct, frozen=True):
+    """One exchange; `number` is its place in the order of the requests."""
+
+    number: int
+    interaction: Interaction
+
+
+class Recovered(msgspec.Struct, frozen=True):
+    """What a killed recorder left.
+
+    Fields:
+        labels: of the recording.
+        interactions: those that ended, in the order of their requests.
+    """
+
+    labels: dict[str, Any]
+    interactions: tuple[Interaction, ...]
+    written: tuple[str, ...] = ()
+
+    def kept_of(self, cassette: Cassette | None) -> tuple[Interaction, ...]:
+        """Return the interactions of the cassette that are not in the journal, too."""
+        before, kept = Counter(self.written), []
+        for each in cassette.interactions if cassette else ():
+            digest = _digest(each)
+            if before[digest]:
+                before[digest] -= 1
+                kept.append(each)
+        return tuple(kept)
+
+
+class Journal:
+    """The journal of the cassette at `path`; no file exists before `open`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = partial_path(path)
+        self._cassette = path
+        self._file: LineFile | None = None
+
+    def take(self) -> Recovered | None:
+        """Open the journal of a killed recorder and return what it has; None if there is none.
+
+        Raises:
+            UsageError: it cannot be written, or its recorder still runs.
+        """
+        if not self.path.exists():
+            return None
+        self._claim()
+        first, *lines = self._opened().read().split(b"\n")
+        try:
+            header = msgspec.json.decode(first, type=_Header)
+        except msgspec.MsgspecError:  # killed before the first exchange
+            return None
+        found = {each.number: each.interaction for each in _exchanges(lines)}
+        interactions = tuple(found[number] for number in sorted(found))
+        return Recovered(header.labels, interactions, header.written)
+
+    def open(self, labels: dict[str, Any], cassette: Cassette | None) -> None:
+        """Begin a journal of what the cassette does not contain; do nothing if it has begun.
+
+        Raises:
+            UsageError: it cannot be written, or another recorder has it.
+        """
+        if self._file is not None:
+            return
+        self._claim()
+        try:
+            self.restart(labels, cassette)
+        except OSError as error:
+            self.remove()
+            raise self._unwritable(error) from error
+
+    def restart(self, labels: dict[str, Any], cassette: Cassette | None) -> None:
+        """Begin again, because the cassette contains all exchanges.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        written = tuple(map(_digest, cassette.interactions if cassette else ()))
+        file = self._opened()
+        file.clear()
+        file.append(_line(_Header(labels, written)))
+
+    def add(self, number: int, interaction: Interaction) -> None:
+        """Append an exchange; when this returns, no kill can lose it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._opened().append(_line(_Exchange(number, interaction)))
+
+    def sync(self) -> None:
+        """Wait until the disk has all lines, so that a power failure cannot lose them.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self._file is not None:
+            self._file.sync()
+
+    def close(self) -> None:
+        """Leave the file for the next recorder."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def remove(self) -> None:
+        """Remove the file, because the cassette contains everything."""
+        if self._file is not None:
+            self._file.remove()
+            self._file = None
+
+    def _claim(self) -> None:
+        try:
+            self._file = LineFile(self.path)
+        except BlockingIOError as error:
+            raise UsageError(
+                "another recorder writes this cassette",
+                where=str(self._cassette),
+                hint="Wait until it ends, or choose another file with -o.",
+            ) from error
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> UsageError:
+        return UsageError(
+            f"cannot write the recording: {error.strerror}",
+            where=str(self.path),
+            hint="Free disk space, or choose a folder that can be written to.",
+        )
+
+    def _opened(self) -> LineFile:
+        if self._file is None:
+            raise ValueError("open() comes first")
+        return self._file
+
+
+def _line(row: _Header | _Exchange) -> bytes:
+    return msgspec.json.encode(row) + b"\n"
+
+
+def _exchanges(lines: Iterable[bytes]) -> Iterable[_Exchange]:
+    """Yield the exchanges of the complete lines."""
+    decode = msgspec.json.Decoder(_Exchange).decode
+    for line in lines:
+        try:
+            yield decode(line)
+        except msgspec.MsgspecError:  # cut short by a kill, or damaged with the disk
+            continue
+
+
+def _digest(interaction: Interaction) -> str:
+    """Return a text that is the same for an interaction and for what a cassette gives back."""
+    request = interaction.request
+    parts = (request.uri, request.body, interaction.status, interaction.body, interaction.reads)
+    return sha256(msgspec.json.encode(parts)).hexdigest()[:32]
