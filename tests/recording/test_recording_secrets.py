@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.errors import UnscrubbedError
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
-from harness.recording.secrets.detectors import KINDS, literal_detector
+from harness.recording.secrets.detectors import KINDS
 from harness.recording.secrets.scan import secrets_in, without_secrets
 from harness.recording.secrets.scrubber import Scrubber
 from harness.recording.secrets.views import URL_ESCAPE

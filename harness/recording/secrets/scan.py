@@ -14,7 +14,13 @@ import msgspec
 
 from harness.errors import StreamError, UnscrubbedError
 from harness.recording.secrets.detectors import Detector, likely_detectors
-from harness.recording.secrets.views import JSON_ESCAPE, View, joined_views, unescaped_views
+from harness.recording.secrets.views import (
+    JSON_ESCAPE,
+    URL_ESCAPE,
+    View,
+    joined_views,
+    unescaped_views,
+)
 from harness.wire.framing import iter_frames
 
 # Replaces letters and digits; it has the same length, and no detector matches it.
@@ -79,10 +85,12 @@ class Scan:
 
     def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
         whole = View.of(body)
-        self._views = [
+        self._decoded = [
             *unescaped_views(whole, escape),
             *(view for together in joined_views(whole) for view in unescaped_views(together)),
         ]
+        quoted = () if escape is URL_ESCAPE else map(View.unquoted, self._decoded)
+        self._views = [*self._decoded, *filter(None, quoted)]
 
     def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
         """Yield the secrets in each view that are not replaced yet."""
@@ -105,10 +113,10 @@ class Scan:
 
     @cached_property
     def _protected(self) -> frozenset[int]:
-        """The bytes of all escapes: the `n` of an escaped newline is not a letter."""
+        """The bytes of all escapes that a parser needs: an escaped newline has no letter `n`."""
         return frozenset(
             offset
-            for view in self._views
+            for view in self._decoded
             for index in view.escapes()
             for offset in view.bytes_of(index)
         )

@@ -4,28 +4,17 @@ The scrubber fails closed: if it cannot replace a secret, it writes nothing. The
 detectors for cassettes of any origin and age, and never prints the secret itself.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
-from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from harness.errors import UnscrubbedError
 from harness.recording.secrets import credentials
-from harness.recording.secrets.detectors import Detector, literal_detector
+from harness.recording.secrets.known import PATH_KEY, KnownSecrets, known_secrets
 from harness.recording.secrets.scan import Secret, secrets_in, without_secrets
 from harness.recording.secrets.views import URL_ESCAPE
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Headers, Interaction, Request
-
-KnownSecrets: TypeAlias = tuple[Detector, ...]
-
-# Placeholders that clients send if no key is needed; they may be ordinary words.
-_DUMMIES: Final = frozenset(
-    {"lm-studio", "no-key-required", "not-needed", "not-required", "sk-no-key-required"}
-)
-_SHORTEST: Final = 8
 
 
 class Scrubber:
@@ -76,7 +65,7 @@ class Scrubber:
         uri = credentials.scrub_address(request.uri).encode("utf-8", "surrogateescape")
         return msgspec.structs.replace(
             request,
-            uri=without_secrets(uri, where, known, URL_ESCAPE).decode("utf-8", "replace"),
+            uri=without_secrets(uri, where, (PATH_KEY, *known), URL_ESCAPE).decode("utf-8", "replace"),
             headers=self._headers(request.headers, credentials.HEADERS.of_requests, known),
             body=without_secrets(request.body, where, known),
         )
@@ -89,9 +78,7 @@ class Scrubber:
         )
 
     def _known(self, requests: Iterable[Request]) -> KnownSecrets:
-        values = {value for request in requests for value in iter_credentials(request)}
-        longest_first = sorted({*values, *self._secrets}, key=lambda value: (-len(value), value))
-        return tuple(literal_detector(value) for value in longest_first)
+        return known_secrets(requests, self._secrets)
 
 
 def check_labels(cassette: Cassette, where: str) -> None:
@@ -109,27 +96,6 @@ def check_labels(cassette: Cassette, where: str) -> None:
             hint="No file was written. Remove the secret from the provider, model, prompt or tools "
             "label.",
         )
-
-
-def iter_credentials(request: Request) -> Iterator[str]:
-    """Yield the credentials in headers and address of `request`."""
-    for name, value in request.headers:
-        if credentials.is_secret_name(name):
-            yield from _header_credentials(name, value)
-    try:
-        query = parse_qsl(urlsplit(request.uri).query)
-    except ValueError:  # brackets without an address in them
-        return
-    for name, value in query:
-        if credentials.is_secret_name(name) and len(value) >= _SHORTEST:
-            yield value
-
-
-def _header_credentials(name: str, value: str) -> Iterator[str]:
-    for word in re.split(r"[\s;,]+", value):
-        value_part = word.partition("=")[2] if "cookie" in name.lower() else word
-        if len(value_part) >= _SHORTEST and value_part.lower() not in _DUMMIES:
-            yield value_part
 
 
 def _clean_text(text: str, where: str, known: KnownSecrets) -> str:
@@ -151,12 +117,15 @@ def _leaks_of_interaction(interaction: Interaction) -> Iterator[str]:
     request = interaction.request
     yield from credentials.unscrubbed_parts(interaction)
     uri = request.uri.encode("utf-8", "surrogateescape")
-    yield from (f"the address: {secret.kind}" for secret in secrets_in(uri, escape=URL_ESCAPE))
+    known = known_secrets([request])
+    in_address = secrets_in(uri, (PATH_KEY, *known), URL_ESCAPE)
+    yield from (f"the address: {secret.kind}" for secret in in_address)
     for name, value in (*request.headers, *interaction.headers):
-        for secret in secrets_in(value.encode("utf-8", "surrogateescape")):
+        for secret in secrets_in(value.encode("utf-8", "surrogateescape"), known):
             yield f"header {name}: {secret.kind}"
-    yield from (f"request body: {_secret_text(secret)}" for secret in secrets_in(request.body))
-    yield from (f"response body: {_secret_text(secret)}" for secret in secrets_in(interaction.body))
+    for part, body in (("request", request.body), ("response", interaction.body)):
+        for secret in secrets_in(body, known):
+            yield f"{part} body: {_secret_text(secret)}"
 
 
 def _secret_text(secret: Secret) -> str:

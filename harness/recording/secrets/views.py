@@ -97,6 +97,10 @@ class View:
             pieces.append((here, there, len(self.text) - there))
         return View("".join(texts), self, pieces, f"{self.name}, escapes decoded")
 
+    def unquoted(self) -> "View | None":
+        """Return the view with the `%40` of addresses decoded, or None if it has none."""
+        return self.unescaped(URL_ESCAPE) if "%" in self.text else None
+
     def escapes(self) -> Iterator[int]:
         """Yield the indexes of the characters that are escapes in the parent."""
         return (start for start, _, length in self._pieces if self._is_unit(start, length))
@@ -142,8 +146,15 @@ def joined_views(view: View) -> Iterator[View]:
             if index:
                 strings.setdefault(f"{key} of index {index}", []).append(match.span(2))
     for key, spans in strings.items():
-        if len(spans) > 1:
+        if _has_pieces(view.text, spans):
             yield _concatenated_view(view, spans, f"the texts of {key!r} joined")
+
+
+def _has_pieces(text: str, spans: list[tuple[int, int]]) -> bool:
+    """Whether the texts differ; an id or a model that each event repeats is not in pieces."""
+    first, *others = spans
+    whole = text[slice(*first)]
+    return any(text[start:end] != whole for start, end in others)
 
 
 def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> View:
