@@ -16,7 +16,7 @@ from harness.cli.options import jobs_option, peers_folder_option, safe_name
 from harness.cli.replay import LAST_RUN, find_cell
 from harness.cli.run_files import bundled_context, write_text
 from harness.errors import UsageError
-from harness.judging.judge import judge_subject
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.peers.record import read_results
@@ -26,6 +26,7 @@ from harness.reporting.text.repro import control_script, repro_script
 from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
 from harness.runs.plan import Subject, subject_id
+from harness.runs.rows import loaded_without_secrets
 from harness.runs.run import Run
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
@@ -118,14 +119,19 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
             where=cell,
             hint=f"Run `harness replay {cell}` to see its requests and responses.",
         )
-    result, case = judge_subject(load_subject(subject), load_normalizer(name))
+    result, case = judge_subject(_loaded(subject), load_normalizer(name))
     if case is None:
         raise UsageError(f"the cell does not fail: {result.outcome.value}", where=cell)
     return _script(result, subject, context)
 
 
+def _loaded(subject: Subject) -> LoadedSubject:
+    """Return a subject whose bytes a script may contain."""
+    return loaded_without_secrets(load_subject(subject))
+
+
 def _script(result: Result, subject: Subject, context: ReportContext) -> str:
-    loaded = load_subject(subject)
+    loaded = _loaded(subject)
     return repro_script(
         result,
         loaded.cassette.interactions[result.interaction],
@@ -194,7 +200,7 @@ def _write_controls(
         passed = result.outcome is Outcome.PASS and not result.findings
         if not passed or result.normalizer not in clients or counts[key] == _CONTROLS:
             continue
-        loaded = load_subject(_subject(result, subjects))
+        loaded = _loaded(_subject(result, subjects))
         if len(loaded.expectations) != 1 or not loaded.expectations[0].calls:
             continue
         (interaction,), (expectation,) = loaded.cassette.interactions, loaded.expectations

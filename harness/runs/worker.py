@@ -45,10 +45,11 @@ from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
 from harness.runs.declared import declared_agent, declared_normalizer
 from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.rows import clean_rows
 from harness.runs.run import AnyCase
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Interaction, Request
 
 LOG_SUFFIX: Final = ".jsonl"
 _FILES_KEPT: Final = 4
@@ -125,10 +126,17 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
         UnreadableError: the scenario or its cassette cannot be used.
     """
     if job.subject.kind == "log":
-        return count_log(subject_id(job.subject), load_log(job.subject))
+        return clean_rows(*count_log(subject_id(job.subject), load_log(job.subject)))
     loaded = load_subject(job.subject)
     result, case = _judge(job, loaded, cuts)
-    return msgspec.structs.replace(result, source=_source(job.subject)), case
+    result = msgspec.structs.replace(result, source=_source(job.subject))
+    return clean_rows(result, case, _recorded_requests(loaded.cassette))
+
+
+def _recorded_requests(cassette: Cassette) -> Iterator[Request]:
+    """Yield the requests whose credentials must not be shown; an emulated one has none."""
+    if cassette.origin.kind != "emulated":
+        yield from (each.request for each in cassette.interactions)
 
 
 def _judge(job: Job, loaded: LoadedSubject, cuts: Cuts) -> tuple[Result, AnyCase | None]:
@@ -154,7 +162,11 @@ def is_job_supported(job: Job) -> bool:
 
 
 def crash_result(job: Job, reason: str) -> Result:
-    """Return the result of a job that killed its process."""
+    """Return the result of a job that killed its process, without secrets."""
+    return clean_rows(_crash_result(job, reason), None)[0]
+
+
+def _crash_result(job: Job, reason: str) -> Result:
     if job.subject.kind == "log":
         return count_log(subject_id(job.subject), load_log(job.subject))[0]
     loaded, source = load_subject(job.subject), _source(job.subject)

@@ -14,6 +14,7 @@ from harness.errors import UnscrubbedError
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.secrets.detectors import KINDS
+from harness.recording.secrets.known import literal_detectors
 from harness.recording.secrets.scan import secrets_in, without_secrets
 from harness.recording.secrets.scrubber import Scrubber
 from harness.recording.secrets.views import URL_ESCAPE
@@ -288,7 +289,7 @@ def test_parallel_parts_do_not_hide_each_other() -> None:
 
 
 def test_known_credentials_go_wherever_they_stand() -> None:
-    known = (literal_detector("hunter2-is-secret"),)
+    known = tuple(literal_detectors("hunter2-is-secret"))
     body = stream(["you sent hunter2-", "is-secret!"], "openai", json.dumps)
     scrubbed = without_secrets(body, "here", known)
     assert "hunter" not in said(scrubbed)

@@ -22,7 +22,7 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
     Fields:
         kind: its name in reports.
         pattern: matches it; the group `secret` must be removed.
-        hints: a text without any of these contains no such secret.
+        hints: a text without any of these, in lower case, contains no such secret.
         before: characters that must not precede it directly.
         check: what the secret must satisfy in addition.
     """
@@ -105,22 +105,26 @@ _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
 }
 
 
-def _iter_detectors() -> Iterator[Detector]:
-    path = resources.files(__package__) / "detectors.toml"
-    table = msgspec.toml.decode(path.read_text(encoding="utf-8"), type=_Table)
+def _iter_prefixed(table: _Table) -> Iterator[Detector]:
     for kind, prefixes in (("key", table.keys), ("account", table.accounts)):
         for prefix, rest in prefixes.items():
             pattern = re.compile(f"{re.escape(prefix)}(?P<secret>{rest})")
             yield Detector(kind, pattern, (prefix,), _ALNUM)
+
+
+def _iter_others(table: _Table) -> Iterator[Detector]:
     for row in table.detectors:
         check = _CHECKS[row.check] if row.check else None
         yield Detector(row.kind, re.compile(row.pattern), row.hints, row.not_after, check)
 
 
-DETECTORS: Final = tuple(_iter_detectors())
-_BY_HINT: Final = tuple((hint, detector) for detector in DETECTORS for hint in detector.hints)
+_TEXT: Final = resources.files(__package__).joinpath("detectors.toml").read_text(encoding="utf-8")
+_TABLE: Final = msgspec.toml.decode(_TEXT, type=_Table)
+_PREFIXED: Final = tuple(_iter_prefixed(_TABLE))
+_OTHERS: Final = tuple(_iter_others(_TABLE))
+_BY_HINT: Final = tuple((hint, detector) for detector in _OTHERS for hint in detector.hints)
 
-KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in DETECTORS))
+KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in (*_PREFIXED, *_OTHERS)))
 
 # Names, hosts and words of documentation, and the usual names in containers.
 _PLACEHOLDERS: Final = re.compile(
@@ -140,7 +144,24 @@ def is_placeholder(secret: str) -> bool:
     return _PLACEHOLDERS.fullmatch(secret) is not None
 
 
+# What follows a prefix; everything else becomes a space. No secret with a prefix is shorter.
+_OF_WORDS: Final = f"{_ALNUM}_-./+=".encode()
+_TO_WORDS: Final = bytes(code if code in _OF_WORDS else ord(" ") for code in range(256))
+_SHORTEST_WORD: Final = 14
+
+
 def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Detector]:
-    """Yield the detectors whose hints are in `text`; usually these are few."""
+    """Yield the detectors that may find something in `text`; usually these are few.
+
+    A prefix is looked for in the long words only, each once, since a stream repeats its ids.
+    """
     yield from (detector for detector in known if detector.hints[0] in text)
-    yield from dict.fromkeys([detector for hint, detector in _BY_HINT if hint in text])
+    words = " ".join(_long_words(text))
+    yield from (detector for detector in _PREFIXED if detector.hints[0] in words)
+    lowered = text.lower()
+    yield from dict.fromkeys([detector for hint, detector in _BY_HINT if hint in lowered])
+
+
+def _long_words(text: str) -> Iterator[str]:
+    words = set(text.encode("latin-1").translate(_TO_WORDS).split())
+    return (word.decode("latin-1") for word in words if len(word) >= _SHORTEST_WORD)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from harness.conversation.history.jsonl import LoggedConversation, decode, encode
 from harness.errors import UnscrubbedError
 from harness.recording.secrets import credentials
 from harness.recording.secrets.known import PATH_KEY, KnownSecrets, known_secrets
@@ -36,7 +37,7 @@ class Scrubber:
         Raises:
             UnscrubbedError: a secret cannot be replaced.
         """
-        return self._request(request, self._known([request]), "the request")
+        return self._request(request, self.known([request]), "the request")
 
     def cleaned(self, interactions: Sequence[Interaction], where: str) -> list[Interaction]:
         """Return `interactions` as they are written; bodies keep their length and their reads.
@@ -46,20 +47,28 @@ class Scrubber:
         Raises:
             UnscrubbedError: a secret cannot be replaced.
         """
-        known = self._known([each.request for each in interactions])
+        known = self.known(each.request for each in interactions)
         return [
-            msgspec.structs.replace(
-                each,
-                request=self._request(each.request, known, f"{where}: interactions[{index}]"),
-                headers=self._headers(each.headers, credentials.HEADERS.of_responses, known),
-                body=without_secrets(each.body, f"{where}: interactions[{index}]", known),
-            )
+            self.interaction(each, known, f"{where}: interactions[{index}]")
             for index, each in enumerate(interactions)
         ]
 
+    def interaction(self, given: Interaction, known: KnownSecrets, where: str) -> Interaction:
+        """Return one interaction as it is written, without the `known` secrets of all.
+
+        Raises:
+            UnscrubbedError: a secret cannot be replaced.
+        """
+        return msgspec.structs.replace(
+            given,
+            request=self._request(given.request, known, where),
+            headers=self._headers(given.headers, credentials.HEADERS.of_responses, known),
+            body=without_secrets(given.body, where, known),
+        )
+
     def text(self, text: str, where: str) -> str:
         """Return a text of the user without secrets."""
-        return _clean_text(text, where, self._known([]))
+        return _clean_text(text, where, self.known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
         uri = credentials.scrub_address(request.uri).encode("utf-8", "surrogateescape")
@@ -77,8 +86,20 @@ class Scrubber:
             for name, value in credentials.scrub_headers(kept)
         )
 
-    def _known(self, requests: Iterable[Request]) -> KnownSecrets:
+    def known(self, requests: Iterable[Request]) -> KnownSecrets:
+        """Return detectors of the credentials of `requests`, and of the given secrets."""
         return known_secrets(requests, self._secrets)
+
+
+def scrubbed_conversation(logged: LoggedConversation) -> LoggedConversation:
+    """Return a conversation without secrets.
+
+    Raises:
+        UnscrubbedError: a secret cannot be replaced.
+    """
+    data = encode(logged)
+    clean = without_secrets(data, "the conversation")
+    return logged if clean == data else decode(clean)[0]
 
 
 def check_labels(cassette: Cassette, where: str) -> None:
