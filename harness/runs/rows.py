@@ -7,6 +7,7 @@ any. Judging uses the bytes as they are; only what is stored of them is changed.
 import os
 from collections.abc import Iterable
 from functools import cache
+from itertools import accumulate
 from typing import Final, TypeVar
 
 import msgspec
@@ -23,6 +24,7 @@ from harness.recording.secrets.scan import without_secrets
 from harness.recording.secrets.scrubber import Scrubber
 from harness.runs.run import AnyCase
 from harness.runs.store import encode_line
+from harness.wire.frames import Frame
 from harness.wire.interaction import Request
 
 _SHORTEST: Final = 8
@@ -70,8 +72,24 @@ def loaded_without_secrets(loaded: LoadedSubject) -> LoadedSubject:
 def _clean_case(case: AnyCase, known: KnownSecrets) -> AnyCase:
     if not isinstance(case, Case):
         return _clean(case, case.cell, known)
+    texts = _clean(replace(case, body=b"", frames=()), case.cell, known)
     body = without_secrets(case.body, case.cell, known)
-    return replace(_clean(replace(case, body=b""), case.cell, known), body=body)
+    return replace(texts, body=body, frames=_clean_frames(case.frames, case.cell, known))
+
+
+def _clean_frames(
+    frames: tuple[Frame, ...], where: str, known: KnownSecrets
+) -> tuple[Frame, ...]:
+    """Return the frames without secrets, also without those that are split over them."""
+    data = b"\n".join(frame.data for frame in frames)
+    clean = without_secrets(data, where, known)
+    if clean == data:
+        return frames
+    starts = accumulate((len(frame.data) + 1 for frame in frames), initial=0)
+    return tuple(
+        replace(frame, data=clean[start : start + len(frame.data)])
+        for start, frame in zip(starts, frames, strict=False)
+    )
 
 
 def _clean(row: _Row, where: str, known: KnownSecrets) -> _Row:

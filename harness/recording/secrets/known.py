@@ -66,7 +66,12 @@ def known_secrets(requests: Iterable[Request], more: Iterable[str] = ()) -> Know
     longest_first = sorted(values, key=lambda value: (-len(value), value))
     return (
         *map(_field_detector, sorted(fields, key=lambda field: (field.before, field.value))),
-        *(detector for value in longest_first for detector in literal_detectors(value)),
+        *(
+            detector
+            for value in longest_first
+            for text in _spellings(value)
+            for detector in literal_detectors(text)
+        ),
     )
 
 
@@ -150,5 +155,17 @@ def _literal(text: str, before: str = "", after: str = "") -> Detector:
 
 def _as_bytes(value: str) -> tuple[str, ...]:
     """Return `value` as a view shows it: its bytes, and its characters decoded from escapes."""
+    if value.isascii():
+        return (value,)
     data = value.encode("utf-8", "surrogateescape").decode("latin-1")
-    return tuple(dict.fromkeys((data, "".join(c if ord(c) < 0x100 else "\xff" for c in value))))  # noqa: PLR2004 - the values of a byte
+    return (data, "".join(char if char <= "\xff" else "\xff" for char in value))
+
+
+def _spellings(value: str) -> tuple[str, ...]:
+    """Return `value`, and the text of its bytes if a reader of headers took them for Latin-1."""
+    if value.isascii():
+        return (value,)
+    try:
+        return (value, value.encode("latin-1").decode())
+    except UnicodeError:
+        return (value,)

@@ -89,8 +89,8 @@ class Scan:
             *unescaped_views(whole, escape),
             *(view for together in joined_views(whole) for view in unescaped_views(together)),
         ]
-        quoted = () if escape is URL_ESCAPE else map(View.unquoted, self._decoded)
-        self._views = [*self._decoded, *filter(None, quoted)]
+        quoted = () if escape is URL_ESCAPE else self._decoded
+        self._views = [*self._decoded, *(view for each in quoted for view in each.unquoted())]
 
     def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
         """Yield the secrets in each view that are not replaced yet."""

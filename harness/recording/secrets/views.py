@@ -14,6 +14,8 @@ from typing import Final, Self
 
 # Escapes inside escapes: arguments are JSON in a JSON string, and may contain JSON again.
 MOST_LEVELS: Final = 3
+# Addresses in the parameters of addresses.
+MOST_QUOTED: Final = 2
 
 JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
 URL_ESCAPE: Final = re.compile(r"%([0-9a-fA-F]{2})()")
@@ -97,9 +99,14 @@ class View:
             pieces.append((here, there, len(self.text) - there))
         return View("".join(texts), self, pieces, f"{self.name}, escapes decoded")
 
-    def unquoted(self) -> "View | None":
-        """Return the view with the `%40` of addresses decoded, or None if it has none."""
-        return self.unescaped(URL_ESCAPE) if "%" in self.text else None
+    def unquoted(self) -> Iterator["View"]:
+        """Yield the views with the `%40` of addresses decoded: once, and twice for `%2540`."""
+        found: View | None = self
+        for _ in range(MOST_QUOTED):
+            found = found.unescaped(URL_ESCAPE) if "%" in found.text else None
+            if found is None:
+                return
+            yield found
 
     def escapes(self) -> Iterator[int]:
         """Yield the indexes of the characters that are escapes in the parent."""
