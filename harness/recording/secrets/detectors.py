@@ -122,16 +122,17 @@ _TEXT: Final = resources.files(__package__).joinpath("detectors.toml").read_text
 _TABLE: Final = msgspec.toml.decode(_TEXT, type=_Table)
 _PREFIXED: Final = tuple(_iter_prefixed(_TABLE))
 _OTHERS: Final = tuple(_iter_others(_TABLE))
-_BY_HINT: Final = tuple((hint, detector) for detector in _OTHERS for hint in detector.hints)
+_HINTS: Final = tuple({hint for detector in _OTHERS for hint in detector.hints})
 
 KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in (*_PREFIXED, *_OTHERS)))
 
 # Names, hosts and words of documentation, and the usual names in containers.
 _PLACEHOLDERS: Final = re.compile(
     r"(?i)[^A-Za-z0-9]*(?:x[^A-Za-z0-9]*)+|redacted.*|\**"
+    r"|(?:.*[-_])?your[-_].*"
     r"|[^@]*@(?:[a-z0-9-]+\.)*(?:example\.(?:com|org|net|edu)|[a-z0-9-]+\.(?:example|test|invalid|localhost)"
     r"|noreply\.github\.com)"
-    r"|user(?:name)?|you(?:r[-_ ]?(?:user)?name)?|me|alice|bob|john|jane|foo|node|runner|ubuntu"
+    r"|user(?:name)?|you(?:r[-_ ]?(?:user)?name)?|me|alice|bob|john|jane|foo|node|runner|ubuntu|oai"
     r"|vscode|app|shared|public|default|root|sandbox|workspace|\.\.\.|name"
     r"|(?:sk-)?(?:your|my|test|fake|dummy|example|placeholder)[-_].*"
     r"|pass(?:word|wd)?|pwd?|secret|token|key|string|null|none|true|false|changeme|postgres|root|admin"
@@ -159,7 +160,8 @@ def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Dete
     words = " ".join(_long_words(text))
     yield from (detector for detector in _PREFIXED if detector.hints[0] in words)
     lowered = text.lower()
-    yield from dict.fromkeys([detector for hint, detector in _BY_HINT if hint in lowered])
+    found = {hint for hint in _HINTS if hint in lowered}
+    yield from (detector for detector in _OTHERS if not found.isdisjoint(detector.hints))
 
 
 def _long_words(text: str) -> Iterator[str]:
