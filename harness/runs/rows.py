@@ -1,7 +1,7 @@
 """Remove secrets from the rows of a run, because a run and its report are published.
 
 A client under test may print its key in an error, and a recording of another tool may contain
-any. Judging uses the bytes as they are; only what is stored of them is changed.
+any. A scenario is judged on the bytes as they are; only what is stored of them is changed.
 """
 
 import os
@@ -24,6 +24,7 @@ from harness.recording.secrets.scan import without_secrets
 from harness.recording.secrets.scrubber import Scrubber
 from harness.runs.run import AnyCase
 from harness.runs.store import encode_line
+from harness.wire.cassette import Cassette
 from harness.wire.frames import Frame
 from harness.wire.interaction import Request
 
@@ -55,18 +56,28 @@ def clean_rows(
 def loaded_without_secrets(loaded: LoadedSubject) -> LoadedSubject:
     """Return a subject whose bytes can be written to a file.
 
-    An emulated cassette stays as its author wrote it.
-
     Raises:
         UnscrubbedError: a secret of a recording cannot be replaced.
     """
-    cassette = loaded.cassette
+    return replace(loaded, cassette=_clean_cassette(loaded.cassette))
+
+
+def clean_if_possible(cassette: Cassette) -> Cassette:
+    """Return a cassette without secrets, or `cassette` if one cannot be replaced."""
+    try:
+        return _clean_cassette(cassette)
+    except UnscrubbedError:
+        return cassette
+
+
+def _clean_cassette(cassette: Cassette) -> Cassette:
+    """Return a recording without secrets; an emulated cassette stays as its author wrote it."""
     if cassette.origin.kind == "emulated":
-        return loaded
-    headers = [name for each in cassette.interactions for name, _ in each.headers]
-    headers += [name for each in cassette.interactions for name, _ in each.request.headers]
-    clean = Scrubber(headers).cleaned(cassette.interactions, cassette.id)
-    return replace(loaded, cassette=replace(cassette, interactions=tuple(clean)))
+        return cassette
+    interactions = cassette.interactions
+    headers = [name for each in interactions for name, _ in (*each.headers, *each.request.headers)]
+    clean = Scrubber(headers).cleaned(interactions, cassette.id)
+    return replace(cassette, interactions=tuple(clean))
 
 
 def _clean_case(case: AnyCase, known: KnownSecrets) -> AnyCase:

@@ -45,7 +45,7 @@ from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
 from harness.runs.declared import declared_agent, declared_normalizer
 from harness.runs.plan import Job, Subject, subject_id
-from harness.runs.rows import clean_rows
+from harness.runs.rows import clean_if_possible, clean_rows
 from harness.runs.run import AnyCase
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -130,11 +130,12 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
     loaded = load_subject(job.subject)
     result, case = _judge(job, loaded, cuts)
     result = msgspec.structs.replace(result, source=_source(job.subject))
-    return clean_rows(result, case, _recorded_requests(loaded.cassette))
+    return clean_rows(result, case, _recorded_requests(job.subject, loaded))
 
 
-def _recorded_requests(cassette: Cassette) -> Iterator[Request]:
+def _recorded_requests(subject: Subject, loaded: LoadedSubject) -> Iterator[Request]:
     """Yield the requests whose credentials must not be shown; an emulated one has none."""
+    cassette = _recording(subject) if subject.kind == "cassette" else loaded.cassette
     if cassette.origin.kind != "emulated":
         yield from (each.request for each in cassette.interactions)
 
@@ -202,17 +203,16 @@ def _crashed_turn(index: int, interaction: Interaction, reason: str) -> TurnFact
 
 @lru_cache(_SUBJECTS_KEPT)
 def load_subject(subject: Subject) -> LoadedSubject:
-    """Load a scenario with its cassette, or a cassette alone.
+    """Load a scenario with its cassette, or a cassette alone, then without its secrets.
+
+    A scenario states what its cassette contains, so that its bytes stay as they are.
 
     Raises:
         UnreadableError: one of them cannot be used, or the two do not fit.
     """
     path = Path(subject.path)
     if subject.kind == "cassette":
-        cassette = cassette_file.load_cassette(
-            path, Path(subject.roots[0]) if subject.roots else None
-        )
-        alone = _unlabelled_cassette(cassette, subject.dialect)
+        alone = clean_if_possible(_recording(subject))
         return LoadedSubject(
             alone, _recorded_scenario(alone, subject.path) if subject.conversation else None
         )
@@ -231,8 +231,18 @@ def load_subject(subject: Subject) -> LoadedSubject:
 
 
 @lru_cache(_SUBJECTS_KEPT)
+def _recording(subject: Subject) -> Cassette:
+    """Return a cassette without a scenario as it is in its file."""
+    root = Path(subject.roots[0]) if subject.roots else None
+    return _unlabelled_cassette(
+        cassette_file.load_cassette(Path(subject.path), root), subject.dialect
+    )
+
+
+@lru_cache(_SUBJECTS_KEPT)
 def _source(subject: Subject) -> CassetteFacts:
-    return source_of(load_subject(subject).cassette)
+    is_alone = subject.kind == "cassette"
+    return source_of(_recording(subject) if is_alone else load_subject(subject).cassette)
 
 
 def _recorded_scenario(cassette: Cassette, where: str) -> Scenario:

@@ -415,4 +415,4 @@ def _audited(path: Path) -> Iterator[str]:
         yield f"harness audit: {done.output}"
 
 
-ATTACK = Attack(attempt, full=len(COMBINATIONS), part=300, block=100)
+ATTACK = Attack(attempt, full=len(COMBINATIONS), part=100, block=50)

@@ -54,6 +54,19 @@ PLANTED = {
         "arn:aws:iam::{739154826400}:role",
         "/subscriptions/{6f1c2d3e-1111-4222-8333-944455566677}/x",
     ),
+    "password": (
+        "postgresql://app:{s3cr3tWord}@db.corp.io/x",
+        "Basic {Ym9iOnMzY3IzdA==}",
+        "PASSWORD={s3cr3tWord}",
+        "password: {s3cr3tWord9}",
+        "AccountKey={aB3dE6gH9jK2mN5pQ8sT}==",
+    ),
+    "webhook": (
+        "https://hooks.slack.com/services/{T0AB/B0CD/aB3dE6gH9jK2mN5pQ8sT}",
+        "https://discord.com/api/webhooks/{118200/aB3dE6gH9jK2mN5pQ8sT}",
+        "https://api.telegram.org/bot{110201543:aB3dE6gH9jK2mN5pQ8sT}/x",
+        "https://chat.corp.io/hooks/{r4nd0mlettersqwzxkjvbp}",
+    ),
     "private key": ("-----BEGIN RSA PRIVATE KEY-----\n{MIIEowIBAAKCAQEA7\n3kP9sQ2}\n-----END",),
 }
 SECRETS = [(kind, text) for kind, texts in PLANTED.items() for text in texts]
