@@ -81,6 +81,9 @@ class Scan:
     Args:
         body: of a request or a response, or any text.
         escape: pattern of the escapes in the body.
+
+    Attributes:
+        views: the texts that a reader can see in it.
     """
 
     def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
@@ -90,11 +93,11 @@ class Scan:
             *(view for together in joined_views(whole) for view in unescaped_views(together)),
         ]
         quoted = () if escape is URL_ESCAPE else self._decoded
-        self._views = [*self._decoded, *(view for each in quoted for view in each.unquoted())]
+        self.views = [*self._decoded, *(view for each in quoted for view in each.unquoted())]
 
     def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
         """Yield the secrets in each view that are not replaced yet."""
-        for view in self._views:
+        for view in self.views:
             for detector in likely_detectors(view.text, known):
                 for start, end in detector.find(view.text):
                     match = Match(view, detector.kind, start, end)
