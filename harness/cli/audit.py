@@ -38,8 +38,8 @@ def audit_command(paths: tuple[Path, ...], style: str) -> int:
         for name, lines in wrong.items():
             click.echo("\n".join(marked(f"{name}: {line}") for line in lines))
         click.echo(f"{len(files)} cassettes, {len(wrong)} with secrets")
-    if not second_net.is_installed():
-        click.echo(f"searched without detect-secrets. {second_net.INSTALL}", err=True)
+        if not second_net.is_installed():
+            click.echo(f"searched without detect-secrets. {second_net.INSTALL}", err=True)
     if not files:
         return EXIT_NOTHING_SELECTED
     return EXIT_GATE_FAILED if wrong else 0

@@ -25,7 +25,7 @@ from harness.recording import identify
 from harness.recording.detect import Detected, token_exchange_reason
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY, body_file
-from harness.recording.secrets.scrubber import Scrubber, scrubbed_conversation
+from harness.recording.secrets.scrubber import Scrubber, clean_text, scrubbed_conversation
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
@@ -308,10 +308,11 @@ def _without_secrets(
     for item in items:
         try:
             scrubbed = _SCRUBBER.interaction(item.interaction, known, "")
+            model = clean_text(item.model, "the model", known)
         except UnscrubbedError as error:
             refused.append(_refused(error))
         else:
-            taken.append(msgspec.structs.replace(item, interaction=scrubbed))
+            taken.append(msgspec.structs.replace(item, interaction=scrubbed, model=model))
     return taken, refused
 
 

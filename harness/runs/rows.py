@@ -88,9 +88,7 @@ def _clean_case(case: AnyCase, known: KnownSecrets) -> AnyCase:
     return replace(texts, body=body, frames=_clean_frames(case.frames, case.cell, known))
 
 
-def _clean_frames(
-    frames: tuple[Frame, ...], where: str, known: KnownSecrets
-) -> tuple[Frame, ...]:
+def _clean_frames(frames: tuple[Frame, ...], where: str, known: KnownSecrets) -> tuple[Frame, ...]:
     """Return the frames without secrets, also without those that are split over them."""
     data = b"\n".join(frame.data for frame in frames)
     clean = without_secrets(data, where, known)

@@ -239,7 +239,9 @@ STREAMS: dict[str, Callable[[str], bytes]] = {
     "pieces of 11": lambda text: _events(_in_pieces(text, 11)),
     "escaped": _escaped,
     "arguments": _arguments,
-    "error": lambda text: f"data: {json.dumps({'error': {'message': f'bad: {text}'}})}\n\n".encode(),
+    "error": lambda text: (
+        f"data: {json.dumps({'error': {'message': f'bad: {text}'}})}\n\n".encode()
+    ),
 }
 END = b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
 

@@ -148,9 +148,7 @@ def _mitmproxy(plant: Plant) -> bytes:
     parts = urlsplit(plant.request.uri)
     made = flow(plant.response)
     made["request"] |= {
-        "headers": tuple(
-            (name.encode(), value.encode()) for name, value in plant.request.headers
-        ),
+        "headers": tuple((name.encode(), value.encode()) for name, value in plant.request.headers),
         "content": plant.request.body,
         "path": f"{parts.path}?{parts.query}".rstrip("?").encode(),
     }
@@ -325,9 +323,7 @@ class _Attempt(NamedTuple):
 _WAYS: dict[str, Callable[[Plant, Path], str]] = {
     "record": _record,
     "proxy": _proxy,
-    **{
-        f"import {name}": partial(_import, name) for name in (*WITH_REQUESTS, *WITHOUT_REQUESTS)
-    },
+    **{f"import {name}": partial(_import, name) for name in (*WITH_REQUESTS, *WITHOUT_REQUESTS)},
     "import a conversation": _import_log,
     "run": _run,
     "run a conversation": _run_log,
@@ -371,7 +367,11 @@ def _plant(asked: _Attempt, source: random.Random) -> Plant:
         return Plant(Request(), END, (CREDENTIALS[asked.kind](source),))
     text = TEXTS[asked.kind](source)
     if asked.place != _IN_REQUEST:
-        return Plant(PLACES["bearer"]("no-key-required"), STREAMS[asked.repeat](text.text) + END, text.secrets)
+        return Plant(
+            PLACES["bearer"]("no-key-required"),
+            STREAMS[asked.repeat](text.text) + END,
+            text.secrets,
+        )
     messages = [{"role": "user", "content": text.text}, {"role": "tool", "content": text.text}]
     request = PLACES["bearer"]("no-key-required")
     body = json.dumps({"model": "m", "stream": True, "messages": messages}).encode()

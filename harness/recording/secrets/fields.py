@@ -19,6 +19,7 @@ from harness.wire.payload import json_or_none
 _MOST_DEPTH: Final = 24
 _FORM: Final = re.compile(r"[\w.%+\[\]-]+=[^&\s{}\"<>]*(?:&[\w.%+\[\]-]+=[^&\s{}\"<>]*)*&?\s*")
 _FORM_FIELD: Final = re.compile(r"(?:\A|&)([^=&]+)=([^&\s]+)")
+_SCHEME: Final = re.compile(r"(?i:bearer|basic|token|apikey)[ ]+(?=.)")
 _PART: Final = re.compile(
     r'name="([^"\r\n]{1,200})"[^\r\n]*\r?\n(?:[A-Za-z-]+:[^\r\n]*\r?\n)*\r?\n([^\r\n]+)'
 )
@@ -47,7 +48,7 @@ def credential_fields(body: bytes) -> Iterator[Field]:
         found = _of_parts(text)
     else:
         found = _of_form(text)
-    yield from (field for field in found if not is_placeholder(field.meaning))
+    yield from (field for field in found if not is_placeholder(field.value))
 
 
 def _of_json(value: Any, parent: str, depth: int) -> Iterator[Field]:  # noqa: ANN401 - any JSON
@@ -83,7 +84,11 @@ def _is_credential(name: str, parent: str) -> bool:
 
 
 def _json_field(name: str, value: str) -> Field:
-    return Field(rf'"{re.escape(name)}"[ \t\r\n]*:[ \t\r\n]*"', value, value)
+    """Return a field; the word before the credential stays, as in `Bearer xxxx`."""
+    scheme = _SCHEME.match(value)
+    word = scheme[0] if scheme else ""
+    before = rf'"{re.escape(name)}"[ \t\r\n]*:[ \t\r\n]*"{re.escape(word)}'
+    return Field(before, value.removeprefix(word), value)
 
 
 def _of_form(text: str) -> Iterator[Field]:
@@ -97,4 +102,6 @@ def _of_form(text: str) -> Iterator[Field]:
 def _of_parts(text: str) -> Iterator[Field]:
     for name, value in _PART.findall(text):
         if is_secret_name(name, parameter=True):
-            yield Field(rf'name="{re.escape(name)}"[^\n]*\n(?:[A-Za-z-]+:[^\n]*\n)*\r?\n', value, value)
+            yield Field(
+                rf'name="{re.escape(name)}"[^\n]*\n(?:[A-Za-z-]+:[^\n]*\n)*\r?\n', value, value
+            )

@@ -104,7 +104,11 @@ def _of_address(uri: str) -> Iterator[str]:
     for name, value in query:
         if credentials.is_secret_name(name, parameter=True):
             yield value
-    yield from (match["secret"] for match in PATH_KEY.pattern.finditer(parts.path) if is_random(match["secret"]))
+    yield from (
+        match["secret"]
+        for match in PATH_KEY.pattern.finditer(parts.path)
+        if is_random(match["secret"])
+    )
 
 
 def _words(value: str, *, cookie: bool = False) -> Iterator[str]:

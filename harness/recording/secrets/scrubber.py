@@ -68,13 +68,15 @@ class Scrubber:
 
     def text(self, text: str, where: str) -> str:
         """Return a text of the user without secrets."""
-        return _clean_text(text, where, self.known([]))
+        return clean_text(text, where, self.known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
         uri = credentials.scrub_address(request.uri).encode("utf-8", "surrogateescape")
         return msgspec.structs.replace(
             request,
-            uri=without_secrets(uri, where, (PATH_KEY, *known), URL_ESCAPE).decode("utf-8", "replace"),
+            uri=without_secrets(uri, where, (PATH_KEY, *known), URL_ESCAPE).decode(
+                "utf-8", "replace"
+            ),
             headers=self._headers(request.headers, credentials.HEADERS.of_requests, known),
             body=without_secrets(request.body, where, known),
         )
@@ -82,7 +84,7 @@ class Scrubber:
     def _headers(self, headers: Headers, allowed: frozenset[str], known: KnownSecrets) -> Headers:
         kept = tuple(pair for pair in headers if pair[0].lower() in allowed | self._more)
         return tuple(
-            (name, _clean_text(value, f"header {name}", known))
+            (name, clean_text(value, f"header {name}", known))
             for name, value in credentials.scrub_headers(kept)
         )
 
@@ -119,7 +121,12 @@ def check_labels(cassette: Cassette, where: str) -> None:
         )
 
 
-def _clean_text(text: str, where: str, known: KnownSecrets) -> str:
+def clean_text(text: str, where: str, known: KnownSecrets) -> str:
+    """Return a text without secrets.
+
+    Raises:
+        UnscrubbedError: a secret cannot be replaced.
+    """
     data = text.encode("utf-8", "surrogateescape")
     return without_secrets(data, where, known).decode("utf-8", "surrogateescape")
 
