@@ -81,8 +81,8 @@ def import_command(
 ) -> None:
     """Convert recordings to cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
 
-    The command searches folders. It removes credentials from headers and addresses, but does not
-    change bodies: check them before you publish them.
+    The command searches folders. It removes secrets as `harness record` does, and skips what has a
+    secret that cannot be replaced. Check the recordings before you publish them.
     """
     tally = _Tally()
     names = _Names(output)

@@ -27,6 +27,7 @@ from harness.recording.prompt_set import load_prompts, prompt_requests
 from harness.recording.proxy import RecordingProxy
 from harness.recording.recorder import MODES, Recorder, RecordingLabels, RecordMode
 from harness.recording.refresh import differences
+from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
 from harness.runs.run import pluralize
@@ -174,7 +175,7 @@ def _record_requests(config: RecordOptions, prompts: Path | None, scenario: str)
     found = _prompt_requests(config, prompts) if prompts else _scenario_requests(config, scenario)
     requests = tuple(found)
     count = len(requests) * config.repeat
-    click.echo(f"connecting to {marked(config.url)}: {count} requests", err=True)
+    click.echo(f"connecting to {marked(scrub_address(config.url))}: {count} requests", err=True)
     for turn in range(config.repeat):
         for each in requests:
             click.echo(_record_one(config, *each, f"-{turn + 1}" if config.repeat > 1 else ""))
@@ -236,7 +237,7 @@ def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_LabelledRe
 
 def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
     with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
-        click.echo(f"forwarding each request to {marked(upstream)}", err=True)
+        click.echo(f"forwarding each request to {marked(scrub_address(upstream))}", err=True)
         wait_for_interrupt(proxy.base_url)
     count, skipped = recorder.count - recorder.skipped, recorder.skipped
     reason = f", {pluralize(skipped, 'OAuth token exchange')} skipped" if skipped else ""
@@ -324,7 +325,7 @@ def _record_again(
     )
     for each in old.interactions:
         request = _refreshed_request(each.request, upstream, headers)
-        click.echo(f"connecting to {marked(request.uri)}", err=True)
+        click.echo(f"connecting to {marked(scrub_address(request.uri))}", err=True)
         with upstream_response(recorder, request) as answer:
             for _ in answer.reads():
                 pass

@@ -1,8 +1,8 @@
 """Plant a secret in traffic, take the traffic in one of four ways, and look for it in every file.
 
-The ways are recording, the proxy, the import of each container, and a run: of a recording that
-nobody scrubbed with a client that repeats all it gets, of logged conversations, and of a client that
-prints its environment.
+The ways are recording, the proxy, the import of each container, and a run. The run replays a
+recording with its secrets through a client that repeats all it gets, counts logged conversations,
+and has a client that prints its environment.
 """
 
 import base64
@@ -12,6 +12,7 @@ import random
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from click.testing import CliRunner
 
 from harness.cli.audit import audit_command
 from harness.cli.import_ import import_command
+from harness.cli.record import record_command
 from harness.conversation.conversation import Conversation, Meta, TurnRecord
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import HarnessError
@@ -233,6 +235,19 @@ def _proxy(plant: Plant, out: Path) -> str:
     return ""
 
 
+def _record_command(plant: Plant, out: Path) -> str:
+    prompts = out.parent / "prompts.yaml"
+    prompts.write_text("- {id: a, question: hi}\n")
+    query = urlsplit(plant.request.uri).query
+    headers = [f"--header={name}:{value}" for name, value in plant.request.headers]
+    server = PacedServer([plant.response], gated=False, headers=["content-type: text/event-stream"])
+    with server.running():
+        address = f"{server.url}/v1/chat/completions?{query}".rstrip("?")
+        words = [address, "--prompts", str(prompts), "--model", "m", *headers, "--allow-in-ci"]
+        done = CliRunner().invoke(record_command, [*words, "-o", str(out)], standalone_mode=False)
+    return done.output or f"nothing was imported: {done.exception}"
+
+
 def _import(container: str, plant: Plant, out: Path) -> str:
     source = out.parent / "in" / "recording.x"
     source.parent.mkdir()
@@ -277,13 +292,13 @@ _VARIABLE = "ATTACK_API_KEY"
 
 def _run_environment(plant: Plant, out: Path) -> str:
     """Run the client with the secret in its environment instead of in its traffic."""
-    rows._of_environment.cache_clear()  # noqa: SLF001 - the environment changed
+    rows._of_environment.cache_clear()
     os.environ[_VARIABLE] = plant.secrets[0]
     try:
         return _run(Plant(Request(), END, plant.secrets), out)
     finally:
         del os.environ[_VARIABLE]
-        rows._of_environment.cache_clear()  # noqa: SLF001 - as above
+        rows._of_environment.cache_clear()
 
 
 def _run_file(source: Path, out: Path) -> str:
@@ -322,6 +337,7 @@ class _Attempt(NamedTuple):
 
 _WAYS: dict[str, Callable[[Plant, Path], str]] = {
     "record": _record,
+    "record URL": _record_command,
     "proxy": _proxy,
     **{f"import {name}": partial(_import, name) for name in (*WITH_REQUESTS, *WITHOUT_REQUESTS)},
     "import a conversation": _import_log,
@@ -330,31 +346,37 @@ _WAYS: dict[str, Callable[[Plant, Path], str]] = {
     "run with a variable": _run_environment,
 }
 _WITH_CREDENTIALS = ("record", "proxy", "run", *(f"import {name}" for name in WITH_REQUESTS))
+_OF_COMMAND = ("bearer", "x-api-key", "basic", "cookie", "key parameter", "code parameter")
 _IN_REQUEST = "in the request"
 
 
-def _combinations() -> Iterator[_Attempt]:
-    for way in _WITH_CREDENTIALS:
-        for place in PLACES:
-            if place == "user of the address" and (
-                way == "proxy" or way.removeprefix("import ") in _WITHOUT_HOST
-            ):
-                continue
-            for kind in IN_PATHS if place == "path" else CREDENTIALS:
-                for repeat in REPEATS_OF_SHORT if kind == "short" else REPEATS:
-                    yield _Attempt(way, kind, place, repeat)
-    for way in _WAYS:
-        if way == "run with a variable":
-            yield from (_Attempt(way, kind, "", "") for kind in ("opaque", "with a prefix"))
-            continue
-        for kind in TEXTS:
-            for stream in STREAMS:
-                yield _Attempt(way, kind, "", stream)
-            if way.removeprefix("import ") not in WITHOUT_REQUESTS:
-                yield _Attempt(way, kind, _IN_REQUEST, "")
+def _credentials() -> Iterator[_Attempt]:
+    """Yield the attempts with credentials of a request, which a server repeats."""
+    ways = {way: tuple(PLACES) for way in _WITH_CREDENTIALS} | {"record URL": _OF_COMMAND}
+    for way, places in ways.items():
+        without_host = way == "proxy" or way.removeprefix("import ") in _WITHOUT_HOST
+        for place, kind in product(places, CREDENTIALS):
+            is_in_path = place == "path" and kind not in IN_PATHS
+            if not is_in_path and not (without_host and place == "user of the address"):
+                repeats = REPEATS_OF_SHORT if kind == "short" else tuple(REPEATS)
+                yield from (_Attempt(way, kind, place, repeat) for repeat in repeats)
 
 
-COMBINATIONS = tuple(random.Random(1).sample(found := list(_combinations()), len(found)))
+def _texts() -> Iterator[_Attempt]:
+    """Yield the attempts with texts whose form shows the secret."""
+    ways = [way for way in _WAYS if way not in {"record URL", "run with a variable"}]
+    yield from (_Attempt(way, *rest) for way, *rest in product(ways, TEXTS, ("",), STREAMS))
+    asked = (way for way in ways if way.removeprefix("import ") not in WITHOUT_REQUESTS)
+    yield from (_Attempt(way, kind, _IN_REQUEST, "") for way, kind in product(asked, TEXTS))
+
+
+_FOUND = (
+    *_credentials(),
+    *_texts(),
+    *(_Attempt("run with a variable", kind, "", "") for kind in ("opaque", "with a prefix")),
+)
+# Mixed, so that the first ones are of each way.
+COMBINATIONS = tuple(random.Random(1).sample(_FOUND, len(_FOUND)))  # noqa: S311 - not for security
 
 
 def _plant(asked: _Attempt, source: random.Random) -> Plant:
@@ -381,7 +403,7 @@ def _plant(asked: _Attempt, source: random.Random) -> Plant:
 def attempt(number: int) -> list[str]:
     """Plant one secret, and return each file and output in which it can be read."""
     asked = COMBINATIONS[number % len(COMBINATIONS)]
-    plant = _plant(asked, random.Random(number))
+    plant = _plant(asked, random.Random(number))  # noqa: S311 - not for security
     label = " / ".join(filter(None, asked))
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"

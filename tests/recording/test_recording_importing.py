@@ -236,7 +236,7 @@ def test_a_dialect_of_the_user_overrules_no_more_than_the_dialect() -> None:
 
 @pytest.mark.parametrize("place", sorted(PLACES))
 def test_an_import_removes_what_a_recording_does(place: str, tmp_path: Path) -> None:
-    secret = "k7Zx81aB3dE6gH9jK2mN5p"
+    secret = "k7Zx81aB3dE6gH9jK2mN5p"  # noqa: S105 - not a password of anything
     sent, answer = PLACES[place](secret), CHUNK.replace("m-1", f"m {secret}").encode()
     with Recorder(tmp_path / "a.yaml", mode="all", allow_in_ci=True) as recorder:
         tape = recorder.record(sent)

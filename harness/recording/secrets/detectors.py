@@ -157,8 +157,8 @@ def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Dete
     A prefix is looked for in the long words only, each once, since a stream repeats its ids.
     """
     yield from (detector for detector in known if detector.hints[0] in text)
-    words = " ".join(_long_words(text))
-    yield from (detector for detector in _PREFIXED if detector.hints[0] in words)
+    longest = " ".join(_long_words(text))
+    yield from (detector for detector in _PREFIXED if detector.hints[0] in longest)
     lowered = text.lower()
     found = {hint for hint in _HINTS if hint in lowered}
     yield from (detector for detector in _OTHERS if not found.isdisjoint(detector.hints))

@@ -39,7 +39,7 @@ _DUMMIES: Final = frozenset(
 )
 # Words in the value of a header that are not the credential.
 _SCHEMES: Final = frozenset({"apikey", "aws4-hmac-sha256", "basic", "bearer", "digest", "token"})
-# A shorter credential is removed where it is a word of its own, and has letters and digits.
+# A shorter credential is removed where it is a separate word, and has letters and digits.
 _SHORTEST: Final = 8
 _SHORTEST_WORD: Final = 4
 # Shorter ones would match by chance in other base64.
@@ -162,7 +162,7 @@ def _as_bytes(value: str) -> tuple[str, ...]:
     if value.isascii():
         return (value,)
     data = value.encode("utf-8", "surrogateescape").decode("latin-1")
-    return (data, "".join(char if char <= "\xff" else "\xff" for char in value))
+    return (data, "".join(min(char, "ÿ") for char in value))
 
 
 def _spellings(value: str) -> tuple[str, ...]:

@@ -101,12 +101,13 @@ class View:
 
     def unquoted(self) -> Iterator["View"]:
         """Yield the views with the `%40` of addresses decoded: once, and twice for `%2540`."""
-        found: View | None = self
+        view = self
         for _ in range(MOST_QUOTED):
-            found = found.unescaped(URL_ESCAPE) if "%" in found.text else None
+            found = view.unescaped(URL_ESCAPE) if "%" in view.text else None
             if found is None:
                 return
             yield found
+            view = found
 
     def escapes(self) -> Iterator[int]:
         """Yield the indexes of the characters that are escapes in the parent."""
