@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Final, Self
 
 # Escapes inside escapes: arguments are JSON in a JSON string, and may contain JSON again.
-MOST_LEVELS: Final = 3
+MOST_LEVELS: Final = 5
 # Addresses in the parameters of addresses.
 MOST_QUOTED: Final = 2
 
