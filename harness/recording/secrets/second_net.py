@@ -68,12 +68,21 @@ def iter_further_leaks(interaction: Interaction) -> Iterator[str]:
 def _secrets_in(body: bytes) -> Iterator[Secret]:
     for view in Scan(body).views:
         for plugin in _plugins():
-            for value in plugin.analyze_string(view.text):
-                if _REPLACED in value or is_placeholder(value):
-                    continue
-                offset = next(view.bytes_of(view.text.index(value)))
+            for match in _matches(plugin, view.text):
+                offset = next(view.bytes_of(match.start()))
                 kind = f"{plugin.secret_type}, according to detect-secrets,"
-                yield Secret(kind, offset, len(value), view.name)
+                yield Secret(kind, offset, len(match[0]), view.name)
+
+
+def _matches(plugin: Any, text: str) -> Iterator[re.Match[str]]:  # noqa: ANN401 - as `_plugin`
+    """Yield the matches of a detector that are not replaced; a group may be its prefix only."""
+    is_valid = getattr(plugin, "is_formally_valid", bool)
+    for pattern in plugin.denylist:
+        for match in pattern.finditer(text):
+            parts = (match[0], *filter(None, match.groups()))
+            is_replaced = _REPLACED in match[0] or any(map(is_placeholder, parts))
+            if not is_replaced and is_valid(match[0]):
+                yield match
 
 
 def _long_words(text: str) -> Iterator[tuple[str, re.Match[str], float]]:
