@@ -25,7 +25,7 @@ def audit(*paths: Path, form: str = "pretty") -> tuple[int, str]:
         catch_exceptions=False,
         standalone_mode=False,
     )
-    return result.return_value, result.output
+    return result.return_value, result.stdout
 
 
 def saved(folder: Path, **changes: object) -> Path:
@@ -90,6 +90,6 @@ def test_audit_says_if_detect_secrets_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(second_net, "is_installed", lambda: False)
-    code, output = audit(saved(tmp_path))
-    assert code == 0
-    assert "pip install 'toolcall-harness[audit]'" in output
+    result = CliRunner().invoke(audit_command, [str(saved(tmp_path))], standalone_mode=False)
+    assert result.return_value == 0
+    assert "pip install 'toolcall-harness[audit]'" in result.stderr
