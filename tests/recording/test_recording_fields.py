@@ -30,6 +30,7 @@ HARMLESS: dict[str, object] = {
     "stop_token": "<|end|>",
     "prompt_cache_key": "session-17-of-carol",
     "logprobs": True,
+    "labels": [{"key": "sort_key", "value": "name7"}, {"name": "token", "value": "first1"}],
     "metadata": {"sort_key": "name7", "page_token": "CAUQAA17", "author": "Jo", "key": "k1"},
     "messages": [
         {"role": "user", "content": "Is the password `correct horse` good? My token count is 17."},
@@ -80,6 +81,23 @@ def test_a_field_of_any_length_is_replaced(value: str) -> None:
     clean = json.loads(scrubbed(request))
     assert not any(char.isalnum() and char != "x" for char in clean["password"])
     assert without_secrets(scrubbed(request), "here", known_secrets([request])) == scrubbed(request)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"password": "a\\ud800b17890", "token": "\\udc80"}',
+        b'{"password": "\xff\xfe17890abc"}',
+        b"password=\xff\xfeabc17890&a=1",
+        b'--b\r\nname="password"\r\n\r\n\xff17890abc\r\n--b--',
+        b'{"password": ' + b"[" * 5000,
+        b'\xef\xbb\xbf{"password": "abc17890"}',
+    ],
+)
+def test_a_damaged_body_is_scrubbed(body: bytes) -> None:
+    clean = scrubbed(Request(body=body))
+    assert len(clean) == len(body)
+    assert b"17890" not in clean
 
 
 def test_a_name_in_the_conversation_or_a_schema_is_not_a_credential() -> None:

@@ -58,7 +58,8 @@ def _of_json(value: Any, parent: str, depth: int) -> Iterator[Field]:  # noqa: A
         for item in value:
             yield from _of_json(item, parent, depth + 1)
     elif isinstance(value, dict):
-        yield from _of_pair(value)
+        if parent.lower().endswith(HEADERS.parents_of_headers):
+            yield from _of_pair(value)
         for name, item in value.items():
             if isinstance(item, str):
                 if item and _is_credential(name, parent):

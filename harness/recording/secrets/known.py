@@ -131,7 +131,7 @@ def literal_detectors(value: str) -> Iterator[Detector]:
     for text in dict.fromkeys((*_as_bytes(value), *_as_bytes(html.escape(value)))):
         yield _literal(text, *around)
     if len(value) >= _SHORTEST_ENCODED:
-        data = value.encode("utf-8", "surrogateescape")
+        data = _encoded(value)
         codes = (data.hex(), data.hex().upper(), *_in_base64(data, base64.b64encode))
         for text in dict.fromkeys((*codes, *_in_base64(data, base64.urlsafe_b64encode))):
             yield _literal(text)
@@ -161,8 +161,16 @@ def _as_bytes(value: str) -> tuple[str, ...]:
     """Return `value` as a view shows it: its bytes, and its characters decoded from escapes."""
     if value.isascii():
         return (value,)
-    data = value.encode("utf-8", "surrogateescape").decode("latin-1")
+    data = _encoded(value).decode("latin-1")
     return (data, "".join(min(char, "ÿ") for char in value))
+
+
+def _encoded(value: str) -> bytes:
+    """Return the bytes of `value`, which may have single surrogates from JSON or from bytes."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
 
 
 def _spellings(value: str) -> tuple[str, ...]:
