@@ -84,9 +84,9 @@ def import_command(
 ) -> None:
     """Convert recordings to cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
 
-    The command searches folders. It removes credentials from headers and addresses, but does not
-    change bodies: check them before you publish them. A damaged recording costs no other one, but
-    the exit code is then 2.
+    The command searches folders. It removes secrets as `harness record` does, and skips what has a
+    secret that cannot be replaced. Check the recordings before you publish them. A damaged
+    recording costs no other one, but the exit code is then 2.
     """
     tally = _Tally()
     names = _Names(output)

@@ -25,6 +25,7 @@ from harness.recording.prompt_set import load_prompts, prompt_requests
 from harness.recording.proxy import RecordingProxy, parse_upstream
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.options import MODES, RecordingLabels, RecordMode
+from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
 from harness.runs.run import pluralize
@@ -175,7 +176,7 @@ def _record_requests(config: RecordOptions, prompts: Path | None, scenario: str)
     found = _prompt_requests(config, prompts) if prompts else _scenario_requests(config, scenario)
     requests = tuple(found)
     count = len(requests) * config.repeat
-    click.echo(f"connecting to {marked(config.url)}: {count} requests", err=True)
+    click.echo(f"connecting to {marked(scrub_address(config.url))}: {count} requests", err=True)
     for turn in range(config.repeat):
         for each in requests:
             click.echo(_record_one(config, *each, f"-{turn + 1}" if config.repeat > 1 else ""))
@@ -239,7 +240,7 @@ def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
     recorder.open()
     try:
         with recorder, RecordingProxy(recorder, upstream, port=port) as proxy:
-            click.echo(f"forwarding each request to {marked(upstream)}", err=True)
+            click.echo(f"forwarding each request to {marked(scrub_address(upstream))}", err=True)
             wait_for_interrupt(proxy.base_url, proxy.limit_note, meanwhile=_Saver(recorder).save)
     finally:
         for line in _summary_lines(recorder):

@@ -18,6 +18,7 @@ from harness.recording.importing import only_answers
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.options import RecordingLabels, RecordMode
 from harness.recording.refresh import differences
+from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
 from harness.runs.run import pluralize
@@ -119,7 +120,7 @@ def _refreshed_path(path: Path) -> Path:
 
 
 def _send(recorder: Recorder, request: Request) -> None:
-    click.echo(f"connecting to {marked(request.uri)}", err=True)
+    click.echo(f"connecting to {marked(scrub_address(request.uri))}", err=True)
     with upstream_response(recorder, request) as answer:
         for _ in answer.reads():
             pass

@@ -35,6 +35,7 @@ from harness.runs.apart import ApartJudge
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.pool import Exited, call_in_worker
+from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase, Header, Selection
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
@@ -92,7 +93,8 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     subject, name = find_cell(cell, places, dialect)
     asked = _Asked(Job(subject, name), cuts, at, interaction)
     here = is_bundled(name, is_agent=subject.conversation)
-    replayed, output = (_replayed(asked), "") if here else call_in_worker(_replayed, asked)
+    replayed, written = (_replayed(asked), "") if here else call_in_worker(_replayed, asked)
+    output = clean_output(written)
     if isinstance(replayed, Exited):
         result = crash_result(asked.job, replayed.reason)
         lines = [f"{marked(result.cell)}  {plain(result.title)}"]

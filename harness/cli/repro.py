@@ -17,6 +17,7 @@ from harness.cli.options import jobs_option, peers_folder_option, safe_name
 from harness.cli.replay import LAST_RUN, find_cell
 from harness.cli.run_files import bundled_context, write_text
 from harness.errors import UsageError
+from harness.judging.judge import LoadedSubject
 from harness.judging.results import Outcome, Result
 from harness.peers.record import read_results
 from harness.peers.scripts import ScriptRun, packages_of, run_script
@@ -26,6 +27,7 @@ from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
 from harness.runs.apart import ApartJudge
 from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.rows import loaded_without_secrets
 from harness.runs.run import Run
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
@@ -126,8 +128,13 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
     return _script(result, subject, context)
 
 
+def _loaded(subject: Subject) -> LoadedSubject:
+    """Return a subject whose bytes a script may contain."""
+    return loaded_without_secrets(load_subject(subject))
+
+
 def _script(result: Result, subject: Subject, context: ReportContext) -> str:
-    loaded = load_subject(subject)
+    loaded = _loaded(subject)
     return repro_script(
         result,
         loaded.cassette.interactions[result.interaction],
@@ -196,7 +203,7 @@ def _write_controls(
         passed = result.outcome is Outcome.PASS and not result.findings
         if not passed or result.normalizer not in clients or counts[key] == _CONTROLS:
             continue
-        loaded = load_subject(_subject(result, subjects))
+        loaded = _loaded(_subject(result, subjects))
         if len(loaded.expectations) != 1 or not loaded.expectations[0].calls:
             continue
         (interaction,), (expectation,) = loaded.cassette.interactions, loaded.expectations

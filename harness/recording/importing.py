@@ -2,7 +2,7 @@
 
 The importer takes interactions of known dialects, and every response to a request for a stream,
 also if it is an error, a page or empty. It counts each skipped interaction with its reason, and
-never takes credentials.
+removes secrets as the recorder does.
 
 A file of complete conversations without bytes gives no cassettes, because there is nothing to
 replay. It is read for its turns. `{"messages": [...]}` lines are left to the reader of chat logs,
@@ -19,13 +19,14 @@ import msgspec
 from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
 from harness.conversation.history.third_party import read_messages
 from harness.dialects.table import DIALECTS, read_request
+from harness.errors import UnscrubbedError
 from harness.files.load import BOM
 from harness.providers import UNKNOWN
 from harness.recording import identify
 from harness.recording.detect import Detected, token_exchange_reason
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY, body_file
-from harness.recording.secrets import credentials
+from harness.recording.secrets.scrubber import Scrubber, clean_text, scrubbed_conversation
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
@@ -33,6 +34,7 @@ from harness.wire.framing import iter_frames
 from harness.wire.interaction import Headers, Interaction
 
 CONVERSATION: Final = "conversation"
+_SCRUBBER: Final = Scrubber()
 _CONVERSATION_LABELS: Final = ("provider", "model", "prompt")
 
 
@@ -124,9 +126,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     """
     logged = read_conversations(path, data)
     if logged is not None:
-        given = msgspec.structs.asdict(labels)
-        named = tuple(label_conversation(each, given) for each in logged)
-        return Imported(CONVERSATION, conversations=named)
+        return _imported_conversations(logged, labels)
     found = read(path, data)
     if found is None and labels.dialect:  # then any bytes are a body
         found = raw_body.CONTAINER, body_file(path, data)
@@ -140,13 +140,25 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
         for n, interaction in zip(numbers, whole.interactions, strict=False)
     ]
     reasons = [_reason_to_skip(item, container) for item in seen]
-    taken = [item for item, reason in zip(seen, reasons, strict=True) if not reason]
+    chosen = [item for item, reason in zip(seen, reasons, strict=True) if not reason]
+    taken, refused = _without_secrets(chosen)
     return Imported(
         container,
         tuple(_part(whole, items) for items in _groups(taken)),
-        (*held.damaged.values(), *filter(None, reasons)),
+        (*held.damaged.values(), *filter(None, reasons), *refused),
         tuple((item.number, item.detected) for item in taken),
     )
+
+
+def _imported_conversations(logged: Iterable[LoggedConversation], labels: Labels) -> Imported:
+    given = msgspec.structs.asdict(labels)
+    taken, refused = [], []
+    for each in logged:
+        try:
+            taken.append(label_conversation(scrubbed_conversation(each), given))
+        except UnscrubbedError as error:
+            refused.append(_refused(error))
+    return Imported(CONVERSATION, skipped=tuple(refused), conversations=tuple(taken))
 
 
 def only_answers(cassette: Cassette) -> Cassette:
@@ -280,7 +292,7 @@ def _part(whole: Cassette, items: list[_TakenInteraction]) -> Cassette:
         origin = msgspec.structs.replace(origin, source=f"{origin.source}#{numbers}")
     part = msgspec.structs.replace(
         whole,
-        interactions=tuple(_scrubbed(item.interaction) for item in items),
+        interactions=tuple(item.interaction for item in items),
         origin=origin,
         provider=items[0].provider,
         model=items[0].model,
@@ -288,11 +300,23 @@ def _part(whole: Cassette, items: list[_TakenInteraction]) -> Cassette:
     return identify.identify(part)
 
 
-def _scrubbed(interaction: Interaction) -> Interaction:
-    request = msgspec.structs.replace(
-        interaction.request,
-        uri=credentials.scrub_address(interaction.request.uri),
-        headers=credentials.scrub_headers(interaction.request.headers),
-    )
-    headers = credentials.scrub_headers(interaction.headers)
-    return msgspec.structs.replace(interaction, headers=headers, request=request)
+def _without_secrets(
+    chosen: Iterable[_TakenInteraction],
+) -> tuple[list[_TakenInteraction], list[str]]:
+    """Return the interactions as recording would write them, and why others cannot be written."""
+    items = tuple(chosen)
+    known = _SCRUBBER.known(item.interaction.request for item in items)
+    taken, refused = [], []
+    for item in items:
+        try:
+            scrubbed = _SCRUBBER.interaction(item.interaction, known, "")
+            model = clean_text(item.model, "the model", known)
+        except UnscrubbedError as error:
+            refused.append(_refused(error))
+        else:
+            taken.append(msgspec.structs.replace(item, interaction=scrubbed, model=model))
+    return taken, refused
+
+
+def _refused(error: UnscrubbedError) -> str:
+    return f"a secret cannot be replaced: {error.what}"

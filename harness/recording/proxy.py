@@ -18,6 +18,7 @@ from harness.playback.server import LoopbackServer
 from harness.playback.transports import HOP_BY_HOP, RawHeaders, is_sendable
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
+from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import (
     Connections,
     UpstreamError,
@@ -70,7 +71,9 @@ def parse_upstream(address: str) -> SplitResult:
     check_address(address)
     parts = urlsplit(address)
     if parts.query:
-        raise UsageError(f"expected an upstream without a query, found {address[:200]!r}")
+        raise UsageError(
+            f"expected an upstream without a query, found {scrub_address(address)[:200]!r}"
+        )
     return parts
 
 

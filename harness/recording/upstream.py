@@ -23,6 +23,7 @@ from harness.errors import RecordingError, UsageError
 from harness.playback.handler import BODILESS
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
+from harness.recording.secrets.credentials import scrub_address
 from harness.wire.interaction import Ended, Request
 
 # A model may need this long before the next byte.
@@ -50,8 +51,9 @@ def check_address(address: str) -> None:
     except ValueError:
         known = False
     if not known:
+        shown = scrub_address(address)[:200]
         raise UsageError(
-            f"expected an address such as https://api.example.com, found {address[:200]!r}",
+            f"expected an address such as https://api.example.com, found {shown!r}",
             hint="Give scheme, host and port. Put credentials into headers.",
         )
 

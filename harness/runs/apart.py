@@ -12,6 +12,7 @@ from harness.runs.declared import third_party_client
 from harness.runs.execute import DIED
 from harness.runs.plan import Job
 from harness.runs.pool import ENDED, Exited, LoneWorker
+from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase
 from harness.runs.worker import crash_result, judge_job
 
@@ -38,7 +39,8 @@ class ApartJudge:
             return (*judge_job(job, cuts), "")
         worker = self._workers.setdefault(client, LoneWorker())
         for tries_left in reversed(range(_TRIES)):
-            ended, output = worker.call(partial(judge_job, cuts=cuts), job)
+            ended, written = worker.call(partial(judge_job, cuts=cuts), job)
+            output = clean_output(written)
             if isinstance(ended, Exited):
                 if ended.reason != ENDED:
                     return crash_result(job, ended.reason), None, output

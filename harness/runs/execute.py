@@ -24,6 +24,7 @@ from harness.runs.pool import (
     open_processes,
     run_job,
 )
+from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase, UnreadableFile
 
 # The result of a cell, or the file that keeps it from running.
@@ -127,7 +128,7 @@ class _ResultCollector(msgspec.Struct):
         else:
             if isinstance(ended, Exited):
                 ended = self.crashed(job, ended.reason), None
-            self.on_result(*ended, output)
+            self.on_result(*ended, clean_output(output))
             self.done += 1
         self.on_progress(self.done + self.left_out, self.total)
 

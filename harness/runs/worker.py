@@ -47,10 +47,11 @@ from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
 from harness.runs.declared import declared_agent, declared_normalizer
 from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.rows import clean_if_possible, clean_rows
 from harness.runs.run import AnyCase, UnreadableFile
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
-from harness.wire.interaction import Interaction
+from harness.wire.interaction import Interaction, Request
 
 LOG_SUFFIX: Final = ".jsonl"
 _FILES_KEPT: Final = 4
@@ -128,10 +129,18 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
         UnreadableError: the scenario or its cassette cannot be used.
     """
     if job.subject.kind == "log":
-        return count_log(subject_id(job.subject), load_log(job.subject))
+        return clean_rows(*count_log(subject_id(job.subject), load_log(job.subject)))
     loaded = load_subject(job.subject)
     result, case = _judge(job, loaded, cuts)
-    return msgspec.structs.replace(result, source=_source(job.subject)), case
+    result = msgspec.structs.replace(result, source=_source(job.subject))
+    return clean_rows(result, case, _recorded_requests(job.subject, loaded))
+
+
+def _recorded_requests(subject: Subject, loaded: LoadedSubject) -> Iterator[Request]:
+    """Yield the requests whose credentials must not be shown; an emulated one has none."""
+    cassette = _recording(subject) if subject.kind == "cassette" else loaded.cassette
+    if cassette.origin.kind != "emulated":
+        yield from (each.request for each in cassette.interactions)
 
 
 def judge_if_readable(
@@ -185,7 +194,11 @@ def is_job_supported(job: Job) -> bool:
 
 
 def crash_result(job: Job, reason: str) -> Result:
-    """Return the result of a job that killed its process."""
+    """Return the result of a job that killed its process, without secrets."""
+    return clean_rows(_crash_result(job, reason), None)[0]
+
+
+def _crash_result(job: Job, reason: str) -> Result:
     if job.subject.kind == "log":
         return count_log(subject_id(job.subject), load_log(job.subject))[0]
     loaded, source = load_subject(job.subject), _source(job.subject)
@@ -221,7 +234,9 @@ def _crashed_turn(index: int, interaction: Interaction, reason: str) -> TurnFact
 
 @lru_cache(_SUBJECTS_KEPT)
 def load_subject(subject: Subject) -> LoadedSubject:
-    """Load a scenario with its cassette, or a cassette alone.
+    """Load a scenario with its cassette, or a cassette alone, then without its secrets.
+
+    A scenario states what its cassette contains, so that its bytes stay as they are.
 
     Raises:
         UnreadableError: one of them cannot be used, or the two do not fit.
@@ -236,8 +251,7 @@ def load_subject(subject: Subject) -> LoadedSubject:
             hint="take other recordings in with `harness import`",
         )
     if subject.kind == "cassette":
-        cassette = _load_cassette(path, Path(subject.roots[0]) if subject.roots else None)
-        alone = _unlabelled_cassette(cassette, subject.dialect)
+        alone = clean_if_possible(_recording(subject))
         return LoadedSubject(
             alone, _recorded_scenario(alone, subject.path) if subject.conversation else None
         )
@@ -256,8 +270,16 @@ def load_subject(subject: Subject) -> LoadedSubject:
 
 
 @lru_cache(_SUBJECTS_KEPT)
+def _recording(subject: Subject) -> Cassette:
+    """Return a cassette without a scenario as it is in its file."""
+    root = Path(subject.roots[0]) if subject.roots else None
+    return _unlabelled_cassette(_load_cassette(Path(subject.path), root), subject.dialect)
+
+
+@lru_cache(_SUBJECTS_KEPT)
 def _source(subject: Subject) -> CassetteFacts:
-    return source_of(load_subject(subject).cassette)
+    is_alone = subject.kind == "cassette"
+    return source_of(_recording(subject) if is_alone else load_subject(subject).cassette)
 
 
 def _load_cassette(path: Path, root: Path | None) -> Cassette:

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from harness.cli.audit import audit_command
 from harness.errors import UsageError
+from harness.recording.secrets import second_net
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save_cassette
 from harness.wire.interaction import Interaction, Read, Request
@@ -24,7 +25,7 @@ def audit(*paths: Path, form: str = "pretty") -> tuple[int, str]:
         catch_exceptions=False,
         standalone_mode=False,
     )
-    return result.return_value, result.output
+    return result.return_value, result.stdout
 
 
 def saved(folder: Path, **changes: object) -> Path:
@@ -69,3 +70,26 @@ def test_audit_fails_when_a_file_is_unreadable(tmp_path: Path) -> None:
     assert "cannot be read" in output
     with pytest.raises(UsageError):
         audit(tmp_path / "none")
+
+
+def test_audit_uses_detect_secrets_if_it_is_installed(tmp_path: Path) -> None:
+    pytest.importorskip("detect_secrets")
+    word = "q7Zx81aB3dE6gH9jK2mN5pWvUt4"
+    for changes in (
+        {"request": Request(uri=f"http://h/a.{word}")},
+        {"headers": (("server", word),)},
+        {"request": Request(body=b"MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs")},
+    ):
+        code, output = audit(saved(tmp_path, **changes))
+        assert code == 1
+        assert "according to detect-secrets" in output
+        assert word not in output
+
+
+def test_audit_says_if_detect_secrets_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(second_net, "is_installed", lambda: False)
+    result = CliRunner().invoke(audit_command, [str(saved(tmp_path))], standalone_mode=False)
+    assert result.return_value == 0
+    assert "pip install 'toolcall-harness[audit]'" in result.stderr

@@ -1,7 +1,7 @@
 """One file gives one cassette for each model, honestly labelled; the rest is counted."""
 
 import json
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import msgspec
 import pytest
@@ -15,9 +15,13 @@ from harness.recording.importing import (
     only_answers,
     reasons_to_skip,
 )
-from harness.wire.cassette_file import parse_cassette
+from harness.recording.recorder import Recorder
+from harness.wire.aws import encode_event
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.cassette_file import load_cassette, parse_cassette
 from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Headers
+from tests.attack.planted import PLACES
 
 CHUNK = 'data: {"object":"chat.completion.chunk","model":"m-1","choices":[]}\n\n'
 OPENAI = "https://api.openai.com/v1/chat/completions"
@@ -180,8 +184,9 @@ def test_a_body_that_was_decoded_already_is_taken() -> None:
 
 def test_credentials_do_not_come_along() -> None:
     secret = {"Authorization": ["Bearer s"], "Set-Cookie": ["s"], "X-API-Key": ["s"], "Date": ["d"]}
+    secret["Content-Type"] = ["text/event-stream"]
     (cassette,) = imported(recorded((OPENAI, STREAMED, CHUNK), headers=secret)).cassettes
-    kept: Headers = (("Date", "d"),)
+    kept: Headers = (("Content-Type", "text/event-stream"),)
     assert (cassette.interactions[0].headers, cassette.interactions[0].request.headers) == (
         kept,
         kept,
@@ -227,3 +232,31 @@ def test_a_dialect_of_the_user_overrules_no_more_than_the_dialect() -> None:
     assert [c.origin.source for c in result.cassettes] == ["a.yaml#1"]
     listed = recorded(("https://h/v1/models", {}, "{}")).replace(b"POST", b"GET")
     assert imported(listed, dialect="mistral").skipped == ("the request was not for a stream",)
+
+
+@pytest.mark.parametrize("place", sorted(PLACES))
+def test_an_import_removes_what_a_recording_does(place: str, tmp_path: Path) -> None:
+    secret = "k7Zx81aB3dE6gH9jK2mN5p"  # noqa: S105 - not a password of anything
+    sent, answer = PLACES[place](secret), CHUNK.replace("m-1", f"m {secret}").encode()
+    with Recorder(tmp_path / "a.yaml", mode="all", allow_in_ci=True) as recorder:
+        tape = recorder.record(sent)
+        tape.head(200, ())
+        tape.add(answer)
+        tape.end("complete")
+    whole = Cassette("a", (tape.interaction(),), Origin("imported", by="harness import"))
+    given = format_cassette(whole).encode()
+    (cassette,) = imported(given).cassettes
+    (mine,), (other,) = cassette.interactions, load_cassette(tmp_path / "a.yaml").interactions
+    assert (mine.request, mine.body, mine.headers) == (other.request, other.body, other.headers)
+    assert secret not in format_cassette(cassette)
+
+
+def test_a_secret_that_cannot_be_replaced_costs_its_interaction() -> None:
+    secret = encode_event(
+        b'{"contentBlockDelta": {"delta": {"text": "sk-aB3dE6gH9jK2mN5pQ8sT"}}}', "x"
+    )
+    data = recorded((OPENAI, STREAMED, secret), (OPENAI, STREAMED, CHUNK))
+    result = imported(data, dialect="openai-chat")
+    (reason,) = result.skipped
+    assert reason.startswith("a secret cannot be replaced: ")
+    assert len(result.cassettes[0].interactions) == 1

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from harness.errors import UnscrubbedError
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.response import ResponseRecorder
-from harness.recording.secrets.detectors import KINDS, literal_detector
+from harness.recording.secrets.detectors import KINDS
+from harness.recording.secrets.known import literal_detectors
 from harness.recording.secrets.scan import secrets_in, without_secrets
 from harness.recording.secrets.scrubber import Scrubber
 from harness.recording.secrets.views import URL_ESCAPE
@@ -52,6 +53,19 @@ PLANTED = {
         "projects/{739154826400}/x",
         "arn:aws:iam::{739154826400}:role",
         "/subscriptions/{6f1c2d3e-1111-4222-8333-944455566677}/x",
+    ),
+    "password": (
+        "postgresql://app:{s3cr3tWord}@db.corp.io/x",
+        "Basic {Ym9iOnMzY3IzdA==}",
+        "PASSWORD={s3cr3tWord}",
+        "password: {s3cr3tWord9}",
+        "AccountKey={aB3dE6gH9jK2mN5pQ8sT}==",
+    ),
+    "webhook": (
+        "https://hooks.slack.com/services/{T0AB/B0CD/aB3dE6gH9jK2mN5pQ8sT}",
+        "https://discord.com/api/webhooks/{118200/aB3dE6gH9jK2mN5pQ8sT}",
+        "https://api.telegram.org/bot{110201543:aB3dE6gH9jK2mN5pQ8sT}/x",
+        "https://chat.corp.io/hooks/{r4nd0mlettersqwzxkjvbp}",
     ),
     "private key": ("-----BEGIN RSA PRIVATE KEY-----\n{MIIEowIBAAKCAQEA7\n3kP9sQ2}\n-----END",),
 }
@@ -288,7 +302,7 @@ def test_parallel_parts_do_not_hide_each_other() -> None:
 
 
 def test_known_credentials_go_wherever_they_stand() -> None:
-    known = (literal_detector("hunter2-is-secret"),)
+    known = tuple(literal_detectors("hunter2-is-secret"))
     body = stream(["you sent hunter2-", "is-secret!"], "openai", json.dumps)
     scrubbed = without_secrets(body, "here", known)
     assert "hunter" not in said(scrubbed)

@@ -16,6 +16,7 @@ from harness.judging.expected import expectation_from
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.runs.plan import Subject
+from harness.runs.rows import loaded_without_secrets
 from harness.runs.worker import load_subject
 from harness.wire.interaction import Interaction
 
@@ -55,8 +56,9 @@ def seeds(
 
     Raises:
         UnreadableError: a file cannot be used.
+        UnscrubbedError: a secret of a recording cannot be replaced, and would be saved.
     """
-    loaded = (load_subject(each) for each in subjects if each.of_turns)
+    loaded = (loaded_without_secrets(load_subject(each)) for each in subjects if each.of_turns)
     found = [
         seed
         for each in loaded

@@ -33,6 +33,7 @@ from harness.recording.recorder.options import RecordingLabels, RecordMode, reco
 from harness.recording.recorder.response import ResponseRecorder
 from harness.recording.recorder.transports import RecordingTransport
 from harness.recording.recorder.vcrpy_filters import Filters
+from harness.recording.secrets.credentials import scrub_address
 from harness.recording.secrets.scrubber import Scrubber, check_labels
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import load_cassette
@@ -140,8 +141,9 @@ class Recorder:
                 return self._left.pop(found)
         done = self._old and not self.recovered
         if self.mode is RecordMode.NONE or (self.mode is RecordMode.ONCE and done):
+            shown = f"{request.method} {scrub_address(request.uri)}"
             raise BlockedRequestError(
-                f"no unplayed interaction answers {request.method} {request.uri}, and the record "
+                f"no unplayed interaction answers {shown}, and the record "
                 f"mode {self.mode.value!r} sends no requests",
                 where=str(self.path),
                 hint="Record it: mode 'new_episodes', or 'all' to record everything again.",

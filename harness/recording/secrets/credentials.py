@@ -1,7 +1,7 @@
 """Remove credentials from headers and addresses; the only list of secret names.
 
 A name is secret if it contains certain words, in any case and with any separator, because each
-gateway has its own names. Bodies are not searched. Scrubbing twice changes nothing more.
+gateway has its own names. `fields` searches bodies. Scrubbing twice changes nothing more.
 """
 
 import re
@@ -24,6 +24,12 @@ class _Headers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     addresses: frozenset[str]
     secret_words: frozenset[str]
     secret_endings: tuple[str, ...]
+    secret_parameters: frozenset[str]
+    members: frozenset[str]
+    member_endings: tuple[str, ...]
+    parents_of_keys: frozenset[str]
+    parents_of_headers: tuple[str, ...]
+    conversation: frozenset[str]
     of_requests: frozenset[str]
     of_responses: frozenset[str]
 
@@ -47,15 +53,27 @@ _QUERY: Final = re.compile(r"[?#]")
 _PARAMETER: Final = re.compile(r"([?&;#])([^=&;#?/]*)=([^&;#]+)")
 
 
-def is_secret_name(name: str) -> bool:
-    """Whether the value of a header or query parameter called `name` must be removed."""
+def is_secret_name(name: str, *, parameter: bool = False) -> bool:
+    """Whether the value of a header or parameter called `name` must be removed.
+
+    Args:
+        name: of the header or parameter.
+        parameter: it is a parameter of an address or a form, where more names are secret.
+    """
     lowered = name.lower().replace("_", "-")
     if lowered in HEADERS.harmless:
         return False
-    words = _WORD.findall(lowered)
+    words = name_words(lowered)
+    if parameter and not HEADERS.secret_parameters.isdisjoint(words):
+        return True
     return lowered in HEADERS.accounts or any(
         word in HEADERS.secret_words or word.endswith(HEADERS.secret_endings) for word in words
     )
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name in lower case, without what separates them."""
+    return _WORD.findall(name.lower())
 
 
 def scrub_address(uri: str) -> str:
@@ -104,4 +122,4 @@ def unscrubbed_parts(interaction: Interaction) -> tuple[str, ...]:
 
 def _scrub_parameter(match: re.Match[str]) -> str:
     before, name, value = match.groups()
-    return f"{before}{name}={REDACTED if is_secret_name(unquote(name)) else value}"
+    return f"{before}{name}={REDACTED if is_secret_name(unquote(name), parameter=True) else value}"

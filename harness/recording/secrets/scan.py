@@ -14,7 +14,13 @@ import msgspec
 
 from harness.errors import StreamError, UnscrubbedError
 from harness.recording.secrets.detectors import Detector, likely_detectors
-from harness.recording.secrets.views import JSON_ESCAPE, View, joined_views, unescaped_views
+from harness.recording.secrets.views import (
+    JSON_ESCAPE,
+    URL_ESCAPE,
+    View,
+    joined_views,
+    unescaped_views,
+)
 from harness.wire.framing import iter_frames
 
 # Replaces letters and digits; it has the same length, and no detector matches it.
@@ -75,18 +81,23 @@ class Scan:
     Args:
         body: of a request or a response, or any text.
         escape: pattern of the escapes in the body.
+
+    Attributes:
+        views: the texts that a reader can see in it.
     """
 
     def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
         whole = View.of(body)
-        self._views = [
+        self._decoded = [
             *unescaped_views(whole, escape),
             *(view for together in joined_views(whole) for view in unescaped_views(together)),
         ]
+        quoted = () if escape is URL_ESCAPE else self._decoded
+        self.views = [*self._decoded, *(view for each in quoted for view in each.unquoted())]
 
     def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
         """Yield the secrets in each view that are not replaced yet."""
-        for view in self._views:
+        for view in self.views:
             for detector in likely_detectors(view.text, known):
                 for start, end in detector.find(view.text):
                     match = Match(view, detector.kind, start, end)
@@ -105,10 +116,10 @@ class Scan:
 
     @cached_property
     def _protected(self) -> frozenset[int]:
-        """The bytes of all escapes: the `n` of an escaped newline is not a letter."""
+        """The bytes of all escapes that a parser needs: an escaped newline has no letter `n`."""
         return frozenset(
             offset
-            for view in self._views
+            for view in self._decoded
             for index in view.escapes()
             for offset in view.bytes_of(index)
         )

@@ -4,28 +4,18 @@ The scrubber fails closed: if it cannot replace a secret, it writes nothing. The
 detectors for cassettes of any origin and age, and never prints the secret itself.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, TypeAlias
-from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from harness.conversation.history.jsonl import LoggedConversation, decode, encode
 from harness.errors import UnscrubbedError
 from harness.recording.secrets import credentials
-from harness.recording.secrets.detectors import Detector, literal_detector
+from harness.recording.secrets.known import PATH_KEY, KnownSecrets, iter_credentials, known_secrets
 from harness.recording.secrets.scan import Secret, secrets_in, without_secrets
 from harness.recording.secrets.views import URL_ESCAPE
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Headers, Interaction, Request
-
-KnownSecrets: TypeAlias = tuple[Detector, ...]
-
-# Placeholders that clients send if no key is needed; they may be ordinary words.
-_DUMMIES: Final = frozenset(
-    {"lm-studio", "no-key-required", "not-needed", "not-required", "sk-no-key-required"}
-)
-_SHORTEST: Final = 8
 
 
 class Scrubber:
@@ -52,7 +42,7 @@ class Scrubber:
         Raises:
             UnscrubbedError: a secret cannot be replaced.
         """
-        return self._request(request, self._known([request]), "the request")
+        return self._request(request, self.known([request]), "the request")
 
     def cleaned(
         self, interactions: Sequence[Interaction], where: str, *, first: int = 0
@@ -65,26 +55,36 @@ class Scrubber:
         Raises:
             UnscrubbedError: a secret cannot be replaced.
         """
-        known = self._known([each.request for each in interactions])
+        known = self.known(each.request for each in interactions)
         return [
-            msgspec.structs.replace(
-                each,
-                request=self._request(each.request, known, f"{where}: interactions[{index}]"),
-                headers=self._headers(each.headers, credentials.HEADERS.of_responses, known),
-                body=without_secrets(each.body, f"{where}: interactions[{index}]", known),
-            )
+            self.interaction(each, known, f"{where}: interactions[{index}]")
             for index, each in enumerate(interactions, first)
         ]
 
+    def interaction(self, given: Interaction, known: KnownSecrets, where: str) -> Interaction:
+        """Return one interaction as it is written, without the `known` secrets of all.
+
+        Raises:
+            UnscrubbedError: a secret cannot be replaced.
+        """
+        return msgspec.structs.replace(
+            given,
+            request=self._request(given.request, known, where),
+            headers=self._headers(given.headers, credentials.HEADERS.of_responses, known),
+            body=without_secrets(given.body, where, known),
+        )
+
     def text(self, text: str, where: str) -> str:
         """Return a text of the user without secrets."""
-        return _clean_text(text, where, self._known([]))
+        return clean_text(text, where, self.known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
         uri = credentials.scrub_address(request.uri).encode("utf-8", "surrogateescape")
         return msgspec.structs.replace(
             request,
-            uri=without_secrets(uri, where, known, URL_ESCAPE).decode("utf-8", "replace"),
+            uri=without_secrets(uri, where, (PATH_KEY, *known), URL_ESCAPE).decode(
+                "utf-8", "replace"
+            ),
             headers=self._headers(request.headers, credentials.HEADERS.of_requests, known),
             body=without_secrets(request.body, where, known),
         )
@@ -92,14 +92,24 @@ class Scrubber:
     def _headers(self, headers: Headers, allowed: frozenset[str], known: KnownSecrets) -> Headers:
         kept = tuple(pair for pair in headers if pair[0].lower() in allowed | self._more)
         return tuple(
-            (name, _clean_text(value, f"header {name}", known))
+            (name, clean_text(value, f"header {name}", known))
             for name, value in credentials.scrub_headers(kept)
         )
 
-    def _known(self, requests: Iterable[Request]) -> KnownSecrets:
-        values = {value for request in requests for value in iter_credentials(request)}
-        longest_first = sorted({*values, *self._secrets}, key=lambda value: (-len(value), value))
-        return tuple(literal_detector(value) for value in longest_first)
+    def known(self, requests: Iterable[Request]) -> KnownSecrets:
+        """Return detectors of the credentials of `requests`, and of the given secrets."""
+        return known_secrets(requests, self._secrets)
+
+
+def scrubbed_conversation(logged: LoggedConversation) -> LoggedConversation:
+    """Return a conversation without secrets.
+
+    Raises:
+        UnscrubbedError: a secret cannot be replaced.
+    """
+    data = encode(logged)
+    clean = without_secrets(data, "the conversation")
+    return logged if clean == data else decode(clean)[0]
 
 
 def check_labels(cassette: Cassette, where: str) -> None:
@@ -119,28 +129,12 @@ def check_labels(cassette: Cassette, where: str) -> None:
         )
 
 
-def iter_credentials(request: Request) -> Iterator[str]:
-    """Yield the credentials in headers and address of `request`."""
-    for name, value in request.headers:
-        if credentials.is_secret_name(name):
-            yield from _header_credentials(name, value)
-    try:
-        query = parse_qsl(urlsplit(request.uri).query)
-    except ValueError:  # brackets without an address in them
-        return
-    for name, value in query:
-        if credentials.is_secret_name(name) and len(value) >= _SHORTEST:
-            yield value
+def clean_text(text: str, where: str, known: KnownSecrets) -> str:
+    """Return a text without secrets.
 
-
-def _header_credentials(name: str, value: str) -> Iterator[str]:
-    for word in re.split(r"[\s;,]+", value):
-        value_part = word.partition("=")[2] if "cookie" in name.lower() else word
-        if len(value_part) >= _SHORTEST and value_part.lower() not in _DUMMIES:
-            yield value_part
-
-
-def _clean_text(text: str, where: str, known: KnownSecrets) -> str:
+    Raises:
+        UnscrubbedError: a secret cannot be replaced.
+    """
     data = text.encode("utf-8", "surrogateescape")
     return without_secrets(data, where, known).decode("utf-8", "surrogateescape")
 
@@ -159,12 +153,15 @@ def _leaks_of_interaction(interaction: Interaction) -> Iterator[str]:
     request = interaction.request
     yield from credentials.unscrubbed_parts(interaction)
     uri = request.uri.encode("utf-8", "surrogateescape")
-    yield from (f"the address: {secret.kind}" for secret in secrets_in(uri, escape=URL_ESCAPE))
+    known = known_secrets([request])
+    in_address = secrets_in(uri, (PATH_KEY, *known), URL_ESCAPE)
+    yield from (f"the address: {secret.kind}" for secret in in_address)
     for name, value in (*request.headers, *interaction.headers):
-        for secret in secrets_in(value.encode("utf-8", "surrogateescape")):
+        for secret in secrets_in(value.encode("utf-8", "surrogateescape"), known):
             yield f"header {name}: {secret.kind}"
-    yield from (f"request body: {_secret_text(secret)}" for secret in secrets_in(request.body))
-    yield from (f"response body: {_secret_text(secret)}" for secret in secrets_in(interaction.body))
+    for part, body in (("request", request.body), ("response", interaction.body)):
+        for secret in secrets_in(body, known):
+            yield f"{part} body: {_secret_text(secret)}"
 
 
 def _secret_text(secret: Secret) -> str:

@@ -13,7 +13,9 @@ from itertools import accumulate
 from typing import Final, Self
 
 # Escapes inside escapes: arguments are JSON in a JSON string, and may contain JSON again.
-MOST_LEVELS: Final = 3
+MOST_LEVELS: Final = 5
+# Addresses in the parameters of addresses.
+MOST_QUOTED: Final = 2
 
 JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
 URL_ESCAPE: Final = re.compile(r"%([0-9a-fA-F]{2})()")
@@ -97,6 +99,16 @@ class View:
             pieces.append((here, there, len(self.text) - there))
         return View("".join(texts), self, pieces, f"{self.name}, escapes decoded")
 
+    def unquoted(self) -> Iterator["View"]:
+        """Yield the views with the `%40` of addresses decoded: once, and twice for `%2540`."""
+        view = self
+        for _ in range(MOST_QUOTED):
+            found = view.unescaped(URL_ESCAPE) if "%" in view.text else None
+            if found is None:
+                return
+            yield found
+            view = found
+
     def escapes(self) -> Iterator[int]:
         """Yield the indexes of the characters that are escapes in the parent."""
         return (start for start, _, length in self._pieces if self._is_unit(start, length))
@@ -142,8 +154,15 @@ def joined_views(view: View) -> Iterator[View]:
             if index:
                 strings.setdefault(f"{key} of index {index}", []).append(match.span(2))
     for key, spans in strings.items():
-        if len(spans) > 1:
+        if _has_pieces(view.text, spans):
             yield _concatenated_view(view, spans, f"the texts of {key!r} joined")
+
+
+def _has_pieces(text: str, spans: list[tuple[int, int]]) -> bool:
+    """Whether the texts differ; an id or a model that each event repeats is not in pieces."""
+    first, *others = spans
+    whole = text[slice(*first)]
+    return any(text[start:end] != whole for start, end in others)
 
 
 def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> View:

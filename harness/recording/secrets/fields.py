@@ -1,0 +1,108 @@
+"""Find the credentials in the fields of a request body: JSON, a form, or a multipart form.
+
+A name such as `token` or `key` means a credential only in some places, so that the conversation
+and the schemas of tools are not searched by name: what is in them is found by its form only (see
+`detectors.toml`). A response is never searched by name.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import unquote_plus
+
+import msgspec
+
+from harness.recording.secrets.credentials import HEADERS, is_secret_name, name_words
+from harness.recording.secrets.detectors import is_placeholder
+from harness.wire.payload import json_or_none
+
+_MOST_DEPTH: Final = 24
+_FORM: Final = re.compile(r"[\w.%+\[\]-]+=[^&\s{}\"<>]*(?:&[\w.%+\[\]-]+=[^&\s{}\"<>]*)*&?\s*")
+_FORM_FIELD: Final = re.compile(r"(?:\A|&)([^=&]+)=([^&\s]+)")
+_SCHEME: Final = re.compile(r"(?i:bearer|basic|token|apikey)[ ]+(?=.)")
+_PART: Final = re.compile(
+    r'name="([^"\r\n]{1,200})"[^\r\n]*\r?\n(?:[A-Za-z-]+:[^\r\n]*\r?\n)*\r?\n([^\r\n]+)'
+)
+
+
+class Field(msgspec.Struct, frozen=True):
+    """A field whose value is a credential.
+
+    Fields:
+        before: a pattern of the text directly before the value, with its name.
+        value: as it is written in the body, without the escapes of JSON.
+        meaning: the value as the server reads it.
+    """
+
+    before: str
+    value: str
+    meaning: str
+
+
+def credential_fields(body: bytes) -> Iterator[Field]:
+    """Yield the fields of a request body whose value is a credential; placeholders are not."""
+    text = body.decode("utf-8", "surrogateescape").lstrip("\ufeff \t\r\n")
+    if text.startswith(("{", "[")):
+        found = _of_json(json_or_none(text.encode("utf-8", "surrogateescape")), "", 0)
+    elif text.startswith("--"):
+        found = _of_parts(text)
+    else:
+        found = _of_form(text)
+    yield from (field for field in found if not is_placeholder(field.value))
+
+
+def _of_json(value: Any, parent: str, depth: int) -> Iterator[Field]:  # noqa: ANN401 - any JSON
+    if depth > _MOST_DEPTH:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _of_json(item, parent, depth + 1)
+    elif isinstance(value, dict):
+        if parent.lower().endswith(HEADERS.parents_of_headers):
+            yield from _of_pair(value)
+        for name, item in value.items():
+            if isinstance(item, str):
+                if item and _is_credential(name, parent):
+                    yield _json_field(name, item)
+            elif name not in HEADERS.conversation:
+                yield from _of_json(item, name, depth + 1)
+
+
+def _of_pair(value: dict[str, Any]) -> Iterator[Field]:
+    """Yield the value of such as `{"name": "Authorization", "value": "..."}`."""
+    name, item = value.get("name", value.get("key")), value.get("value")
+    if isinstance(name, str) and isinstance(item, str) and item and is_secret_name(name):
+        yield _json_field("value", item)
+
+
+def _is_credential(name: str, parent: str) -> bool:
+    if parent.lower().endswith(HEADERS.parents_of_headers):
+        return is_secret_name(name)
+    lowered = "".join(name_words(name))
+    if parent.lower() in HEADERS.parents_of_keys and lowered in {"key", "value"}:
+        return True
+    return lowered in HEADERS.members or lowered.endswith(HEADERS.member_endings)
+
+
+def _json_field(name: str, value: str) -> Field:
+    """Return a field; the word before the credential stays, as in `Bearer xxxx`."""
+    scheme = _SCHEME.match(value)
+    word = scheme[0] if scheme else ""
+    before = rf'"{re.escape(name)}"[ \t\r\n]*:[ \t\r\n]*"{re.escape(word)}'
+    return Field(before, value.removeprefix(word), value)
+
+
+def _of_form(text: str) -> Iterator[Field]:
+    if _FORM.fullmatch(text):
+        for match in _FORM_FIELD.finditer(text):
+            if is_secret_name(unquote_plus(match[1]), parameter=True):
+                before = rf"(?:\A|&){re.escape(match[1])}="
+                yield Field(before, match[2], unquote_plus(match[2]))
+
+
+def _of_parts(text: str) -> Iterator[Field]:
+    for name, value in _PART.findall(text):
+        if is_secret_name(name, parameter=True):
+            yield Field(
+                rf'name="{re.escape(name)}"[^\n]*\n(?:[A-Za-z-]+:[^\n]*\n)*\r?\n', value, value
+            )

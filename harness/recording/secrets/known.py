@@ -1,0 +1,183 @@
+"""The credentials of a request, and how a body may repeat them.
+
+A request shows its credentials: in headers, in the address, and in fields of its body. Each is
+removed wherever it occurs, also in base64, in hexadecimal and in HTML. Views of a body show it in
+the escapes of JSON and of addresses.
+"""
+
+import base64
+import html
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from harness.recording.secrets import credentials
+from harness.recording.secrets.detectors import (
+    Detector,
+    basic_pair,
+    is_mixed,
+    is_placeholder,
+    is_random,
+)
+from harness.recording.secrets.fields import Field, credential_fields
+from harness.wire.interaction import Request
+
+KnownSecrets: TypeAlias = tuple[Detector, ...]
+
+# Placeholders that clients send if no key is needed; they may be ordinary words.
+_DUMMIES: Final = frozenset(
+    {
+        "anything",
+        "lm-studio",
+        "no-key-required",
+        "not-needed",
+        "not-required",
+        "sk-no-key-required",
+        "undefined",
+    }
+)
+# Words in the value of a header that are not the credential.
+_SCHEMES: Final = frozenset({"apikey", "aws4-hmac-sha256", "basic", "bearer", "digest", "token"})
+# A shorter credential is removed where it is a separate word, and has letters and digits.
+_SHORTEST: Final = 8
+_SHORTEST_WORD: Final = 4
+# Shorter ones would match by chance in other base64.
+_SHORTEST_ENCODED: Final = 6
+_SEPARATORS: Final = re.compile(r"[\s;,]+")
+
+# A part of a path that looks like a key; the ids of objects have a prefix, a UUID has hyphens.
+PATH_KEY: Final = Detector(
+    "key",
+    re.compile(
+        r"(?<=/)(?!(?:asst|batch|call|chatcmpl|conv|file|msg|req|resp|run|thread|vs)[_-])"
+        r"(?P<secret>[A-Za-z0-9_-]{0,20}[A-Za-z0-9]{20,200}[A-Za-z0-9_-]{0,50})(?=[/?\#:]|\Z)"
+    ),
+    ("/",),
+    check=is_random,
+)
+
+
+def known_secrets(requests: Iterable[Request], more: Iterable[str] = ()) -> KnownSecrets:
+    """Return detectors of the credentials of `requests` and of `more`, the longest first."""
+    given = tuple(requests)
+    values = {value for request in given for value in iter_credentials(request)} | {*more}
+    fields = {field for request in given for field in credential_fields(request.body)}
+    longest_first = sorted(values, key=lambda value: (-len(value), value))
+    return (
+        *map(_field_detector, sorted(fields, key=lambda field: (field.before, field.value))),
+        *(
+            detector
+            for value in longest_first
+            for text in _spellings(value)
+            for detector in literal_detectors(text)
+        ),
+    )
+
+
+def iter_credentials(request: Request) -> Iterator[str]:
+    """Yield the credentials of a request that are long or mixed enough to be found elsewhere."""
+    for value in _credentials(request):
+        if value.lower() in _DUMMIES or is_placeholder(value):
+            continue
+        if len(value) >= _SHORTEST or (len(value) >= _SHORTEST_WORD and is_mixed(value)):
+            yield value
+
+
+def _credentials(request: Request) -> Iterator[str]:
+    for name, value in request.headers:
+        if credentials.is_secret_name(name):
+            yield from _words(value, cookie="cookie" in name.lower())
+    for field in credential_fields(request.body):
+        yield from _words(field.meaning)
+    yield from _of_address(request.uri)
+
+
+def _of_address(uri: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(uri)
+        query = parse_qsl(parts.query)
+    except ValueError:  # brackets without an address in them
+        return
+    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
+    yield from filter(None, (unquote(password or user), password))
+    for name, value in query:
+        if credentials.is_secret_name(name, parameter=True):
+            yield value
+    yield from (
+        match["secret"]
+        for match in PATH_KEY.pattern.finditer(parts.path)
+        if is_random(match["secret"])
+    )
+
+
+def _words(value: str, *, cookie: bool = False) -> Iterator[str]:
+    """Yield the credentials in the value of a header, without the scheme."""
+    if value.startswith("AWS4-"):
+        yield from re.findall(r"(?:Credential=|Signature=)([^/,\s]+)", value)
+        return
+    for word in _SEPARATORS.split(value):
+        if word.lower() not in _SCHEMES:
+            yield word.partition("=")[2] if cookie else word
+        user, colon, password = basic_pair(word).partition(":")
+        if colon and user.isascii() and value.startswith(("Basic ", "basic ")):
+            yield from (f"{user}:{password}", password)
+
+
+def literal_detectors(value: str) -> Iterator[Detector]:
+    """Yield the detectors of one known secret as it is and in other encodings."""
+    whole = len(value) >= _SHORTEST
+    around = ("", "") if whole else (r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
+    for text in dict.fromkeys((*_as_bytes(value), *_as_bytes(html.escape(value)))):
+        yield _literal(text, *around)
+    if len(value) >= _SHORTEST_ENCODED:
+        data = _encoded(value)
+        codes = (data.hex(), data.hex().upper(), *_in_base64(data, base64.b64encode))
+        for text in dict.fromkeys((*codes, *_in_base64(data, base64.urlsafe_b64encode))):
+            yield _literal(text)
+
+
+def _in_base64(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
+    """Yield the characters in base64 that depend on `data` only, for each position in it."""
+    for before in range(3):
+        encoded = encode(b"\0" * before + data).decode().rstrip("=")
+        whole = (before + len(data)) % 3 == 0
+        yield encoded[0 if not before else before + 1 : None if whole else -1]
+
+
+def _field_detector(field: Field) -> Detector:
+    """Return the detector of a field with its value, of any length."""
+    values = "|".join(map(re.escape, _as_bytes(field.value)))
+    return Detector("credential", re.compile(f"{field.before}(?P<secret>{values})"), ("",))
+
+
+def _literal(text: str, before: str = "", after: str = "") -> Detector:
+    return Detector(
+        "credential", re.compile(f"{before}(?P<secret>{re.escape(text)}){after}"), (text,)
+    )
+
+
+def _as_bytes(value: str) -> tuple[str, ...]:
+    """Return `value` as a view shows it: its bytes, and its characters decoded from escapes."""
+    if value.isascii():
+        return (value,)
+    data = _encoded(value).decode("latin-1")
+    return (data, "".join(min(char, "ÿ") for char in value))
+
+
+def _encoded(value: str) -> bytes:
+    """Return the bytes of `value`, which may have single surrogates from JSON or from bytes."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
+
+
+def _spellings(value: str) -> tuple[str, ...]:
+    """Return `value`, and the text of its bytes if a reader of headers took them for Latin-1."""
+    if value.isascii():
+        return (value,)
+    try:
+        return (value, value.encode("latin-1").decode())
+    except UnicodeError:
+        return (value,)
