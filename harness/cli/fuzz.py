@@ -130,11 +130,15 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     unsaved = [report.unsaved for report in reports if report.unsaved]
     if unsaved:
         raise UsageError(unsaved[0], hint="Free disk space, or choose a folder that is writable.")
+    return _exit_code(reports, complete=not unreadable)
+
+
+def _exit_code(reports: "Sequence[FuzzReport]", *, complete: bool) -> int:
     if any(report.interrupted for report in reports):
         return EXIT_INTERRUPTED
-    if unreadable:
+    if not complete:
         return EXIT_USAGE
-    failed = any(each.fails_gate for each in found) or any(each.crashed for each in reports)
+    failed = any(it.crashed or any(each.fails_gate for each in it.findings) for it in reports)
     return EXIT_GATE_FAILED if failed else 0
 
 

@@ -150,7 +150,7 @@ _ESCAPES |= {"$": "&#36;"}
 # A bare address would become a link.
 _ADDRESS = re.compile(r"://|www\.", re.IGNORECASE)
 # At the start of a line, these begin a list, a heading, a rule or a block of code.
-_LINE_START = re.compile(r" +|[-+=]|[0-9]{1,9}(?=[.)])")
+_LINE_START = re.compile(r" +|[-+](?=\s|$)|[-=](?=[-=\s]*$)|[0-9]{1,9}(?=[.)](\s|$))")
 _BACKTICKS = re.compile("`+")
 
 
