@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
