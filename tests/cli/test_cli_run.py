@@ -227,7 +227,8 @@ def test_bundled_scenarios_and_recordings_run_in_an_empty_folder(folder: Path) -
     # All of them, through all normalizers, run in .ci/run.
     some = ("--select", "id:cassette:llama-cpp/smollm2*")
     left = harness_process(
-        "run", *REFERENCE, *some, "--cuts", "whole", "--format", "json", folder=folder
+        *("run", *REFERENCE, *some, "--cuts", "whole", "-j", "1", "--format", "json"),
+        folder=folder,
     )
     assert left.code == 0
     assert left.json["scenarios"] >= 100

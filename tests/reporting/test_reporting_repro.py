@@ -253,7 +253,6 @@ def test_other_values_are_wrong_and_another_order_of_keys_is_right(
     call = ExpectedCall("get_weather", json.loads(arguments), "call_a", arguments)
     turn = msgspec.structs.replace(EXPECTED, calls=(call,))
     assert run(tmp_path, choice((*OSLO[:2], given)), turn, client=client).returncode == 1
-    assert run(tmp_path, choice((*OSLO[:2], arguments)), turn, client=client).returncode == 0
     value = json.loads(arguments) | {"a": "é"}
     both = [json.dumps(value), json.dumps(dict(reversed(value.items())), ensure_ascii=False)]
     ordered = msgspec.structs.replace(call, arguments=value, arguments_text=both[0])
