@@ -1,6 +1,6 @@
 """SIGTERM works as Ctrl-C in every command, and two of them end it within ten seconds.
 
-Whatever the command waits for then (a thread, a name server, a pipe that nobody reads), what it
+Whatever the command waits for then (a thread, a name server, a pipe without a reader), what it
 has recorded or judged is on the disk already. Imports only the standard library, because every
 command uses it at its start.
 """

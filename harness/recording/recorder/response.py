@@ -123,7 +123,7 @@ class ResponseRecorder:
             self._on_end()
 
     def forget(self) -> None:
-        """Free the memory of the body, because somebody else has the interaction."""
+        """Free the memory of the body, because the interaction is on the disk."""
         self._pieces.clear()
 
     def interaction(self) -> Interaction:
