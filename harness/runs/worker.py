@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
+from harness import shipped
 from harness.conversation.discovery import load_agent
 from harness.conversation.history.jsonl import LoggedConversation, decode, is_conversation
 from harness.conversation.history.third_party import read_messages
@@ -45,7 +46,7 @@ from harness.providers import UNKNOWN
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
-from harness.runs.declared import declared_agent, declared_normalizer
+from harness.runs.declared import declared_agent, declared_normalizer, third_party_client
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.rows import clean_if_possible, clean_rows
 from harness.runs.run import AnyCase, UnreadableFile
@@ -117,6 +118,7 @@ def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
 _NORMALIZERS_KEPT = 64
 # The jobs of one subject follow each other, so that a few suffice.
 _SUBJECTS_KEPT = 4
+_BUNDLED: Final = ("scenarios", "cassettes")
 
 _normalizer = lru_cache(_NORMALIZERS_KEPT)(load_normalizer)
 _agent = lru_cache(_NORMALIZERS_KEPT)(load_agent)
@@ -133,7 +135,14 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
     loaded = load_subject(job.subject)
     result, case = _judge(job, loaded, cuts)
     result = msgspec.structs.replace(result, source=_source(job.subject))
+    if _is_bundled(job.subject.path) and not third_party_client(job):
+        return result, case
     return clean_rows(result, case, _recorded_requests(job.subject, loaded))
+
+
+def _is_bundled(path: str) -> bool:
+    """Return whether a file is of this package; such files are audited."""
+    return any(map(Path(path).is_relative_to, map(shipped.bundled_folder, _BUNDLED)))
 
 
 def _recorded_requests(subject: Subject, loaded: LoadedSubject) -> Iterator[Request]:
@@ -251,7 +260,9 @@ def load_subject(subject: Subject) -> LoadedSubject:
             hint="take other recordings in with `harness import`",
         )
     if subject.kind == "cassette":
-        alone = clean_if_possible(_recording(subject))
+        alone = _recording(subject)
+        if not _is_bundled(subject.path):
+            alone = clean_if_possible(alone)
         return LoadedSubject(
             alone, _recorded_scenario(alone, subject.path) if subject.conversation else None
         )
