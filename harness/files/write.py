@@ -147,7 +147,7 @@ def _claim(path: Path) -> BinaryIO:
 
 
 def _claim_open_file(path: Path) -> BinaryIO:
-    """Claim it on Windows: there is no flock, but nothing can rename an open file."""
+    """Claim it on Windows: it has no flock, but an open file cannot be renamed."""
     try:
         with suppress(FileNotFoundError):
             path.rename(path)

@@ -20,7 +20,7 @@ _TRIES: Final = 2
 
 
 class ApartJudge:
-    """Judges cells; use as a context manager, or call `close`."""
+    """Judges cells; call `close` at the end, which ends its processes."""
 
     def __init__(self) -> None:
         self._workers: dict[str, LoneWorker] = {}
@@ -38,15 +38,18 @@ class ApartJudge:
         if not client:
             return (*judge_job(job, cuts), "")
         worker = self._workers.setdefault(client, LoneWorker())
-        for tries_left in reversed(range(_TRIES)):
+        hung: tuple[Result, AnyCase | None, str] | None = None
+        for _ in range(_TRIES):
             ended, written = worker.call(partial(judge_job, cuts=cuts), job)
             output = clean_output(written)
             if isinstance(ended, Exited):
                 if ended.reason != ENDED:
                     return crash_result(job, ended.reason), None, output
-            elif ended[0].outcome is not Outcome.HANG or not tries_left:
+            elif ended[0].outcome is not Outcome.HANG:
                 return (*ended, output)
-        return crash_result(job, DIED), None, output
+            else:
+                hung = (*ended, output)
+        return hung or (crash_result(job, DIED), None, output)
 
     def close(self) -> None:
         """End the worker processes."""

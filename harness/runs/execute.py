@@ -162,7 +162,7 @@ class _Parallel(msgspec.Struct):
     interruption: Interruption
     flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
     suspects: deque[Job] = msgspec.field(default_factory=deque)  # in flight when a process died
-    hung: deque[tuple[Job, Judged, str]] = msgspec.field(default_factory=deque)
+    hung: deque[tuple[Job, Judged | Exited, str]] = msgspec.field(default_factory=deque)
     confirmed: Counter[str] = msgspec.field(default_factory=Counter)  # hung cells, by client
 
     def run(self, jobs: Sequence[Job]) -> None:
@@ -193,7 +193,7 @@ class _Parallel(msgspec.Struct):
         with LoneWorker() as worker:
             while self.hung:
                 job, before, output = self.hung.popleft()
-                ended: Judged | Exited = before
+                ended = before
                 if not self.interruption.requested and not self._is_sure(job):
                     ended, output = worker.call(self.worker, job)
                     self.confirmed[job.normalizer] += _has_hung(ended)
@@ -235,7 +235,7 @@ class _Parallel(msgspec.Struct):
     def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
         ended = zip(jobs, batch.results, batch.outputs, strict=False)  # a stopped batch is shorter
         for job, result, output in ended:
-            if not isinstance(result, Exited) and _has_hung(result):
+            if _has_hung(result):
                 self.hung.append((job, result, output))
             else:
                 self.desk.take(job, result, output)

@@ -298,7 +298,7 @@ def _load_cassette(path: Path, root: Path | None) -> Cassette:
     cassette = cassette_file.load_cassette(path, root)
     if cassette.interactions and cassette.dialect not in (UNKNOWN, *DIALECTS):
         raise UnreadableError(
-            f"there is no dialect {cassette.dialect!r}",
+            f"unknown dialect {cassette.dialect!r}",
             where=f"{path}: harness.dialect",
             hint=did_you_mean(cassette.dialect, DIALECTS, "Choose one of"),
         )

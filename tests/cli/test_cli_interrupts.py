@@ -49,7 +49,7 @@ def test_two_interrupts_end_the_process(handler: str, numbers: tuple[signal.Sign
 
 
 def test_an_interrupted_command_does_not_wait_for_a_reader_of_its_output() -> None:
-    """`list` fills the pipe, and nobody reads it."""
+    """`list` fills a pipe that is not read."""
     with subprocess.Popen(
         command("list", "quirks", "--format", "json"),
         stdout=subprocess.PIPE,

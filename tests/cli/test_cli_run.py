@@ -110,7 +110,7 @@ def test_a_broken_file_costs_itself_only(harness: Harness, jobs: str) -> None:
     named = [line.split()[1].partition(".")[0] for line in errors]
     assert named == ["own/bad", "own/cut", "own/log", "own/mark", "own/word"]
     assert "byte order mark" in errors[3]
-    assert "no dialect 'opnai-chat'" in errors[4]
+    assert "unknown dialect 'opnai-chat'" in errors[4]
     assert "did you mean 'openai-chat'?" in left.err
     run = read_run(Path("reports/run.jsonl"))
     assert "cassette:good/reference" in {result.cell for result in run.results}

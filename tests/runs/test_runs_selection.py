@@ -152,7 +152,7 @@ def test_an_unknown_dialect_is_named_with_the_nearest_one() -> None:
     assert "  dialect: openai-chat\n" in text
     put("x.yaml", text.replace("  dialect: openai-chat\n", "  dialect: opnai-chat\n"))
     (subject,) = select_subjects([Path()])
-    with pytest.raises(UnreadableError, match="no dialect 'opnai-chat'") as caught:
+    with pytest.raises(UnreadableError, match="unknown dialect 'opnai-chat'") as caught:
         load_subject(subject)
     assert caught.value.hint == "did you mean 'openai-chat'?"
 

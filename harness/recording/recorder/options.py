@@ -18,7 +18,7 @@ class RecordMode(Enum):
 
     Attributes:
         NONE: play only; a request without a recorded answer is an error.
-        ONCE: record all requests if there is no cassette yet, else as `none`.
+        ONCE: record all requests if the cassette does not exist yet, else as `none`.
         NEW_EPISODES: play recorded answers, and record all other requests.
         ANY: the same as `new_episodes`, as in vcrpy.
         ALL: play nothing and record all requests; a recorded interaction is replaced if it
