@@ -42,6 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
         kept = TemporaryDirectory(prefix="harness-bytecode-", ignore_cleanup_errors=True)
         config.add_cleanup(kept.cleanup)
         os.environ["PYTHONPYCACHEPREFIX"] = kept.name
+    # Where Hypothesis keeps what it reads of modules and Unicode; a fuzzing process that starts in
+    # a folder of a test would read all of it again.
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".hypothesis"))
 
 
 # Each client of httpx reads the certificates of all authorities, which takes longer than most

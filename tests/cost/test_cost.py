@@ -160,7 +160,7 @@ def test_a_stream_has_an_event_for_each_delta_and_its_floor_reads_it(dialect: st
 
 
 def test_memory_shows_a_client_that_keeps_all_events() -> None:
-    limits = CostLimits(deltas=(1_000, 8_000), repeats=(1, 1))
+    limits = CostLimits(deltas=(500, 4_000), seconds=0, repeats=(1, 1))
     kept = measure_cost("events-kept", "openai-chat", limits)
     streamed = measure_cost("reference", "openai-chat", limits)
     if kept.memory is None or streamed.memory is None:

@@ -181,7 +181,7 @@ HOSTILE = {
 def test_no_value_of_any_depth_or_length_raises(dialect: str, kind: str) -> None:
     all_of_them = _with_holes(dialect)
     row = DIALECTS[dialect]
-    for name, hole in all_of_them[:: 1 + len(all_of_them) // 60]:
+    for name, hole in all_of_them[:: 1 + len(all_of_them) // 24]:
         event = hole.replace('"@hole@"', HOSTILE[kind]).encode()
         for content_type in (row.content_type, "json"):
             body = framed(event, name, content_type) * 2

@@ -18,7 +18,7 @@ from harness.wire.cuts import UNSPLIT, Chunking, iter_single_cuts
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import IS_DEEP, shipped_subjects
 
-_SPREAD = 6
+_SPREAD = 3
 
 
 def _reads_more_than_reference(normalizer: Normalizer, subject: LoadedSubject) -> bool:

@@ -13,6 +13,7 @@ from harness.judging.rules import TURN_RULES
 from harness.normalizers.mutants import MUTANTS
 from harness.runs import upkeep
 from harness.runs.upkeep import BundledData, Check
+from tests.judging.judging_samples import IS_DEEP
 
 KEPT = ("dashscope/split-chunks", "dashscope/multi-round")
 NAMES = {
@@ -74,6 +75,14 @@ def data() -> BundledData:
     return BundledData()
 
 
+@pytest.fixture(scope="module")
+def some_cassettes(data: BundledData) -> BundledData:
+    """One in four cassettes, since reading all of them for secrets takes seconds."""
+    some = BundledData()
+    some.cassettes = dict(list(data.cassettes.items())[:: 1 if IS_DEEP else 4])
+    return some
+
+
 def run(name: str, data: BundledData | None = None) -> Check:
     """Run one check alone, on what ships now."""
     look, count = upkeep._CHECKS[name]
@@ -87,8 +96,10 @@ def test_names_of_checks_are_stable() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - set(_SLOW)))
-def test_bundled_data_passes_the_check(name: str, data: BundledData) -> None:
-    check = run(name, data)
+def test_bundled_data_passes_the_check(
+    name: str, data: BundledData, some_cassettes: BundledData
+) -> None:
+    check = run(name, some_cassettes if name == "cassettes are scrubbed" else data)
     assert check.detail == ()
     assert check.ok
     assert check.count > 0

@@ -237,7 +237,8 @@ def _bound(value: object, other: int) -> int:
 def _string(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
     least = _bound(schema.get("minLength"), 0)
     most = max(least, _bound(schema.get("maxLength"), least + _MOST_CHARACTERS))
-    free = st.text(min_size=least, max_size=most)
+    letters = st.characters(exclude_categories=["Cs"])
+    free = st.text(letters, min_size=least, max_size=most)
     return free | words().filter(lambda word: least <= len(word) <= most)
 
 

@@ -192,7 +192,7 @@ def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
     """Return text without markers of `dialect`, code, and characters of `without`."""
     marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)
     marks += (*dialect.markers, *without, *_REASONING, *_CODE)
-    letters = st.characters(codec="utf-8")
+    letters = st.characters(exclude_categories=["Cs"])
     pieces = st.sampled_from(_WORDS) | st.text(letters, max_size=6)
     text = st.lists(pieces, max_size=6).map("".join)
     return text.filter(lambda text: not any(mark in text for mark in marks if mark))
