@@ -8,20 +8,10 @@ import gc
 import os
 import ssl
 from collections.abc import Generator
-from functools import cache, lru_cache
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
-
-from harness import shipped
-from harness.judging import scenario_file
-from harness.judging.judge import LoadedSubject
-from harness.runs import selection, worker
-from harness.runs.plan import Subject
-from harness.wire import cassette_file
-from harness.wire.cassette import Cassette
 
 # A loaded machine is slow now and then; time is never an assertion here.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -45,6 +35,11 @@ def pytest_configure(config: pytest.Config) -> None:
     # Where Hypothesis keeps what it reads of modules and Unicode; a fuzzing process that starts in
     # a folder of a test would read all of it again.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".hypothesis"))
+    is_controller = config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+    if not is_controller:  # which only hands out the tests
+        # pytest rewrites the assertions of each package that has a plugin; this one has none.
+        config.pluginmanager.rewrite_hook._must_rewrite.discard("harness")  # noqa: SLF001 - see above
+        import tests.bundled_once  # noqa: F401, PLC0415 - before any test is imported
 
 
 # Each client of httpx reads the certificates of all authorities, which takes longer than most
@@ -65,59 +60,3 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-# Most areas read the bundled cassettes, which do not change while the tests run.
-_BUNDLED = shipped.bundled_folder("cassettes")
-_load_cassette = cassette_file.load_cassette
-
-
-@cache
-def _bundled_cassette(path: Path, root: Path | None) -> Cassette:
-    return _load_cassette(path, root)
-
-
-def _load_once(path: Path, root: Path | None = None) -> Cassette:
-    """Load a cassette, a bundled one once in a process; cassettes are immutable."""
-    load = _bundled_cassette if path.is_relative_to(_BUNDLED) else _load_cassette
-    return load(path, root)
-
-
-cassette_file.load_cassette = _load_once
-
-
-# Each scenario is loaded to collect its cells, for each of them, and by tests of all scenarios.
-_FILES = 4096
-_SCENARIOS = shipped.bundled_folder("scenarios")
-_load_subject = worker.load_subject
-
-
-@cache
-def _bundled_subject(subject: Subject) -> LoadedSubject:
-    return _load_subject(subject)
-
-
-def _load_subject_once(subject: Subject) -> LoadedSubject:
-    """Load a subject, a bundled scenario once in a process; subjects are immutable."""
-    is_bundled = Path(subject.path).is_relative_to(_SCENARIOS)
-    return (_bundled_subject if is_bundled else _load_subject)(subject)
-
-
-_load_subject_once.cache_clear = _load_subject.cache_clear  # a test may rewrite its file
-worker.load_subject = _load_subject_once
-
-# Most commands look for their subjects in all bundled files.
-_PLACES = tuple(map(str, (_BUNDLED, _SCENARIOS)))
-_recognized = selection._recognized  # noqa: SLF001 - a command reads what may change, tests do not
-_recognized_once = cache(_recognized)
-
-
-def _recognize(path: str, base: str, *, named: bool = False) -> object:
-    is_bundled = path.startswith(_PLACES)
-    return (_recognized_once if is_bundled else _recognized)(path, base, named=named)
-
-
-selection._recognized = _recognize  # noqa: SLF001 - see above
-
-# Each command over the bundled scenarios loads all of them. The same bytes give the same document.
-scenario_file._document = lru_cache(_FILES)(scenario_file._document)  # noqa: SLF001 - see above

@@ -51,7 +51,7 @@ def test_faults_of_a_function() -> None:
 
 
 def test_each_fault_is_another_valid_module() -> None:
-    path = "normalizers/seed_systems.py"
+    path = "normalizers/respond.py"
     source = (ROOT / "harness" / path).read_text(encoding="utf-8")
     found = mutations(source)
     trees = [mutated(source, index) for index in range(len(found))]

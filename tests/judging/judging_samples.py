@@ -35,7 +35,7 @@ WRITING = {
 
 # Judging every mutant with every scenario takes minutes; the deep profile does it.
 IS_DEEP: Final = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-_SAMPLED: Final = 24
+_SAMPLED: Final = 48
 
 
 @cache
@@ -63,10 +63,10 @@ def judged_whole(subject: Subject, agent: str) -> tuple[Result, AnyCase | None]:
 
 
 def subjects_for_mutant(name: str, subjects: Iterable[LoadedSubject]) -> list[LoadedSubject]:
-    """Return the subjects that kill a mutant first and one in 24 of the others, by id.
+    """Return the subjects that kill a mutant first and one in 48 of the others, by id.
 
-    The mutants have different samples, which together cover all subjects. The deep profile has
-    all subjects for each mutant, and so has a client without stored rows.
+    The mutants have different samples. The deep profile has all subjects for each mutant, and so
+    has a client without stored rows.
     """
     ordered = sorted(subjects, key=lambda each: each.id)
     first = {row.scenario for row in stored_rows() if row.mutant == name}
