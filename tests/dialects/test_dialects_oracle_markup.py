@@ -145,6 +145,7 @@ def test_a_native_call_is_certain_although_the_reasoning_drafts_it() -> None:
         ("I call it now. <tool_call>", True),
         ("<tool_call>writing", False),
         ("<tool_call>writing</tool_call>", False),
+        ("<tool_call>\n<", False),  # of `<function=`
         ("<tool_call>{}", False),
         ("<invoke><tool>", False),
         ("<action>Action: writing", False),

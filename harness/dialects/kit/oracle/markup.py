@@ -63,7 +63,7 @@ _MARKER: Final = re.compile(
 _DECLARATIONS: Final = re.compile("</?tools>")
 # One tag, of which nothing is left if it is removed.
 _MARK: Final = re.compile(rf"<[\w:-]{{0,40}}(?:{_TAG_WORDS})[\w-]{{0,40}}>", re.IGNORECASE)
-_ARGUMENTS: Final = re.compile(r"[{}()\[\]=:|]|</")
+_ARGUMENTS: Final = re.compile(r"[<{}()\[\]=:|]")
 # JSON in a string has escaped quotes, with more escapes for each string around that.
 _QUOTE = r'\\{0,15}"'
 # Keys that make JSON a call, or the reply of a protocol whose replies are JSON.
@@ -256,9 +256,12 @@ def _is_broken_object(text: str, start: int) -> bool:
 def _is_bare_mark(text: str, names: Iterable[str]) -> bool:
     """Whether the only markup is one opening tag, without a call or arguments behind it."""
     found = list(_MARK.finditer(text))
-    if len(found) != 1 or _ARGUMENTS.search(text):
+    if len(found) != 1:
         return False
-    return not text[found[0].end() :].lstrip().startswith(tuple(names))
+    before, behind = text[: found[0].start()], text[found[0].end() :]
+    if _ARGUMENTS.search(before) or _ARGUMENTS.search(behind):
+        return False
+    return not behind.lstrip().startswith(tuple(names))
 
 
 def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
