@@ -7,10 +7,13 @@ The exit code is 1 if an attempt failed.
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import parent_process
 from pathlib import Path
+from threading import Thread
 from typing import TypedDict
 
 from tests.attack.attack import NAMES, attack_named, make_block
@@ -37,6 +40,18 @@ def _finished(kept: Path, name: str) -> Iterator[_Block]:
             yield block
 
 
+def _end_with_parent() -> None:
+    """End this process if the attack is killed."""
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+        os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
 def _attack(name: str, count: int, jobs: int, kept: Path) -> tuple[int, list[str]]:
     """Return the number of attempts that were made, now or before, and what went wrong."""
     size = attack_named(name).block
@@ -46,7 +61,8 @@ def _attack(name: str, count: int, jobs: int, kept: Path) -> tuple[int, list[str
     tried = sum(end - first for first, end in planned - set(left))
     failed = [line for block in done for line in block["failed"]]
     kept.parent.mkdir(parents=True, exist_ok=True)
-    with kept.open("a", encoding="utf-8") as file, ProcessPoolExecutor(jobs) as pool:
+    processes = ProcessPoolExecutor(jobs, initializer=_end_with_parent)
+    with kept.open("a", encoding="utf-8") as file, processes as pool:
         waiting = {pool.submit(make_block, name, *span): span for span in left}
         for future in as_completed(waiting):
             first, end = waiting[future]

@@ -9,7 +9,9 @@ import base64
 import json
 import os
 import random
+import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import product
@@ -27,9 +29,11 @@ from harness.cli.record import record_command
 from harness.conversation.conversation import Conversation, Meta, TurnRecord
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import HarnessError
+from harness.files.write import partial_path
 from harness.normalizers.protocol import Normalizer
 from harness.recording.proxy import RecordingProxy
 from harness.recording.recorder import Recorder
+from harness.recording.recorder.journal import Journal
 from harness.reporting.page import render_page
 from harness.runs import rows
 from harness.runs.plan import Job
@@ -57,6 +61,10 @@ from tests.attack.planted import (
 )
 from tests.recording.paced_server import PacedServer
 from tests.recording.recording_samples import flow, flows, trace
+
+_KILLED = "killed.yaml"
+_SECONDS = 10.0  # until a finished exchange is in the journal
+_LINES = 2  # of a journal with one exchange
 
 
 def _text(data: bytes) -> str:
@@ -217,7 +225,19 @@ def _record(plant: Plant, out: Path) -> str:
         for start in range(0, len(plant.response), 37):
             tape.add(plant.response[start : start + 37])
         tape.end("complete")
+        _keep_journal(out)
     return ""
+
+
+def _keep_journal(out: Path) -> None:
+    """Copy what would be left of the exchange if the process were killed now."""
+    journal = partial_path(out / "a.yaml")
+    end = time.monotonic() + _SECONDS
+    while not journal.exists() or journal.read_bytes().count(b"\n") < _LINES:
+        if time.monotonic() > end:
+            raise TimeoutError("the exchange is not in the journal")
+        time.sleep(0.01)
+    shutil.copyfile(journal, partial_path(out / _KILLED))
 
 
 def _proxy(plant: Plant, out: Path) -> str:
@@ -232,6 +252,7 @@ def _proxy(plant: Plant, out: Path) -> str:
         address = f"{proxy.base_url}{parts.path}?{parts.query}".rstrip("?")
         headers = [(name.encode(), value.encode()) for name, value in sent.headers]
         httpx.post(address, content=sent.body, headers=headers)
+        _keep_journal(out)
     return ""
 
 
@@ -422,13 +443,20 @@ def _found(plant: Plant, out: Path, shown: str) -> Iterator[str]:
     for path in sorted(path for path in out.rglob("*") if path.is_file()):
         contents.append((path.name, path.read_bytes()))
         if path.suffix == ".yaml":
-            for each in load_cassette(path).interactions:
-                contents += [("the request", each.request.body), ("the response", each.body)]
-                contents.append(("the address", each.request.uri.encode()))
+            contents += _parts(load_cassette(path).interactions)
             yield from _audited(path)
+    if left := Journal(out / _KILLED).take():
+        contents += _parts(left.interactions)
     for secret in plant.secrets:
         for name, data in contents:
             yield from (f"{secret!r} in {name}, {how}" for how in set(traces_in(data, secret)))
+
+
+def _parts(interactions: Iterable[Interaction]) -> Iterator[tuple[str, bytes]]:
+    for each in interactions:
+        yield "the request", each.request.body
+        yield "the response", each.body
+        yield "the address", each.request.uri.encode()
 
 
 def _audited(path: Path) -> Iterator[str]:
