@@ -10,6 +10,7 @@ from harness.recording.secrets.credentials import (
     scrub_headers,
     unscrubbed_parts,
 )
+from harness.recording.secrets.scrubber import clean_text
 from harness.wire.interaction import Interaction, Request
 
 SECRET = [
@@ -158,3 +159,15 @@ def test_pseudo_headers_go() -> None:
 def test_headers_that_are_scrubbed_stay_as_they_are(value: str) -> None:
     once = scrub_headers((("x-made-up", value),))
     assert scrub_headers(once) == once
+
+
+@given(st.text(st.characters(), max_size=20))
+@example("\ud83d half a pair")
+@example(b"caf\xe9".decode("utf-8", "surrogateescape"))
+def test_a_text_without_secrets_does_not_change(text: str) -> None:
+    assert clean_text(text, "the model", ()) == text
+
+
+def test_half_a_pair_hides_no_secret() -> None:
+    key = "sk-proj-" + "aB3dE6gH9jK2mN5pQ8sT" * 2
+    assert key not in clean_text(f"\ud83d {key}", "the model", ())

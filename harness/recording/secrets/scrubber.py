@@ -135,8 +135,9 @@ def clean_text(text: str, where: str, known: KnownSecrets) -> str:
     Raises:
         UnscrubbedError: a secret cannot be replaced.
     """
-    data = text.encode("utf-8", "surrogateescape")
-    return without_secrets(data, where, known).decode("utf-8", "surrogateescape")
+    half_pairs = "surrogatepass"  # of JSON, or bytes that are not UTF-8
+    data = text.encode("utf-8", half_pairs)
+    return without_secrets(data, where, known).decode("utf-8", half_pairs)
 
 
 def iter_leaks(cassette: Cassette) -> Iterator[str]:
