@@ -50,8 +50,9 @@ def _load_subject_once(subject: Subject) -> LoadedSubject:
     return (_bundled_subject if is_bundled else _load_subject)(subject)
 
 
-_load_subject_once.cache_clear = _load_subject.cache_clear  # a test may rewrite its file
-worker.load_subject = _load_subject_once
+# A test may rewrite its file.
+_load_subject_once.cache_clear = _load_subject.cache_clear  # type: ignore[attr-defined]  # as of a cache
+worker.load_subject = _load_subject_once  # type: ignore[assignment]  # asked as the cache is
 
 # Most commands look for their subjects in all bundled files.
 _PLACES = tuple(map(str, (_BUNDLED, _SCENARIOS)))
@@ -59,7 +60,7 @@ _recognized = selection._recognized  # a command reads what may change, tests do
 _recognized_once = cache(_recognized)
 
 
-def _recognize(path: str, base: str, *, named: bool = False) -> object:
+def _recognize(path: str, base: str, *, named: bool = False) -> selection._Recognized | None:
     is_bundled = path.startswith(_PLACES)
     return (_recognized_once if is_bundled else _recognized)(path, base, named=named)
 

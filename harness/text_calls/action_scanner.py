@@ -76,6 +76,12 @@ class ActionScanner:
         """Whether neither visible text, nor a call, nor a reply came."""
         return self._phase in (self._thinking, self._others) and self._other.blank
 
+    @property
+    def waiting(self) -> str:
+        """The text that is neither emitted nor markup yet."""
+        raw = "".join(self._raw)
+        return self._before + self._object.raw + raw + self._held + self._other.waiting
+
     def take(self) -> list[tuple[bool, str]]:
         """Return what was emitted since the last time: (whether it is reasoning, text)."""
         emitted, self._emitted = self._emitted, []
@@ -91,6 +97,12 @@ class ActionScanner:
         at = 0
         while at < len(text):
             at = self._phase(text, at)
+
+    def stop(self, token: str) -> None:
+        """Take the stop token of a response that is not in the protocol."""
+        if self._phase == self._others:
+            self._other.stop(token)
+            self._take_other()
 
     def close(self, *, with_native_calls: bool) -> None:
         """The text is over; `with_native_calls` where calls came in the API's own field too."""

@@ -149,6 +149,11 @@ class Block(msgspec.Struct):
     taken: int = 0
     window: int = _FIRST_WINDOW
 
+    @property
+    def raw(self) -> str:
+        """All of its text so far."""
+        return self.opener + "".join(self.pieces)
+
     def take(self, piece: str) -> None:
         """Take more of its text."""
         self.pieces.append(piece)

@@ -81,6 +81,12 @@ class Scanner:
         """Whether neither visible text nor a call came so far."""
         return self._transcript.visible.blank and not self.found
 
+    @property
+    def waiting(self) -> str:
+        """The text that is neither emitted nor markup yet."""
+        in_block = self._block.raw if self._block else ""
+        return "".join(self._pending.raw) + in_block + self._held
+
     def take(self) -> list[tuple[bool, str]]:
         """Return what was emitted since the last time: (whether it is reasoning, text)."""
         emitted, self._transcript.emitted = self._transcript.emitted, []
@@ -100,9 +106,13 @@ class Scanner:
 
     def feed(self, text: str) -> None:
         """Take more text."""
-        buffer = self._held + text if self._held else text
-        self._held = ""
+        buffer, self._held = self._held + text, ""
         self._scan(buffer, final=False)
+
+    def stop(self, token: str) -> None:
+        """Take the stop token of the response, unless no text dialect has it."""
+        if self._markup.is_marker(token):
+            self.feed(token)
 
     def close(self, *, with_native_calls: bool) -> None:
         """The text is over: nothing is held back any more, but open drafts are not settled.

@@ -7,8 +7,10 @@ on with nothing else, that reasoning was closed, and that no native call is the 
 """
 
 from collections.abc import Hashable, Iterable, Iterator
-from itertools import groupby
+from itertools import groupby, takewhile
 from operator import itemgetter
+
+from msgspec.structs import replace
 
 from harness.text_calls.action_scanner import ActionScanner
 from harness.text_calls.dialect import Offered, Section
@@ -37,8 +39,14 @@ from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 _REASONING = Section(reasoning=True, closers=())
 
 
-def read_text_calls(
-    deltas: Iterable[Delta], tools: Iterable[Tool], policy: TextPolicy, *, seed: str = ""
+def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
+    deltas: Iterable[Delta],
+    tools: Iterable[Tool],
+    policy: TextPolicy,
+    *,
+    seed: str = "",
+    prompt_end: str = "",
+    stopped_by: str = "",
 ) -> Iterator[Delta]:
     """Return `deltas` with the calls that their text contains.
 
@@ -47,9 +55,16 @@ def read_text_calls(
         tools: those of its request; without any nothing in the text is a call.
         policy: what counts as a call.
         seed: what distinguishes this response from others, for the ids that are generated.
+        prompt_end: what the prompt already said of the response: an open `<think>`, Harmony's
+            `<|start|>assistant`, or the start of a forced call. It is read, and never shown.
+        stopped_by: the stop token that ended the response, if the server removed it. One that no
+            text dialect of `policy` has is ignored.
     """
     offered = Offered(tools)
-    return _Stage(offered, policy, seed).run(deltas) if offered else iter(deltas)
+    if not offered:
+        return iter(deltas)
+    stage = _Stage(offered, policy, seed)
+    return stage.run(deltas, prompt_end=prompt_end, stopped_by=stopped_by)
 
 
 class _Stage:
@@ -66,9 +81,18 @@ class _Stage:
         # The native calls by index: name, and fragments of those that have JSON.
         self._names: dict[int, str] = {}
         self._fragments: dict[int, list[str]] = {}
+        self._stopped_by = ""
 
-    def run(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
+    def run(self, deltas: Iterable[Delta], *, prompt_end: str, stopped_by: str) -> Iterator[Delta]:
         """Yield the deltas of the response."""
+        self._stopped_by = stopped_by
+        if not prompt_end:
+            return self._run(deltas)
+        self._text.feed(prompt_end)
+        self._text.take()  # the prompt's, as is what waits
+        return _without_start(self._run(deltas), self._text.waiting)
+
+    def _run(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
         text, reasoning = self._text, self._reasoning
         for delta in deltas:
             if isinstance(delta, TextDelta):
@@ -128,6 +152,8 @@ class _Stage:
     def _over(self, end: Finish | StreamFailure) -> Iterator[Delta]:
         """Close both channels, emit the calls, and end the turn."""
         policy, text, reasoning = self._policy, self._text, self._reasoning
+        if isinstance(end, Finish):
+            text.stop(self._stopped_by)
         for channel in (reasoning, text):
             channel.close(with_native_calls=bool(self._names))
         counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
@@ -186,6 +212,20 @@ def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
 def _was_cut(end: Finish | StreamFailure) -> bool:
     """Whether more text would have followed."""
     return isinstance(end, Finish) and end.reason in CUT_SHORT
+
+
+def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
+    """Yield the deltas without `start` if their text or reasoning begins with it."""
+    for delta in deltas:
+        if start and isinstance(delta, TextDelta | ReasoningDelta):
+            text = delta.text
+            pairs = zip(text, start, strict=False)
+            common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            start = start[common:] if common == len(text) else ""
+            if common < len(text):
+                yield replace(delta, text=text[common:])
+        else:
+            yield delta
 
 
 def _pieces(scanner: Scanner | ActionScanner) -> Iterator[Delta]:

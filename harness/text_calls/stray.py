@@ -58,6 +58,10 @@ class Markup:
         """Return the first marker from `at` on; those of the start of a text only there."""
         return (self._start if start else self._later).search(text, at)
 
+    def is_marker(self, text: str) -> bool:
+        """Whether `text` is a marker that may stand anywhere, and nothing else."""
+        return bool(text) and self._later.fullmatch(text) is not None
+
     def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:
         """Return the openers that are at `at` and their dialects."""
         alike = self._by_letter.get(text[at], ())
