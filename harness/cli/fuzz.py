@@ -283,7 +283,7 @@ def _print_counts(name: str, report: "FuzzReport", random: int) -> None:
     click.echo(f"{name}: {found} in {counts}", err=True)
     if report.interrupted:  # the other counts are incomplete
         return
-    if not report.examples:
+    if not report.examples and not report.crashed:
         click.echo(f"{name}: no selected input is supported", err=True)
     if report.crashed:
         times = pluralize(report.crashed, "time")

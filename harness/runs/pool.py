@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from multiprocessing import connection, get_all_start_methods
+from multiprocessing import get_all_start_methods
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +30,7 @@ from harness.errors import HarnessError
 from harness.judging import process_limits
 from harness.runs.descendants import Descendants, adopt_orphans, kill_group
 from harness.runs.output import CapturedOutput, output_in
+from harness.runs.worker_end import end_at_once, end_with_parent
 
 _STANDARD_ERROR: Final = 2
 JobT = TypeVar("JobT")
@@ -42,7 +43,6 @@ _EXIT_SECONDS: Final = 2.0
 ENDED: Final = (
     "its process ended (killed, segmentation fault, os._exit, or code that no deadline can stop)"
 )
-_MOST_DESCRIPTORS: Final = 4_096
 _INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
@@ -155,10 +155,8 @@ def enter_worker_process(stop: Event, environment: Mapping[str, str], folder: Pa
     if hasattr(os, "setpgrp"):
         os.setpgrp()  # so that it ends together with the processes that it starts
     adopt_orphans()
-    if hasattr(os, "fork"):
-        _start_guardian()  # before any thread starts, because it forks
-    else:
-        threading.Thread(target=_die_with_parent, daemon=True).start()
+    end_with_parent()  # before any thread starts, because it may fork
+    end_at_once()
     _output = CapturedOutput(folder)
     faulthandler.enable()  # a segmentation fault prints where the code was
     process_limits.limit_memory()
@@ -167,43 +165,6 @@ def enter_worker_process(stop: Event, environment: Mapping[str, str], folder: Pa
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _start_guardian() -> None:
-    """Start a process that ends this one, and those that it started, when the command is gone.
-
-    A thread could not: code in C may never let it run.
-    """
-    parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-    ours, _theirs = os.pipe()  # this process keeps `_theirs` open as long as it lives
-    if os.fork():
-        os.close(ours)
-        return
-    try:
-        _close_all_but(parent.sentinel, ours)
-        connection.wait([parent.sentinel, ours])
-        if connection.wait([parent.sentinel], 0):
-            os.killpg(0, signal.SIGKILL)
-    finally:
-        os._exit(0)
-
-
-def _close_all_but(*kept: int) -> None:
-    """Close the copies of files and pipes, whose other ends wait until all copies are closed."""
-    first = 0
-    for descriptor in sorted(kept):
-        os.closerange(first, descriptor)
-        first = descriptor + 1
-    os.closerange(first, _MOST_DESCRIPTORS)
 
 
 def _fault(error: Exception) -> Fault:

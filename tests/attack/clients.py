@@ -104,8 +104,12 @@ def _ended(folder: Path, *command: str) -> Iterator[str]:
     except subprocess.TimeoutExpired:
         yield f"it did not end within {_SECONDS} s"
         return
-    harmless = (folder / "hostile.py").read_text() in HARMLESS.values()
-    if harmless != (ended.returncode == 0) or ended.returncode not in (0, 1, 2):
+    source = (folder / "hostile.py").read_text()
+    harmless = source in HARMLESS.values()
+    codes = {0} if harmless else {1, 2}
+    if source == HARMLESS["leaves-a-thread"] and "fuzz" in command:
+        codes = {0, 1}  # a search has more responses than a process may have threads
+    if ended.returncode not in codes:
         yield f"exit code {ended.returncode}: {ended.stderr[-300:]!r}"
     if harmless and b"HOSTILE" in ended.stdout and "replay" not in command:  # it shows the output
         yield "it wrote to standard output"

@@ -3,6 +3,7 @@
 Run as a script, it executes jobs in parallel and prints what came of them.
 """
 
+import concurrent.futures.process
 import itertools
 import os
 import signal
@@ -38,6 +39,10 @@ RAISED: dict[str, BaseException] = {
 }
 
 
+def _no_memory(*_: object, **__: object) -> None:
+    raise MemoryError
+
+
 def _misbehave(job: Job) -> None:
     match job.normalizer:
         case "unstoppable":
@@ -46,6 +51,9 @@ def _misbehave(job: Job) -> None:
             deque(itertools.count(), maxlen=0)  # a loop in C that no signal handler interrupts
         case "starts-a-thread":
             threading.Thread(target=time.sleep, args=(3_600,)).start()
+        case "cannot-send-its-result":
+            threading.Thread(target=time.sleep, args=(3_600,)).start()
+            concurrent.futures.process._sendback_result = _no_memory
         case "starts-a-process" | "starts-a-process-in-a-session":
             process = subprocess.Popen(
                 [sys.executable, "-c", LEFT_RUNNING, job.subject.roots[0]],

@@ -276,10 +276,15 @@ def test_code_that_no_deadline_can_stop_costs_its_cell(listener: Listener) -> No
     }
 
 
+def test_a_process_that_fails_ends_though_a_thread_of_the_client_runs(listener: Listener) -> None:
+    assert listener.run(a_plan(1, "cannot-send-its-result"), 1) == Progress(1, 1)
+    assert {row.title for row in listener.results.values()} == {DIED}
+
+
 def test_a_thread_that_a_client_leaves_running_ends_with_the_run(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_EXIT_SECONDS", 0.3)
+    monkeypatch.setattr(pool, "_EXIT_SECONDS", 3_600)  # the process does not wait for the thread
     assert listener.run(a_plan(2, "starts-a-thread"), 1) == Progress(2, 2)
     assert multiprocessing.active_children() == []
 
