@@ -3,9 +3,10 @@
 XML-ish dialects write `5` for a number and for a string alike. A text has at most two
 readings: the string of exactly its characters, and the JSON value that it is (or Python's
 `True`, `False` and `None`, which templates print for JSON's words; white space around a JSON
-value has no meaning). Exactly one of them must fit the schema. If both fit, or none, the
-call is an error and no guess; a quoted string has no JSON reading, because no template quotes
-strings. Numbers keep their digits, and whether they can be used is judged with the arguments.
+value has no meaning). Exactly one of them must fit the schema. If both fit, `null` is null where
+the schema names null; anything else, and a text that fits in no way, is an error and no guess. A
+quoted string has no JSON reading, because no template quotes strings.
+Numbers keep their digits, and whether they can be used is judged with the arguments.
 Source: the chat templates print strings unchanged and everything else as JSON.
 """
 
@@ -196,6 +197,8 @@ def _only(
     fitting = [
         reading for reading in readings if reading and _Fit(root, reading).fits(schema, _MAX_DEPTH)
     ]
+    if len(fitting) > 1 and _is_nullable(root, schema):
+        fitting = [reading for reading in fitting if "null" in reading.kinds] or fitting
     if len(fitting) == 1:
         return fitting[0].text
     what = f"the parameter {_shown(path)}"
@@ -292,8 +295,14 @@ class _Fit:
 
 
 def _types(root: _Root, schema: Schema) -> frozenset[str]:
-    """Return the types that a schema names somewhere, for its error sentence."""
+    """Return the types that a schema names somewhere."""
     return frozenset(name for part in root.parts(schema) for name in _names(part.get("type")))
+
+
+def _is_nullable(root: _Root, schema: Schema) -> bool:
+    if "null" in _types(root, schema):
+        return True
+    return any(part.get("nullable") is True for part in root.parts(schema))
 
 
 def _names(declared_type: object) -> list[str]:

@@ -14,6 +14,7 @@ from harness.text_calls.notations.gemma import Gemma
 from harness.text_calls.notations.glm import Glm
 from harness.text_calls.notations.harmony import Harmony
 from harness.text_calls.notations.kimi import Kimi
+from harness.text_calls.notations.kimi_k3 import KimiK3
 from harness.text_calls.notations.llama_function import LlamaFunction
 from harness.text_calls.notations.marked_json import Granite, InternLM, Jamba, Phi
 from harness.text_calls.notations.minimax import Minimax
@@ -47,6 +48,7 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     ReAct(),
     DeepSeek(),
     Kimi(),
+    KimiK3(),
     MistralToolCalls(),
     CohereAction(),
     PythonTag(),

@@ -11,6 +11,7 @@ TEXT-DELIMITER-IN-VALUE, TEXT-PARAM-CLOSE-DROPPED). All of it is linear and neve
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
+from xml.sax.saxutils import unescape
 
 import msgspec
 
@@ -36,6 +37,8 @@ END_BLOCK: Final = "end_block"
 
 _OPENS: Final = frozenset((BLOCK, CALL))
 _CLOSES: Final = frozenset((END_BLOCK, END_CALL))
+_STRINGS: Final = ("true", "string")
+_QUOTES: Final = {"&quot;": '"', "&apos;": "'"}
 STRAY: Final = "there is text between the tags of the call"
 NEVER_CLOSED: Final = "the markup of the call is not complete"
 EMPTY: Final = "the markup holds no call"
@@ -49,14 +52,17 @@ class Grammar(msgspec.Struct, frozen=True):
 
     Fields:
         tags: finds any tag, which begins with `<`; the group of its kind is the whole of it. A
-            call has its `name`, a parameter its `key`, and perhaps `string`, "true" or "false".
+            call has its `name`, a parameter its `key`, and perhaps `string`: whether it is one, or
+            its type.
         span: the most characters that a tag, with what it looks at, can have.
         newlines: one line end on each side of a value belongs to its tags.
+        escaped: names and keys have the escapes of XML.
     """
 
     tags: re.Pattern[str]
     span: int
     newlines: bool = False
+    escaped: bool = False
 
 
 class _Tag(msgspec.Struct, frozen=True):
@@ -111,6 +117,7 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
         leads = _is_blank(text[at : match.start()])
         at = match.end()
         name, typed = fields["name"] or fields["key"], fields.get("string", "")
+        name = unescape(name, _QUOTES) if grammar.escaped else name
         tags.append(_Tag(str(match.lastgroup), match.start(), at, name, typed, leads))
     return tags
 
@@ -254,7 +261,7 @@ class _Reader:
         if self._grammar.newlines:
             text = text.removeprefix("\n").removesuffix("\n")
         if tag.typed:
-            return Exactly(text) if tag.typed == "true" else Json(text)
+            return Exactly(text) if tag.typed in _STRINGS else Json(text)
         return text
 
 

@@ -86,7 +86,11 @@ def one(value: Value, schema: Any) -> str:  # noqa: ANN401 - any JSON may stand 
         # Unions
         ("x", {"type": ["string", "null"]}, '"x"'),
         ("5", {"type": ["string", "integer"]}, ""),
-        ("null", {"anyOf": [STRING, NULL]}, ""),
+        ("null", {"anyOf": [STRING, NULL]}, "null"),
+        ("null", {"type": "string", "nullable": True}, "null"),
+        ("null", {"type": "string", "nullable": False}, '"null"'),
+        ("null", {"anyOf": [STRING, {"type": "integer"}]}, '"null"'),
+        ("null", {"enum": ["null", None]}, ""),
         ("null", {"anyOf": [INTEGER, NULL]}, "null"),
         ("null", {"type": "integer", "nullable": True}, "null"),
         ("7", {"oneOf": [INTEGER, {"enum": ["all"]}]}, "7"),
@@ -174,7 +178,8 @@ def test_a_string_stays_what_it_is(text: str) -> None:
 def test_json_stays_what_it_is(value: object) -> None:
     text = json.dumps(value)
     assert one(text, {"type": ["object", "array", "number", "boolean", "null"]}) == text
-    assert one(text, {"type": ["object", "array", "number", "boolean", "null", "string"]}) == ""
+    allowed = {"type": ["object", "array", "number", "boolean", "null", "string"]}
+    assert one(text, allowed) == ("null" if value is None else "")
 
 
 @given(TEXTS)

@@ -29,6 +29,7 @@ NAMES = (
     "minimax-m3",
     "anthropic-invoke",
     "dsml",
+    "kimi-k3",
 )
 # The closing tags of each, innermost first.
 CLOSERS = {
@@ -39,6 +40,7 @@ CLOSERS = {
     "minimax-m3": ("</tool_call>", "</invoke>", "</city>"),
     "anthropic-invoke": ("</parameter>", "</invoke>", "</function_calls>"),
     "dsml": ("</｜DSML｜parameter>", "</｜DSML｜invoke>", "</｜DSML｜function_calls>"),
+    "kimi-k3": tuple(f"<|close|>{word}<|sep|>" for word in ("argument", "call", "tools")),
 }
 # Every tag of every dialect here, and what stands between them.
 TAGS = (
@@ -50,6 +52,8 @@ TAGS = (
     *("<function_calls>", '<invoke name="f">', '<parameter name="city">', "</tool_calls>"),
     *('<antml:invoke name="f">', "<antml:function_calls>", '<antml:parameter name="n">'),
     *("<｜DSML｜tool_calls>", '<|DSML|invoke name="f">', '<｜DSML｜parameter name="city">'),
+    *("<|open|>tools<|sep|>", '<|open|>call tool="f" index="1"<|sep|>', "<|sep|>"),
+    *('<|open|>argument key="city" type="string"<|sep|>', '<|open|>argument key="n"<|sep|>'),
     *("x", "\n", "}", '"', '{"a": 1}', " ", "5", "`", "<think>", "</think>"),
 )
 HOSTILE = st.lists(st.sampled_from(TAGS), max_size=25).map("".join)

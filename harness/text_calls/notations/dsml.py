@@ -7,9 +7,9 @@
     </｜DSML｜function_calls>
 
 `string="true"` is the string itself, `string="false"` is JSON; without it the schema
-decides. V4 uses `tool_calls` for the outer tag. Engines and their users write the bars full
-width, doubled or in ASCII, break tags over lines, and lose the outer tag. The token is never
-part of an answer. Source: DeepSeek-V3.2's published encoding; quirks TEXT-DSML,
+decides. V4 uses `tool_calls` for the outer tag, V4.1 `calls`. Engines and their users write the
+bars full width, doubled or in ASCII, break tags over lines, and lose the outer tag. The token is
+never part of an answer. Source: DeepSeek-V3.2's published encoding; quirks TEXT-DSML,
 TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
 """
 
@@ -28,7 +28,7 @@ _ENDS: Final = tuple(f"</{token}" for token in _TOKENS)
 _CLOSERS: Final = tuple(
     f"{end}{word}>"
     for end in _ENDS
-    for word in ("function_calls", "tool_calls", "invoke", "parameter")
+    for word in ("function_calls", "tool_calls", "calls", "invoke", "parameter")
 )
 _BAR: Final = r"\s{0,2}(?:\uff5c{1,2}|\|{1,2}|\u2016)\s{0,2}"
 _TOKEN: Final = rf"{_BAR}DSML{_BAR}\s{{0,4}}"
@@ -38,6 +38,7 @@ _HEADS: Final = tuple(
     for atoms in (
         (*literal("tool_"), SPACE, *literal("calls"), *_BLOCK_ENDS),
         (*literal("function_"), SPACE, *literal("calls"), *_BLOCK_ENDS),
+        (*literal("calls"), *_BLOCK_ENDS),
         (*literal("invoke"), r"\s", SPACE, *literal("name")),
     )
 )
@@ -47,7 +48,7 @@ class Dsml(TagDialect):
     """See the module."""
 
     grammar = invoke_grammar(
-        rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:tool|function)_\s{0,2}calls"
+        rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:(?:tool|function)_\s{0,2})?calls"
     )
     title = "DSML: invoke tags of special tokens (DeepSeek V3.2 and later)"
     openers = _OPENERS

@@ -45,13 +45,15 @@ from harness.turns.json_prefix import PrefixState, scan
 ESCAPE: Final = "<escape>"
 QUOTE: Final = '<|"|>'
 
-_BARE_KEY = re.compile(r"[^\W\d][\w.\-]*+")
+_KEY = r"[^\W\d][\w.\-]*+(?: [\w.\-]++)*+"
+_BARE_KEY = re.compile(_KEY)
 _TOKEN = re.compile(
     r"\s*+(?:"
     rf"{ESCAPE}(?P<escaped>.*?){ESCAPE}|{re.escape(QUOTE)}(?P<quoted>.*?){re.escape(QUOTE)}"
     r'|(?P<string>"(?:[^"\\]++|\\.)*+")'
     r"|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)(?=[\s,\]}])"
-    r"|(?P<key>[^\W\d][\w.\-]*+)(?=\s*+:)|(?P<word>[A-Za-z]++)|(?P<sign>[\[\]{},:]))",
+    rf"|(?P<key>{_KEY})(?=\s*+:)"
+    r"|(?P<word>[A-Za-z]++)|(?P<sign>[\[\]{},:]))",
     re.DOTALL,
 )
 

@@ -3,7 +3,7 @@
 Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
 TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, because prose may
 speak of it; a special token counts anywhere, but not with a space after it. Source: chat
-templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking and Magistral.
+templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3 and Magistral.
 """
 
 from typing import Final
@@ -16,9 +16,10 @@ _CLOSERS: Final = {
     **{f"<{it}>": f"</{it}>" for it in ("think", "thinking", "thought", "reasoning", "seed:think")},
     "[THINK]": "[/THINK]",
     "\u25c1think\u25b7": "\u25c1/think\u25b7",
+    "<|open|>think<|sep|>": "<|close|>think<|sep|>",
 }
 # Special tokens, which begin reasoning within a line too.
-TOKENS: Final = frozenset(("[THINK]", "\u25c1think\u25b7"))
+TOKENS: Final = frozenset(("[THINK]", "\u25c1think\u25b7", "<|open|>think<|sep|>"))
 
 
 class Think(TextDialect):
