@@ -240,6 +240,27 @@ def block_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+@contextmanager
+def defer_interrupts() -> Iterator[None]:
+    """Handle SIGINT and SIGTERM after the body; the exception of one would end code in C++.
+
+    A mask would not do, because the system may give the signal to another thread.
+    """
+    noted: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    found = {number: signal.getsignal(number) for number in _INTERRUPTS} if main else {}
+    before = {number: handler for number, handler in found.items() if callable(handler)}
+    for number in before:
+        signal.signal(number, lambda noted_number, _frame: noted.append(noted_number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for noted_number in noted:
+        before[signal.Signals(noted_number)](noted_number, None)
+
+
 class Pool:
     """A process pool and the event that tells its workers to stop."""
 

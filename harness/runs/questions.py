@@ -21,7 +21,7 @@ from harness.judging.cause import cause_of
 from harness.judging.results import ConversationFacts, Level, Outcome, Result
 from harness.judging.scenario import area_of
 from harness.project import GateRule, Metric
-from harness.runs.pool import block_interrupts
+from harness.runs.pool import defer_interrupts
 from harness.runs.run import Run
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import encodable
@@ -205,7 +205,7 @@ def _rule_query(rule: GateRule, lead: str) -> tuple[str, Mapping[str, object]]:
 @cache
 def _sealed_database() -> "DuckDBPyConnection":
     """Return the empty database of this process; to make one takes longer than most questions."""
-    with block_interrupts():  # one during its import would abort the process
+    with defer_interrupts():  # one during its import would abort the process
         import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
 
         return duckdb.connect(":memory:", config=dict(_SEALED))

@@ -2,11 +2,18 @@
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 
-from harness.runs.pool import block_interrupts, interruptible, stop_requested, stoppable
+from harness.runs.pool import (
+    block_interrupts,
+    defer_interrupts,
+    interruptible,
+    stop_requested,
+    stoppable,
+)
 from harness.runs.questions import Questions
 from tests.runs.runs_samples import a_run
 
@@ -34,6 +41,20 @@ def test_blocked_sigint_arrives_at_the_end_of_the_block() -> None:
             _press()
             assert not interruption.requested
         assert interruption.requested
+
+
+def test_an_interrupt_is_handled_after_the_body_whichever_thread_receives_it() -> None:
+    ends = threading.Event()
+    other = threading.Thread(target=ends.wait)
+    other.start()
+    reached = []
+    with pytest.raises(KeyboardInterrupt), defer_interrupts():
+        signal.pthread_kill(other.ident or 0, signal.SIGINT)
+        time.sleep(0.05)
+        reached.append("the end of the body")
+    ends.set()
+    assert reached
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_second_sigint_raises() -> None:
