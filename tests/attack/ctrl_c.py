@@ -67,6 +67,7 @@ def _telling(source: str) -> str:
 
 def _seconds_to_end(command: Sequence[str], folder: Path) -> float:
     """Interrupt a command twice while the client runs, and return how long it then took."""
+    ours = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background job ignores it
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -76,6 +77,7 @@ def _seconds_to_end(command: Sequence[str], folder: Path) -> float:
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+    signal.signal(signal.SIGINT, ours)
     try:
         while process.poll() is None and not (folder / "runs").exists():
             time.sleep(0.05)
