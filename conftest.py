@@ -42,6 +42,29 @@ def pytest_configure(config: pytest.Config) -> None:
         import tests.bundled_once  # noqa: F401, PLC0415 - before any test is imported
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Judge a client that reads some text dialects only where it is not the same as `reference`.
+
+    `harness run` and `harness doctor` judge all of its cells, and so does the deep profile.
+    """
+    from harness.normalizers.discovery import load_normalizer  # noqa: PLC0415 - as above
+    from harness.runs.worker import load_subject  # noqa: PLC0415 - as above
+    from harness.testing.items import CellItem  # noqa: PLC0415 - as above
+    from tests.judging.judging_samples import IS_DEEP, reads_more_than_reference  # noqa: PLC0415
+
+    same: list[pytest.Item] = []
+    is_asked = IS_DEEP or config.getoption("--harness-normalizer")
+    for item in () if is_asked else items:
+        if isinstance(item, CellItem) and not item.job.subject.conversation:
+            client = load_normalizer(item.job.normalizer)
+            if not reads_more_than_reference(client, load_subject(item.job.subject)):
+                same.append(item)
+    if same:
+        config.hook.pytest_deselected(items=same)
+        left_out = set(same)
+        items[:] = [item for item in items if item not in left_out]
+
+
 # Each client of httpx reads the certificates of all authorities, which takes longer than most
 # tests; no test reaches a server that has one.
 ssl.SSLContext.load_verify_locations = lambda *_args, **_options: None

@@ -169,11 +169,11 @@ class CellItem(pytest.Item):
 
     def __init__(self, *, job: Job, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own arguments
         super().__init__(**kwargs)
-        self._job = job
+        self.job = job
 
     def runtest(self) -> None:
         """Judge the cell."""
-        check_cell(self._job, self.config.getoption("--harness-cuts"), self.config)
+        check_cell(self.job, self.config.getoption("--harness-cuts"), self.config)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the cell as scenario::normalizer."""

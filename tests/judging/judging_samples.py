@@ -56,6 +56,13 @@ def shipped_conversations() -> tuple[LoadedSubject, ...]:
     return tuple(load_subject(each) for each in bundled_subjects() if each.conversation)
 
 
+def reads_more_than_reference(normalizer: Normalizer, subject: LoadedSubject) -> bool:
+    """What reads only some text dialects is `reference` everywhere else."""
+    in_text = subject.scenario.text_dialect if subject.scenario else ""
+    is_part = normalizer.name in ("tag-extract", "action-protocol")
+    return not is_part or in_text in normalizer.text_dialects
+
+
 @cache
 def judged_whole(subject: Subject, agent: str) -> tuple[Result, AnyCase | None]:
     """Judge a cell of a conforming agent without cuts, once in a process."""

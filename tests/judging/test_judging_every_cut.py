@@ -9,23 +9,19 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.judging.judge import LoadedSubject
 from harness.judging.replaying import deadlines, replay
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking, iter_single_cuts
 from harness.wire.interaction import Interaction
-from tests.judging.judging_samples import IS_DEEP, shipped_subjects
+from tests.judging.judging_samples import (
+    IS_DEEP,
+    reads_more_than_reference,
+    shipped_subjects,
+)
 
 _SPREAD = 3
-
-
-def _reads_more_than_reference(normalizer: Normalizer, subject: LoadedSubject) -> bool:
-    """What reads only some text dialects is `reference` everywhere else."""
-    in_text = subject.scenario.text_dialect if subject.scenario else ""
-    is_general = normalizer.name in ("reference", "dashscope-restore")
-    return is_general or in_text in normalizer.text_dialects
 
 
 CELLS = sorted(
@@ -36,7 +32,7 @@ CELLS = sorted(
         )
         for subject in shipped_subjects()
         if subject.cassette.dialect in normalizer.dialects
-        and _reads_more_than_reference(normalizer, subject)
+        and reads_more_than_reference(normalizer, subject)
     }
 )
 
