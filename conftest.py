@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, settings
 # A loaded machine is slow now and then; time is never an assertion here.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-settings.register_profile("dev", max_examples=10, **_COMMON)
-settings.register_profile("ci", max_examples=10, derandomize=True, database=None, **_COMMON)
+settings.register_profile("dev", max_examples=8, **_COMMON)
+settings.register_profile("ci", max_examples=8, derandomize=True, database=None, **_COMMON)
 settings.register_profile("deep", max_examples=2_000, **_COMMON)
 _DEFAULT = "ci" if "CI" in os.environ else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _DEFAULT)
