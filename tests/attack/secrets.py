@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -445,8 +446,9 @@ def _found(plant: Plant, out: Path, shown: str) -> Iterator[str]:
         if path.suffix == ".yaml":
             contents += _parts(load_cassette(path).interactions)
             yield from _audited(path)
-    if left := Journal(out / _KILLED).take():
-        contents += _parts(left.interactions)
+    with closing(Journal(out / _KILLED)) as journal:
+        if left := journal.take():
+            contents += _parts(left.interactions)
     for secret in plant.secrets:
         for name, data in contents:
             yield from (f"{secret!r} in {name}, {how}" for how in set(traces_in(data, secret)))
