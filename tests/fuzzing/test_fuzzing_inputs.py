@@ -29,6 +29,13 @@ def test_conforming_agents_pass_generated_conversations(name: str, data: st.Data
     assert result.outcome.conforms
 
 
+@given(talk=conversation_plans(load_agent("tag-loop")))
+def test_no_turn_has_a_call_twice_in_another_order_of_its_arguments(talk: ConversationPlan) -> None:
+    for turn in (turn for question in talk.questions for turn in question):
+        made = [(call.tool, frozenset(map(str, call.arguments.items()))) for call in turn.calls]
+        assert len(made) == len(set(made)) or any(call.broken for call in turn.calls)
+
+
 @settings(max_examples=_FEW)
 @given(talk=conversation_plans(load_agent("gateway")))
 def test_smaller_plans_are_smaller_and_build_scenarios(talk: ConversationPlan) -> None:
