@@ -24,10 +24,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _DEFAULT)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile once for all processes of the tests, where nothing may be kept beside the code.
-
-    Containers often forbid that, and then each of some hundred processes would compile anew.
-    """
+    """Prepare this process and those that it starts, so that none does again what another did."""
+    # Containers often forbid bytecode next to the code; some hundred processes would compile.
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         kept = TemporaryDirectory(prefix="harness-bytecode-", ignore_cleanup_errors=True)
         config.add_cleanup(kept.cleanup)

@@ -63,14 +63,13 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
     offered = Offered(tools)
     if not offered:
         return iter(deltas)
-    stage = _Stage(offered, policy, seed)
-    return stage.run(deltas, prompt_end=prompt_end, stopped_by=stopped_by)
+    return _Stage(offered, policy, seed, stopped_by).run(deltas, prompt_end)
 
 
 class _Stage:
     """One response."""
 
-    def __init__(self, offered: Offered, policy: TextPolicy, seed: str) -> None:
+    def __init__(self, offered: Offered, policy: TextPolicy, seed: str, stopped_by: str) -> None:
         self._offered = offered
         self._policy = policy
         self._seed = seed
@@ -81,11 +80,10 @@ class _Stage:
         # The native calls by index: name, and fragments of those that have JSON.
         self._names: dict[int, str] = {}
         self._fragments: dict[int, list[str]] = {}
-        self._stopped_by = ""
-
-    def run(self, deltas: Iterable[Delta], *, prompt_end: str, stopped_by: str) -> Iterator[Delta]:
-        """Yield the deltas of the response."""
         self._stopped_by = stopped_by
+
+    def run(self, deltas: Iterable[Delta], prompt_end: str) -> Iterator[Delta]:
+        """Return the deltas of the response, which goes on from `prompt_end`."""
         if not prompt_end:
             return self._run(deltas)
         self._text.feed(prompt_end)

@@ -83,16 +83,16 @@ def _with_json_body(call: WrittenCall) -> WrittenCall:
 
 
 def _written(call: WrittenCall, index: int) -> str:
-    types = {key: _type(text) for key, text in (read_members(call.arguments or "{}") or {}).items()}
     arguments = "".join(
-        f'{_OPEN}argument key="{_attribute(key)}" type="{types[key]}"{_SEP}{text}{_ENDS[0]}'
-        for key, text, _ in written_members(call.arguments)
+        f'{_OPEN}argument key="{_attribute(key)}" type="{"string" if is_string else _type(text)}"'
+        f"{_SEP}{text}{_ENDS[0]}"
+        for key, text, is_string in written_members(call.arguments)
     )
     return f'{_CALL} tool="{_attribute(call.name)}" index="{index}"{_SEP}{arguments}{_ENDS[2]}'
 
 
 def _type(text: str) -> str:
-    return "string" if text.startswith('"') else _TYPES.get(text[0], "number")
+    return _TYPES.get(text[0], "number")
 
 
 def _attribute(text: str) -> str:
