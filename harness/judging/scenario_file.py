@@ -118,6 +118,8 @@ class ScenarioFile(File, frozen=True):
 
     `conversation` may be the id of another scenario with native tools. It is then the same
     conversation with calls in the model's text, and has the policies of that scenario, too.
+    `white_space` says how text and reasoning are compared: by default loosely next to text calls,
+    because few templates are followed to the letter, and exactly elsewhere.
     """
 
     title: Text
@@ -131,6 +133,7 @@ class ScenarioFile(File, frozen=True):
     blame: ScenarioBlame = ""
     references: tuple[Text, ...] = ()
     text_dialect: str = ""
+    white_space: Literal["exact", "loose"] | None = None
     policies: dict[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -184,15 +187,18 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         require_name(file.text_dialect, tuple(TEXT_DIALECTS), problem, where)
     known = AGENT_POLICIES if file.conversation else NORMALIZER_POLICIES
     require_policies(file.policies, known, where)
+    loose = (file.white_space or ("loose" if file.text_dialect else "exact")) == "loose"
     read = {
         "expect": tuple(
-            _expectation(turn, f"expect[{index}]", where, loose_space=bool(file.text_dialect))
+            _expectation(turn, f"expect[{index}]", where, loose_space=loose)
             for index, turn in enumerate(file.expect or ())
         ),
         "conversation": _script(file, where),
         "tools": None if names is None else tuple(load_tool(root, name, where) for name in names),
     }
-    return Scenario(id=_scenario_id(path, root), **{**asdict(file), **read})
+    given = asdict(file) | read
+    del given["white_space"]
+    return Scenario(id=_scenario_id(path, root), **given)
 
 
 def load_turns(path: Path) -> tuple[TurnFile, ...]:

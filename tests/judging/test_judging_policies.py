@@ -31,6 +31,8 @@ def test_text_keys_reach_the_scenario_and_loosen_the_space(tmp_path: Path) -> No
     assert (scenario.text_dialect, scenario.policies) == (ONE, {"code": "calls"})
     assert [turn.loose_space for turn in scenario.expect] == [True]
     assert [turn.loose_space for turn in load(tmp_path).expect] == [False]
+    exact = load(tmp_path, f"text_dialect: {ONE}\nwhite_space: exact\n")
+    assert [turn.loose_space for turn in exact.expect] == [False]
 
 
 def test_text_policies_have_their_default_first() -> None:
