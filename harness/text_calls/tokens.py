@@ -108,13 +108,22 @@ class TokenCalls(TextDialect):
         header, *arguments = re.split(any_literal(*self.separators), body, maxsplit=1)
         header = header.strip()
         if not arguments:
-            name = header if header in block.offered else ""
+            name = self._cut_name(header, block.offered)
             return (WrittenCall(name, error="the text ended before the call's arguments"),)
         call = self.named(header, arguments[0], block.offered)
         if not call.arguments and not call.error:
             error = "no arguments follow the name"
             call = WrittenCall(call.name, "", call.id, error)
         return (call,)
+
+    def _cut_name(self, header: str, offered: Offered) -> str:
+        """Return the name before a separator that was cut, or has not begun."""
+        match = next(_HEADER.finditer(header))
+        if any(it.startswith(header[match.end() :]) for it in self.separators):
+            begun = match.end() < len(header)
+            name = self.named(match[1], "", offered).name if begun else match[1]
+            return name if name in offered else ""
+        return ""
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One section with all calls."""
