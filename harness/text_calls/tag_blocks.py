@@ -28,7 +28,7 @@ from harness.text_calls.tags import (
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
 # The text ended in a tag, perhaps of special tokens, which is not text after the block.
-_CUT_TAG: Final = re.compile(r"(?:<(?:\|[a-z]{1,8}\|>)?[^\s<>]*(?:<\|?[a-z]*\|?)?)?")
+_CUT_TAG: Final = re.compile(r"(?:<(?:\|[a-z]{1,8}\|>)?[^<>\n]{0,200}(?:<\|?[a-z]{0,8}\|?)?)?")
 
 
 class TagBlockEnd(Ending):
@@ -192,11 +192,11 @@ class TagBlockEnd(Ending):
         return self._in_value(kind, start, end)
 
 
-def _without_cut_closer(text: str, closers: Sequence[str]) -> str:
-    """Return `text` without the beginning of a closing tag in which it ends."""
-    sizes = ((closer, size) for closer in closers for size in range(len(closer) - 1, 0, -1))
-    cut = next((closer[:size] for closer, size in sizes if text.endswith(closer[:size])), "")
-    return text.removesuffix(cut)
+def _without_cut_tag(grammar: Grammar, text: str) -> str:
+    """Return `text` without the beginning of a tag in which it ends."""
+    last = max((tag.end() for tag in grammar.tags.finditer(text)), default=0)
+    at = text.find("<", last)
+    return text[:at] if at >= 0 and _CUT_TAG.fullmatch(text, at) else text
 
 
 class TagDialect(TextDialect):
@@ -226,7 +226,7 @@ class TagDialect(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
-        text = block.text if block.closed else _without_cut_closer(block.text, self.trailers)
+        text = block.text if block.closed else _without_cut_tag(self.grammar, block.text)
         return read_tagged_calls(self.grammar, text, block.offered)
 
 
