@@ -27,8 +27,12 @@ from harness.text_calls.tags import (
 
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
+
 # The text ended in a tag, perhaps of special tokens, which is not text after the block.
-_CUT_TAG: Final = re.compile(r"(?:<(?:\|[a-z]{1,8}\|>)?[^<>\n]{0,200}(?:<\|?[a-z]{0,8}\|?)?)?")
+_CUT_TAG: Final = re.compile(
+    r"(?:<(?:\|[a-z]{1,8}\|>)?"
+    r'(?:[^\s<>]+(?:\s[a-z]*(?:="?[^<>\n"]{0,128}"?)?){0,2})?(?:<\|?[a-z]{0,8}\|?)?)?'
+)
 
 
 class TagBlockEnd(Ending):
@@ -192,13 +196,6 @@ class TagBlockEnd(Ending):
         return self._in_value(kind, start, end)
 
 
-def _without_cut_tag(grammar: Grammar, text: str) -> str:
-    """Return `text` without the beginning of a tag in which it ends."""
-    last = max((tag.end() for tag in grammar.tags.finditer(text)), default=0)
-    at = text.find("<", last)
-    return text[:at] if at >= 0 and _CUT_TAG.fullmatch(text, at) else text
-
-
 class TagDialect(TextDialect):
     """A dialect whose blocks are tags.
 
@@ -226,8 +223,7 @@ class TagDialect(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
-        text = block.text if block.closed else _without_cut_tag(self.grammar, block.text)
-        return read_tagged_calls(self.grammar, text, block.offered)
+        return read_tagged_calls(self.grammar, block.text, block.offered)
 
 
 _NAME: Final = r"""[^"'<>\n]{1,128}"""
@@ -247,7 +243,7 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     key = rf"name\s{{0,4}}=\s{{0,4}}(?P<_k>[\"'])(?P<key>{_NAME})(?P=_k)"
     string = r"(?:\s{1,8}string\s{0,4}=\s{0,4}[\"'](?P<string>true|false)[\"'])?"
     # An opening tag that no other tag follows is part of a value that speaks of it.
-    calls = rf"(?=\s{{0,16}}{begin}invoke\s)"
+    calls = rf"(?=\s{{0,16}}{begin}invoke[\s>])"
     goes_on = rf"(?=\s{{0,16}}(?:{begin}parameter\s|{close}invoke))"
     kinds = (
         rf"(?P<block>{begin}{block}{_END}{calls})",
