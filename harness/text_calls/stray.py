@@ -143,6 +143,8 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     noise = marker in markup.noise
     if not noise and not (closers and marker in markup.orphans):
         return False
+    if here.tags.balances(marker):
+        return False
     if here.after_markup or (noise and _ENDS_WORDS.match(here.last)):
         return True
     if not noise and not here.line_blank and here.last.isspace():
@@ -153,8 +155,7 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     # Words about a token do not begin right after it.
     attached = noise and text[at : at + 1].isascii() and text[at : at + 1].isalnum()
     begins_line = here.line_blank and not text[at : at + 1].isspace()
-    stray = ends or attached or begins_line
-    return stray and not here.tags.balances(marker)
+    return ends or attached or begins_line
 
 
 def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
