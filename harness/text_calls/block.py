@@ -19,6 +19,7 @@ class Transcript:
     Fields:
         emitted: (whether it is reasoning, text), in order, since it was taken last.
         section: the reasoning that is open; None in visible text.
+        message: the section that is open, if most markers mean nothing in it.
         visible: where in the visible text we are.
     """
 
@@ -62,6 +63,7 @@ class Transcript:
     def enter(self, section: Section | None) -> None:
         """Go into a section; one of visible text is like no section at all."""
         self.section = section if section is not None and section.reasoning else None
+        self.message = section if section is not None and section.opens is not None else None
         self._thought = Context()
 
     def emit(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
@@ -189,7 +191,7 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
     """
     if emitted.after_fence:
         return dialect.explicit and not dialect.begins_line
-    if dialect.whole:
+    if dialect.whole or opener in dialect.first:
         return start
     if dialect is THINK:
         return emitted.section is None and (opener in TOKENS or emitted.visible.line_blank)

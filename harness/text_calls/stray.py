@@ -12,7 +12,7 @@ from typing import Final
 
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.context import FENCES, Context
-from harness.text_calls.dialect import TextDialect
+from harness.text_calls.dialect import Section, TextDialect
 from harness.text_calls.notations.bare_json import BARE_ANYWHERE
 from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import Bare
@@ -45,7 +45,11 @@ class Markup:
         self.noise = frozenset(mark for each in owned for mark in each.noise)
         # Code blocks must be seen.
         always = {*self.orphans, *self.noise, *closers, *FENCES}
-        later = {mark for mark, owners in by_opener.items() if not all(it.whole for it in owners)}
+        later = {
+            mark
+            for mark, owners in by_opener.items()
+            if not all(it.whole or mark in it.first for it in owners)
+        }
         words = always | set(by_opener)
         self._start = re.compile(_trie(words))
         self._later = re.compile(_trie(always | later))
@@ -149,7 +153,7 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
         return True
     if not noise and not here.line_blank and here.last.isspace():
         return False
-    ends = _line_ends(markup, text, at, final=final)
+    ends = line_over(markup, text, at, final=final)
     if ends is None:
         return None
     # Words about a token do not begin right after it.
@@ -158,7 +162,7 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     return ends or attached or begins_line
 
 
-def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
+def line_over(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
     """Whether nothing but markup follows on the line; None if more text must decide."""
     gap = end_of(_SPACES, text, at)
     if gap == len(text):
@@ -166,3 +170,21 @@ def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | Non
     if markup.may_begin(text, gap, final=final):
         return None
     return text[gap] in "\r\n" or markup.marks(text, gap)
+
+
+def opens_in(section: Section, marker: str, here: Context) -> bool:
+    """Whether `marker` means something in `section` at this position, and is not a word of it."""
+    return marker in (section.opens or ()) and (here.line_blank or not here.last.isspace())
+
+
+def over_in(  # noqa: PLR0913 - the marker, its position, and the section
+    section: Section, marker: str, here: Context, markup: Markup, text: str, at: int, *, final: bool
+) -> tuple[bool | None, bool]:
+    """Return whether `marker` before `text[at:]` is hidden in `section`, and whether it ends it.
+
+    The first is None if more text must decide.
+    """
+    if marker in section.closers:
+        ends = is_stray(marker, here, markup, text, at, closers=False, final=final)
+        return ends, bool(ends)
+    return (line_over(markup, text, at, final=final) if marker in markup.noise else False), False
