@@ -87,7 +87,9 @@ def _named_heads() -> Iterator[Head]:
 
 def _typed_heads(before: tuple[str, ...]) -> Iterator[Head]:
     """Yield the forms after the recipient, which is with the channel."""
-    yield Head(*before, *literal(CONSTRAIN), _GAP, _TYPE, _GAP, *literal(MESSAGE), commits=len(before))
+    yield Head(
+        *before, *literal(CONSTRAIN), _GAP, _TYPE, _GAP, *literal(MESSAGE), commits=len(before)
+    )
     yield Head(*before, _TYPE, _GAP, *literal(MESSAGE), commits=len(before) + 3)
 
 
