@@ -105,6 +105,7 @@ class Section(msgspec.Struct, frozen=True):
         opens: the openers that mean anything in it, all others being text; None for all. Neither
             they nor its closers count where they are words of the text.
         voids: why calls of the same dialect before it and in it cannot be used; "" if they can.
+        line_ends: how many line ends its template writes on each side of its markers, at most.
     """
 
     reasoning: bool
@@ -113,6 +114,7 @@ class Section(msgspec.Struct, frozen=True):
     ended_by: tuple[str, ...] = ()
     opens: tuple[str, ...] | None = None
     voids: str = ""
+    line_ends: int = 0
 
 
 class TextDialect(ABC):
@@ -126,6 +128,8 @@ class TextDialect(ABC):
         heads: the forms in which a block continues after each opener, if `starts` needs no more.
         begins_line: those markers count only first on their line (but for spaces).
         between: what separates the calls that `write_call` writes.
+        line_ends: how many line ends (0 to 2) its template writes between words and a call, at
+            most. So many are not shown before a block and after it.
         explicit: its markers are never part of an ordinary answer; False for JSON and other
             formats that an answer may well contain, whose block becomes text again
             if `calls` finds no call.
@@ -154,6 +158,7 @@ class TextDialect(ABC):
     heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     begins_line: ClassVar[bool] = False
     between: ClassVar[str] = ""
+    line_ends: ClassVar[int] = 0
     explicit: ClassVar[bool] = True
     whole: ClassVar[bool] = False
     first: ClassVar[tuple[str, ...]] = ()

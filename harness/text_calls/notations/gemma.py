@@ -130,6 +130,7 @@ GEMMA_4: Final = "<|tool_call>"
 FUNCTION_GEMMA: Final = "<start_function_call>"
 FENCE: Final = "```tool_code"
 THOUGHT: Final = "<|channel>"
+_THOUGHT: Final = "thought"
 _THOUGHT_END: Final = "<channel|>"
 
 _CLOSERS: Final = {GEMMA_4: "<tool_call|>", FUNCTION_GEMMA: "<end_function_call>", FENCE: "```"}
@@ -159,13 +160,13 @@ class Gemma(TextDialect):
         GEMMA_4: _CALL_HEAD,
         FUNCTION_GEMMA: _CALL_HEAD,
         FENCE: _FENCE_HEAD,
-        THOUGHT: (Head(*literal("thought"), r"\r?+", r"\n", commits=0),),
+        THOUGHT: (Head(*literal(_THOUGHT), r"\r?+", r"\n", commits=0),),
     }
     openers = tuple(heads)
     last = (FENCE,)
     trailers = ("<start_function_response>", "<|tool_response>")
     orphans = ("<tool_call|>", "<end_function_call>")
-    noise = ("<end_of_turn>", "<turn|>", "<eos>", _THOUGHT_END)
+    noise = ("<end_of_turn>", "<turn|>", _THOUGHT_END)
     markers = (*openers, *orphans, *trailers, *noise, ESCAPE, QUOTE)
 
     def starts(self, start: BlockStart) -> bool | None:
@@ -180,8 +181,7 @@ class Gemma(TextDialect):
         """Gemma 4 thinks in a separate channel."""
         if start.opener != THOUGHT:
             return None
-        header = start.head.find("\n") + 1 or len(start.head)
-        return Section(reasoning=True, closers=(_THOUGHT_END,), header=header)
+        return Section(True, (_THOUGHT_END,), header=len(_THOUGHT), line_ends=1)
 
     def ending(self, opener: str) -> Ending:
         """The closing marker outside strings."""
