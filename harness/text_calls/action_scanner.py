@@ -76,11 +76,11 @@ class ActionScanner:
         """Whether neither visible text, nor a call, nor a reply came."""
         return self._phase in (self._thinking, self._others) and self._other.blank
 
-    @property
-    def waiting(self) -> str:
-        """The text that is neither emitted nor markup yet."""
-        raw = "".join(self._raw)
-        return self._before + self._object.raw + raw + self._held + self._other.waiting
+    def begin_reply(self) -> str:
+        """All that was fed is the prompt's. Return what of it may still be emitted."""
+        self._emitted.clear()
+        raw = self._object.raw + "".join(self._raw)
+        return self._before + raw + self._held + self._other.begin_reply()
 
     def take(self) -> list[tuple[bool, str]]:
         """Return what was emitted since the last time: (whether it is reasoning, text)."""

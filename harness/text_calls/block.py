@@ -9,6 +9,7 @@ import msgspec
 from harness.text_calls.boundaries import Ending, end_of
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
+from harness.text_calls.line_ends import Output
 from harness.text_calls.notations.think import THINK, TOKENS
 from harness.text_calls.policy import TextPolicy
 
@@ -17,15 +18,16 @@ class Transcript:
     """What was emitted so far.
 
     Fields:
-        emitted: (whether it is reasoning, text), in order, since it was taken last.
+        output: the text itself.
         section: the reasoning that is open; None in visible text.
         visible: where in the visible text we are.
     """
 
     def __init__(self, policy: TextPolicy, section: Section | None) -> None:
-        self.emitted: list[tuple[bool, str]] = []
+        self.output = Output()
         self.visible = Context()
-        self.enter(section)
+        self.section = section
+        self._thought = Context()
         self._code = policy.code == "text"
         self._quoted = policy.quoted == "text"
 
@@ -60,7 +62,11 @@ class Transcript:
         return self._code and self.visible.after_fence
 
     def enter(self, section: Section | None) -> None:
-        """Go into a section; one of visible text is like no section at all."""
+        """Go into a section, or out of one; one of visible text is like no section at all."""
+        border = section or self.section
+        if border:
+            self.hide()
+            self.output.meet(border.line_ends, border.line_ends, section=True)
         self.section = section if section is not None and section.reasoning else None
         self._thought = Context()
 
@@ -70,7 +76,14 @@ class Transcript:
             return
         if not as_reasoning:
             self.here.advance(text, markup=markup)
-        self.emitted.append((as_reasoning or self.section is not None, text))
+        self.output.emit(text, as_reasoning=as_reasoning or self.section is not None)
+
+    def passes(self, text: str) -> bool:
+        """Take text that is emitted elsewhere; False if it must be emitted here."""
+        if not self.output.passes(text):
+            return False
+        self.here.advance(text)
+        return True
 
     def show(self, markup: str, *, word: bool = False) -> None:
         """Say markup as text; what follows markup that was quoted is quoted with it.

@@ -103,6 +103,7 @@ class Section(msgspec.Struct, frozen=True):
         header: how many characters of the head, after the opener, belong to its opening.
         ended_by: openers that end it as well, and begin what they begin.
         voids: why calls of the same dialect before it and in it cannot be used; "" if they can.
+        line_ends: how many line ends its template writes on each side of its markers, at most.
     """
 
     reasoning: bool
@@ -110,6 +111,7 @@ class Section(msgspec.Struct, frozen=True):
     header: int = 0
     ended_by: tuple[str, ...] = ()
     voids: str = ""
+    line_ends: int = 0
 
 
 class TextDialect(ABC):
@@ -123,6 +125,8 @@ class TextDialect(ABC):
         heads: the forms in which a block continues after each opener, if `starts` needs no more.
         begins_line: those markers count only first on their line (but for spaces).
         between: what separates the calls that `write_call` writes.
+        line_ends: how many line ends (0 to 2) its template writes between words and a call, at
+            most. So many are not shown before a block and after it.
         explicit: its markers are never part of an ordinary answer; False for JSON and other
             formats that an answer may well contain, whose block becomes text again
             if `calls` finds no call.
@@ -150,6 +154,7 @@ class TextDialect(ABC):
     heads: ClassVar[Mapping[str, tuple[Head, ...]]] = {}
     begins_line: ClassVar[bool] = False
     between: ClassVar[str] = ""
+    line_ends: ClassVar[int] = 0
     explicit: ClassVar[bool] = True
     whole: ClassVar[bool] = False
     last: ClassVar[tuple[str, ...]] = ()

@@ -81,16 +81,15 @@ class Scanner:
         """Whether neither visible text nor a call came so far."""
         return self._transcript.visible.blank and not self.found
 
-    @property
-    def waiting(self) -> str:
-        """The text that is neither emitted nor markup yet."""
+    def begin_reply(self) -> str:
+        """All that was fed is the prompt's. Return what of it may still be emitted."""
         in_block = self._block.raw if self._block else ""
-        return "".join(self._pending.raw) + in_block + self._held
+        self._transcript.output.clear()
+        return self._transcript.output.held + "".join(self._pending.raw) + in_block + self._held
 
     def take(self) -> list[tuple[bool, str]]:
         """Return what was emitted since the last time: (whether it is reasoning, text)."""
-        emitted, self._transcript.emitted = self._transcript.emitted, []
-        return emitted
+        return self._transcript.output.take()
 
     def passes(self, text: str) -> bool:
         """Take text in which no marker can begin; False if it must be fed instead.
@@ -101,8 +100,7 @@ class Scanner:
             return False
         if self._section is not self._home or self._markup.begins(text):
             return False
-        self._transcript.here.advance(text)
-        return True
+        return self._transcript.passes(text)
 
     def feed(self, text: str) -> None:
         """Take more text."""
@@ -123,6 +121,7 @@ class Scanner:
         """
         self._leftovers = with_native_calls
         self._scan(self._held, final=True)
+        self._transcript.output.end()
 
     def resolve(self, *, count: bool) -> None:
         """Let pending calls count, or give their raw text back."""
@@ -217,6 +216,7 @@ class Scanner:
                 return self._hold(buffer, at)
             if stray:
                 self._transcript.hide()
+                self._transcript.output.meet(*self._markup.line_ends(marker))
                 return stop
         self._shown = self._shown or marker in self._markup.explicit
         if marker in THINK.openers:
@@ -255,7 +255,6 @@ class Scanner:
                 self._transcript.hide()
             self._block = Block(dialect, opener, dialect.ending(opener), quoted)
             return at
-        self._transcript.hide()
         self._enter(section)
         if section.voids and dialect not in self._voids:
             self._voids[dialect] = section.voids
@@ -353,6 +352,7 @@ class Scanner:
         if dialect in self._voids:
             void_calls(found, dialect, self._voids[dialect])
         self._after = dialect
+        self._transcript.output.meet(dialect.line_ends, dialect.line_ends)
         last = dialect.whole or block.opener in dialect.last or self._pending.found
         if last or (self._section and self._policy.reasoning == "drafts"):
             self._pending.found += found

@@ -87,8 +87,7 @@ class _Stage:
         if not prompt_end:
             return self._run(deltas)
         self._text.feed(prompt_end)
-        self._text.take()  # the prompt's, as is what waits
-        return _without_start(self._run(deltas), self._text.waiting)
+        return _without_start(self._run(deltas), self._text.begin_reply())
 
     def _run(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
         text, reasoning = self._text, self._reasoning

@@ -13,6 +13,7 @@ from typing import Final
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.context import FENCES, Context
 from harness.text_calls.dialect import TextDialect
+from harness.text_calls.line_ends import MOST_LINE_ENDS
 from harness.text_calls.notations.bare_json import BARE_ANYWHERE
 from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import Bare
@@ -43,6 +44,9 @@ class Markup:
             mark for mark, owners in by_opener.items() if any(it.explicit for it in owners)
         )
         self.noise = frozenset(mark for each in owned for mark in each.noise)
+        self._line_ends = dict.fromkeys(THINK.tag_closers, THINK.line_ends) | {
+            mark: each.line_ends for mark, each in self.orphans.items()
+        }
         # Code blocks must be seen.
         always = {*self.orphans, *self.noise, *closers, *FENCES}
         later = {mark for mark, owners in by_opener.items() if not all(it.whole for it in owners)}
@@ -76,6 +80,13 @@ class Markup:
         """Return the end token that is at `at`; "" if none does."""
         match = self._later.match(text, at)
         return match[0] if match and match[0] in self.noise else ""
+
+    def line_ends(self, marker: str) -> tuple[int, int]:
+        """Return how many line ends before and after a marker that opens nothing belong to it."""
+        if marker in self.noise:
+            return 0, MOST_LINE_ENDS
+        count = self._line_ends.get(marker, 0)
+        return count, count
 
     def may_begin(self, text: str, at: int, *, final: bool) -> bool:
         """Whether `text[at:]` is a beginning of some marker, and more text will come."""
@@ -144,7 +155,7 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     if not noise and not (closers and marker in markup.orphans):
         return False
     if here.after_markup or (noise and _ENDS_WORDS.match(here.last)):
-        return True
+        return not here.tags.balances(marker)
     if not noise and not here.line_blank and here.last.isspace():
         return False
     ends = _line_ends(markup, text, at, final=final)

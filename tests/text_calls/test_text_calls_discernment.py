@@ -142,7 +142,7 @@ def test_an_example_does_not_hide_the_call_after_it(
     example = f"Not so:\n{fence}\n{spelled}\n{fence}\nBut so:\n"
     turn = read(example + spelled, _ALL, size)
     assert _meant(turn) == _meant(read(spelled, _ALL, size))
-    assert turn.text.startswith(example)
+    assert turn.text.startswith(example.rstrip("\n"))
 
 
 _PARTS = st.sampled_from(

@@ -45,7 +45,7 @@ def test_a_prompt_may_end_anywhere_in_the_reply(name: str, size: int) -> None:
     ("prompt_end", "reply", "text", "reasoning"),
     [
         ("<think>\n", "Hm.</think>Hi", "Hi", "Hm."),
-        ("<think>", "\nHm.", "", "\nHm."),
+        ("<think>", "\nHm.", "", "Hm."),
         ("<|start|>assistant", "<|channel|>final<|message|>Hi", "Hi", ""),
         ("<|start|>assistant", "Hi", "Hi", ""),
         ("<|im_start|>assistant\n", "\nHi", "\nHi", ""),

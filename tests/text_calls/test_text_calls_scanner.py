@@ -108,7 +108,7 @@ def test_a_code_block_ends_where_markdown_says(size: int) -> None:
     text = f"```\n{_CALL}\n``` not yet\n{_CALL}\n```\n{_CALL}"
     turn = read(text, ("tagged-json",), size)
     assert len(turn.tool_calls) == 1
-    assert turn.text == text.removesuffix(_CALL)
+    assert turn.text == text.removesuffix(f"\n{_CALL}")
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
@@ -116,14 +116,14 @@ def test_a_draft_in_closed_reasoning_does_not_run(size: int) -> None:
     turn = read(f"<think>maybe {_CALL} hm</think>\n\nNo.", ("tagged-json",), size)
     assert turn.tool_calls == ()
     assert turn.reasoning == f"maybe {_CALL} hm"
-    assert turn.text == "\n\nNo."
+    assert turn.text == "No."
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_reasoning_that_ends_in_a_call_and_is_never_closed_makes_it_one(size: int) -> None:
     turn = read(f"<think>I need it.\n{_CALL}\n", ("tagged-json",), size)
     assert [call.name for call in turn.tool_calls] == ["f"]
-    assert (turn.reasoning, turn.text) == ("I need it.\n", "")
+    assert (turn.reasoning, turn.text) == ("I need it.", "")
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
@@ -206,7 +206,7 @@ def test_a_call_right_after_an_opening_mark_is_an_example(words: str, size: int)
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_the_code_block_is_over_once_a_call_follows_its_closing_marks(size: int) -> None:
     turn = read(f"```\nx\n```{_CALL} and\n{_CALL}", ("tagged-json",), size)
-    assert (turn.text, len(turn.tool_calls)) == ("```\nx\n``` and\n", 2)
+    assert (turn.text, len(turn.tool_calls)) == ("```\nx\n``` and", 2)
     turn = read("```\nx\n```<|im_end|>", _ALL, size)
     assert turn.text == "```\nx\n```"
 

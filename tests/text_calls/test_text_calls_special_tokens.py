@@ -338,3 +338,15 @@ def test_hostile_text_neither_raises_nor_depends_on_the_cut(text: str, size: int
 def test_long_hostile_text_is_read_the_same_however_it_is_cut(unit: str) -> None:
     text = unit * 500
     assert read(text, _NAMES, 400) == read(text, _NAMES, len(text))
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+@pytest.mark.parametrize("token", ["<|endoftext|>", "</s>", "<eos>", "<|user|>", "<|im_end|>"])
+def test_end_tokens_of_any_template_are_not_shown(token: str, size: int) -> None:
+    for name in _ALL:
+        assert read(token, [name], size).text == ""
+        assert read(f"Hi.{token}\n", [name], size).text == "Hi."
+        turn = read(TEXT_DIALECTS[name].write([WrittenCall("f", "{}")]) + token, [name], size)
+        assert (turn.text, [it.name for it in turn.tool_calls]) == ("", ["f"]), name
+    for text in (f"The token {token} ends a turn.", f"`{token}`", "<s>old</s> new"):
+        assert read(text, ["tagged-json"], size).text == text

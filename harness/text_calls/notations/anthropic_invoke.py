@@ -42,6 +42,7 @@ class AnthropicInvoke(TagDialect):
 
     grammar = invoke_grammar(r"<(?:antml:)?", r"</(?:antml:)?", "function_calls")
     title = "invoke and parameter tags (Claude's markup)"
+    line_ends = 2
     openers = (*_BLOCKS, *_CALLS)
     heads: ClassVar = {
         **dict.fromkeys(_BLOCKS, _IN_BLOCK),

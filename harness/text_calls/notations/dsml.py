@@ -51,6 +51,7 @@ class Dsml(TagDialect):
         rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:(?:tool|function)_\s{0,2})?calls"
     )
     title = "DSML: invoke tags of special tokens (DeepSeek V3.2 and later)"
+    line_ends = 2
     openers = _OPENERS
     heads = dict.fromkeys(_OPENERS, _HEADS)
     trailers = tuple(closer for closer in _CLOSERS if closer.endswith("calls>"))

@@ -39,6 +39,7 @@ class Glm(TagDialect):
 
     grammar = Grammar(_TAGS, span=320)
     title = "Keys and values in tags (GLM-4.5 and later)"
+    line_ends = 1
     openers = (_OPENER,)
     heads: ClassVar = {_OPENER: (_WITH_ARGUMENTS, _WITHOUT)}
     untyped_end = True

@@ -35,6 +35,7 @@ class Minimax(TagDialect):
 
     grammar = invoke_grammar("<", "</", "minimax:tool_call")
     title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
+    line_ends = 1
     openers = (_BLOCK, _LINES)
     heads: ClassVar = {
         _BLOCK: (Head(SPACE, *literal("<invoke"), r"\s", commits=0),),

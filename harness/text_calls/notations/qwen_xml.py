@@ -45,6 +45,7 @@ class QwenXml(TagDialect):
 
     grammar = Grammar(_TAGS, span=300, newlines=True)
     title = "Function and parameter tags (Qwen3-Coder)"
+    line_ends = 2
     openers = (_BLOCK, _CALL)
     heads: ClassVar = {_BLOCK: (_IN_BLOCK,), _CALL: (_PARAMETER, _NOTHING)}
     trailers = ("</tool_call>",)

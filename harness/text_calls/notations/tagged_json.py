@@ -113,6 +113,7 @@ class TaggedJson(TextDialect):
     """See the module."""
 
     title = "JSON in <tool_call> tags (Hermes, Qwen 2.5 and 3, taught by prompt)"
+    line_ends = 1
     openers = (OPENER, _WRAPPER)
     trailers = (CLOSER, _UNWRAPPER)
     closed_by_trailer = True

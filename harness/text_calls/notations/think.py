@@ -1,4 +1,4 @@
-"""`<think>...</think>` and its like in the visible text: reasoning that no server took out.
+"""`<think>...</think>` and end tokens in the visible text, which no server took out.
 
 Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
 TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, because prose may
@@ -20,6 +20,21 @@ _CLOSERS: Final = {
 }
 # Special tokens, which begin reasoning within a line too.
 TOKENS: Final = frozenset(("[THINK]", "\u25c1think\u25b7", "<|open|>think<|sep|>"))
+# Tokens that end a turn or begin the next one in the templates of many models, whose servers
+# remove them as a rule. Source: `special_tokens_map.json` of Qwen3, Llama 2 and 3.1, Gemma 3,
+# Phi-4, GLM-4.5 and Granite 3.
+_ENDS: Final = (
+    "<|endoftext|>",
+    "<|im_end|>",
+    "</s>",
+    "<eos>",
+    "<|eot_id|>",
+    "<|end_of_text|>",
+    "<|end|>",
+    "<end_of_turn>",
+    "<|user|>",
+    "<|observation|>",
+)
 
 
 class Think(TextDialect):
@@ -29,7 +44,10 @@ class Think(TextDialect):
     openers = tuple(_CLOSERS)
     begins_line = True
     closers = tuple(_CLOSERS.values())
-    markers = (*openers, *closers)
+    tag_closers = tuple(closer for opener, closer in _CLOSERS.items() if opener not in TOKENS)
+    noise = _ENDS
+    markers = (*openers, *closers, *noise)
+    line_ends = 2
 
     def starts(self, start: BlockStart) -> bool | None:
         """The tag alone is enough; after a token words follow, or a line end."""
@@ -39,7 +57,8 @@ class Think(TextDialect):
 
     def section(self, start: BlockStart) -> Section:
         """Return the reasoning."""
-        return Section(reasoning=True, closers=(_CLOSERS[start.opener],))
+        line_ends = 0 if start.opener in TOKENS else self.line_ends
+        return Section(True, (_CLOSERS[start.opener],), line_ends=line_ends)
 
     def ending(self, opener: str) -> Ending:
         """Return the end of the section; never asked for."""

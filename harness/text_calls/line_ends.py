@@ -1,0 +1,102 @@
+"""Emitted text, without the line ends that a template writes next to its markup.
+
+A template writes a call on a line of its own, and reasoning above a blank line. Those line ends
+are not the model's words. Around a call they come back if words follow, which no template has.
+"""
+
+import re
+from typing import Final
+
+# No template writes more: one ends a line, and the other is a blank line.
+MOST_LINE_ENDS: Final = 2
+_HELD: Final = re.compile(rf"(?:\r?\n){{0,{MOST_LINE_ENDS}}}\r?\Z")
+_HELD_CHARACTERS: Final = 2 * MOST_LINE_ENDS + 1
+_COUNTS: Final = range(MOST_LINE_ENDS + 1)
+_LEADING: Final = tuple(re.compile(rf"(?:\r?\n){{0,{most}}}") for most in _COUNTS)
+_TRAILING: Final = tuple(re.compile(rf"(?:\r?\n){{0,{most}}}\Z") for most in _COUNTS)
+
+
+class Output:
+    """What a scanner emits, in order.
+
+    Fields:
+        held: line ends that come next, unless markup follows.
+    """
+
+    def __init__(self) -> None:
+        self.held = ""
+        self._emitted: list[tuple[bool, str]] = []
+        self._as_reasoning = False
+        # How many line ends of the next text belong to the markup before it.
+        self._skipped = 0
+        # What was dropped around calls since the last words; None after the border of a section.
+        self._dropped: str | None = ""
+        self._over = False
+
+    def take(self) -> list[tuple[bool, str]]:
+        """Return what was emitted since the last time: (whether it is reasoning, text)."""
+        emitted, self._emitted = self._emitted, []
+        return emitted
+
+    def clear(self) -> None:
+        """Forget what was emitted, and what would come back."""
+        self._emitted.clear()
+        self._dropped = self._dropped and ""
+
+    def passes(self, text: str) -> bool:
+        """Whether `text` is emitted unchanged: no line end is next to it, or at its end."""
+        waits = self.held or self._skipped or self._dropped
+        return not waits and not text.endswith(("\n", "\r"))
+
+    def emit(self, text: str, *, as_reasoning: bool) -> None:
+        """Emit text, of which the line ends at its end wait."""
+        if as_reasoning != self._as_reasoning:
+            self._append(self.held)
+            self.held, self._dropped = "", self._dropped and ""
+            self._as_reasoning = as_reasoning
+        text = self._without_leading(self.held + text)
+        waiting = _HELD.search(text, max(0, len(text) - _HELD_CHARACTERS))
+        stop = waiting.start() if waiting and not self._over else len(text)
+        self.held = text[stop:]
+        self._append(text[:stop])
+
+    def _without_leading(self, text: str) -> str:
+        leading = _LEADING[self._skipped].match(text)
+        gap = leading[0] if leading else ""
+        rest = text[len(gap) :]
+        if rest in ("", "\r"):
+            self._skipped -= gap.count("\n")
+            if self._dropped is not None:
+                self._dropped += gap
+            return rest
+        dropped, self._dropped, self._skipped = self._dropped, "", 0
+        return rest if dropped is None else dropped + text
+
+    def meet(self, before: int, after: int, *, section: bool = False) -> None:
+        """Markup is here: drop the line ends next to it.
+
+        Args:
+            before: how many its template writes before it, at most.
+            after: how many its template writes after it, at most.
+            section: it begins or ends a section, so that they never come back.
+        """
+        trailing = _TRAILING[before].search(self.held)
+        gap = trailing[0] if trailing else ""
+        rest = self.held.removesuffix(gap)
+        dropped = self._dropped or ""
+        if rest:
+            self._append(dropped + rest)
+            dropped = ""
+        self.held = ""
+        self._dropped = None if section else dropped + gap
+        self._skipped = after
+
+    def end(self) -> None:
+        """The text is over: nothing waits any more."""
+        self._over = True
+        self._append(self.held)
+        self.held = ""
+
+    def _append(self, text: str) -> None:
+        if text:
+            self._emitted.append((self._as_reasoning, text))
