@@ -42,7 +42,7 @@ class Minimax(TagDialect):
             Head(SPACE, *literal("<invoke"), r"[\s>]", commits=0),
             Head(SPACE, *literal(_CLOSERS[0])),
         ),
-        _LINES: (Head(SPACE, r"[{\[]"),),
+        _LINES: (Head(SPACE, r"\{"),),
     }
     empty: ClassVar = {_BLOCK: _CLOSERS[0]}
     trailers = (_LINES_CLOSER, _CLOSERS[0])
