@@ -182,8 +182,9 @@ class TagBlockEnd(Ending):
             is_call = kind == END_CALL and self._wrapped
             self._state = self._after_open if is_call else self._after_all
             self._candidate = end
-        elif self._nests(kind) > 0:
-            self._depth = 1
+        elif kind in (BLOCK, CALL):
+            self._quotes = True
+            self._depth = max(0, self._nests(kind))
         return MORE
 
     def _after_value(self, kind: str, start: int, end: int) -> int:
