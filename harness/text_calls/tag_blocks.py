@@ -4,8 +4,7 @@ A block ends with its closing tag if the tags before it close a value and a call
 after the other. Elsewhere a closing tag may be part of a value: it is the end only if nothing but
 the next block follows. A block that opens inside a value is part of it, up to its own end, so an
 example in a value is never found as a call. If no end is found and text follows a closing tag,
-that text is not part of the block, which is broken. It may be the value if it begins on the line
-of that tag, or contains markup.
+that text is not part of the block, which is broken; with markup in it, it may be the value.
 """
 
 import re
@@ -22,6 +21,7 @@ from harness.text_calls.tags import (
     END_PARAMETER,
     PARAMETER,
     Grammar,
+    quotes_call,
     read_tagged_calls,
     written_members,
 )
@@ -30,11 +30,8 @@ from harness.text_calls.tags import (
 _Step = Callable[[str, int, int], int]
 # The text ended in a tag, which is not text after the block.
 _CUT_TAG: Final = re.compile(r"(?:<[^\s<>]*)?")
-# What is between a block and words after it.
-_LINE_END: Final = re.compile(r"[ \t]*+(?:\r?\n|\Z)")
-# What the calls of some notation begin with, and those that end with a tag of a grammar.
+# What the calls of some notation begin with.
 _MARKUP: Final = re.compile(r"<\S|[\[{`~]|Action")
-_OPENING: Final = re.compile(r"<(?:tool_call>|function|[\w:]{0,16}invoke)")
 
 
 class TagBlockEnd(Ending):
@@ -94,13 +91,13 @@ class TagBlockEnd(Ending):
             return self._candidate
         rest = "".join(self._rest) + ("" if cut_tag else self._kept)
         whole = (self._state in self._maybe and blank) or _MARKUP.search(rest)
-        return MORE if whole or not _LINE_END.match(rest) else self._last
+        return MORE if whole else self._last
 
     def _pass(self, buffer: str, start: int, stop: int) -> None:
         if start == stop:
             return
         self._blank = self._blank and buffer[start:stop].isspace()
-        self._quotes = self._quotes or _OPENING.search(buffer, start, stop) is not None
+        self._quotes = self._quotes or quotes_call(buffer, start, stop)
         if self._last != MORE:
             self._rest.append(buffer[start:stop])
 
@@ -135,8 +132,9 @@ class TagBlockEnd(Ending):
         self._rest.clear()
 
     def _nests(self, kind: str) -> int:
-        opens, closes = (BLOCK, END_BLOCK) if self._wrapped else (CALL, END_CALL)
-        return (kind == opens) - (kind == closes)
+        if kind in (CALL, END_CALL):
+            return 1 if kind == CALL else -1
+        return (kind == BLOCK) - (kind == END_BLOCK) if self._wrapped else 0
 
     # One step for each state
 
