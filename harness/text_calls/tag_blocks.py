@@ -8,11 +8,11 @@ that text is not part of the block, which is broken; with markup in it, it may b
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, literal
-from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
 from harness.text_calls.tags import (
     BLOCK,
     CALL,
@@ -28,8 +28,8 @@ from harness.text_calls.tags import (
 
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
-# The text ended in a tag, which is not text after the block.
-_CUT_TAG: Final = re.compile(r"(?:<[^\s<>]*)?")
+# The text ended in a tag, perhaps of special tokens, which is not text after the block.
+_CUT_TAG: Final = re.compile(r"(?:<(?:\|[a-z]{1,8}\|>)?[^<>\n]{0,200}(?:<\|?[a-z]{0,8}\|?)?)?")
 # What the calls of some notation begin with.
 _MARKUP: Final = re.compile(r"<\S|[\[{`~]|Action")
 
@@ -214,14 +214,33 @@ class TagBlockEnd(Ending):
         return self._in_value(kind, start, end)
 
 
+def _without_cut_tag(grammar: Grammar, text: str) -> str:
+    """Return `text` without the beginning of a tag in which it ends."""
+    last = max((tag.end() for tag in grammar.tags.finditer(text)), default=0)
+    at = text.find("<", last)
+    return text[:at] if at >= 0 and _CUT_TAG.fullmatch(text, at) else text
+
+
 class TagDialect(TextDialect):
     """A dialect whose blocks are tags.
 
     Fields:
         grammar: its tags.
+        empty: opening marker -> the closing tag that makes it a block without calls, which is not
+            shown. One of `heads` has it.
     """
 
     grammar: ClassVar[Grammar]
+    empty: ClassVar[Mapping[str, str]] = {}
+
+    def section(self, start: BlockStart) -> Section | None:
+        """Return a block without calls as a section without text."""
+        closer = self.empty.get(start.opener)
+        head = start.head.lstrip()
+        if not closer or not head.startswith(closer):
+            return None
+        size = len(start.head) - len(head) + len(closer)
+        return Section(reasoning=False, closers=(), header=size)
 
     def ending(self, opener: str) -> Ending:
         """The closing tag that can be one."""
@@ -229,7 +248,8 @@ class TagDialect(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
-        return read_tagged_calls(self.grammar, block.text, block.offered)
+        text = block.text if block.closed else _without_cut_tag(self.grammar, block.text)
+        return read_tagged_calls(self.grammar, text, block.offered)
 
 
 _NAME: Final = r"""[^"'<>\n]{1,128}"""

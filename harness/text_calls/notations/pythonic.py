@@ -28,7 +28,9 @@ from harness.text_calls.python import read_python_calls, write_python_calls
 
 _LIST: Final = Notation(PYTHON_QUOTES, brackets=True)
 _CLOSERS: Final = {"<|python_start|>": "<|python_end|>", "<function_calls>": "</function_calls>"}
-_TAGGED: Final = {opener: Notation(PYTHON_QUOTES, (end,)) for opener, end in _CLOSERS.items()}
+_TAGGED: Final = {
+    opener: Notation(PYTHON_QUOTES, (end,), openers=(opener,)) for opener, end in _CLOSERS.items()
+}
 _PYTHON = Head(SPACE, r"\[?+", SPACE, NAME, r"[ \t]*+", r"\(", commits=4)
 _NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+|)[ \t]*+(.?)", re.DOTALL)
 
