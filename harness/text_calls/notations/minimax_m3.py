@@ -19,7 +19,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, PatternEnd, literal
+from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, literal
 from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_items, read_members, read_string
 from harness.text_calls.parameters import Elements, Value, type_parameters
@@ -37,9 +37,12 @@ _TAG: Final = re.compile(
     rf"{_S}<(?:invoke\s{{1,8}}name=[\"'](?P<call>[^\"'<>\n]{{0,128}})[\"']\s{{0,8}}"
     r"|(?P<tag>/?[^\s<>/\"'=]{1,128}))>"
 )
-# The last sentinel is lost where an engine takes it for the end of the call.
-_BLOCK_END: Final = re.compile(rf"{_S}</tool_call>|{_S}</invoke>\s{{0,16}}</tool_call>")
-_CALL_END: Final = re.compile(rf"{_S}</(?:invoke|tool_call)>")
+# The last sentinel is lost where an engine takes it for the end of the call. What opens inside a
+# value is a part of it, up to its own end.
+_BLOCK_TAGS: Final = re.compile(
+    rf"(?P<opens>{_S}<tool_call>)|{_S}</tool_call>|{_S}</invoke>\s{{0,16}}</tool_call>"
+)
+_CALL_TAGS: Final = re.compile(rf"(?P<opens>{_S}<invoke\s)|{_S}</(?:invoke|tool_call)>")
 _WRONG: Final = "the tags of the call do not match"
 
 
@@ -99,7 +102,7 @@ class _End(Ending):
     def __init__(self, opener: str) -> None:
         self._opener = opener
         self._head = ""
-        self._end: PatternEnd | None = None
+        self._end: _BalancedEnd | None = None
 
     def feed(self, text: str, start: int) -> int:
         """See `Ending.feed`."""
@@ -115,13 +118,44 @@ class _End(Ending):
 
     def _begun(self) -> int:
         is_block = self._opener == _BLOCK or self._head.startswith(_BLOCK)
-        self._end = PatternEnd(_BLOCK_END if is_block else _CALL_END, _SPAN)
-        # The sentinel is part of the first tag.
+        # Only a sentinel is part of the first tag.
+        depth = int(self._opener == _BLOCK)
+        self._end = _BalancedEnd(_BLOCK_TAGS if is_block else _CALL_TAGS, depth)
         return self._searched(self._end, self._opener + self._head, 0)
 
-    def _searched(self, ending: PatternEnd, text: str, start: int) -> int:
+    def _searched(self, ending: "_BalancedEnd", text: str, start: int) -> int:
         end = ending.feed(text, start)
         return MORE if end == MORE else end - len(self._opener)
+
+
+class _BalancedEnd(Ending):
+    """The closing tag that matches the first opening one.
+
+    Args:
+        tags: finds both, the opening ones in the group `opens`.
+        depth: how many are open before the text.
+    """
+
+    def __init__(self, tags: "re.Pattern[str]", depth: int) -> None:
+        self._tags = tags
+        self._depth = depth
+        # The tail of what came that may be the beginning of a tag, and where it begins.
+        self._kept = ""
+        self._at = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        buffer = self._kept + text[start:]
+        done = 0
+        for tag in self._tags.finditer(buffer):
+            done = tag.end()
+            self._depth += 1 if tag["opens"] else -1
+            if self._depth <= 0:
+                return self._at + done
+        keep = max(done, len(buffer) - _SPAN)
+        self._kept = buffer[keep:]
+        self._at += keep
+        return MORE
 
 
 def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
