@@ -134,7 +134,9 @@ def measure_parts(
             # Those that were done are not among them.
             waiting = chain(list(under_way.values()), waiting)
         finally:
-            executor.shutdown(wait=False, cancel_futures=True)
+            for each in under_way:
+                each.cancel()
+            executor.shutdown(wait=False)
 
 
 def _run(  # noqa: PLR0913 - one loop, and what it works on

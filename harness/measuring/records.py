@@ -20,7 +20,7 @@ from harness.turns.exact_json import encode_json
 
 from harness.wire.interaction import Interaction, Read, Request
 
-Lack = Literal["reads", "bytes", "request", "time"]
+Lack = Literal["reads", "bytes", "request", "time", "finish"]
 
 RECORD_KEYS: Final = (
     *("body", "body_base64", "status", "headers", "request", "uri"),
