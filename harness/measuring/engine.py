@@ -4,6 +4,7 @@ Both are executors of `concurrent.futures`. A part whose worker died is measured
 is written in one step, so that each turn counts once.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -32,13 +33,15 @@ class PartCount(msgspec.Struct, frozen=True):
     """What came of a part.
 
     Fields:
-        turns, unread: how many turns were measured, and how many records were not turns.
-        examples: the first of the records that could not be read.
+        turns: how many were measured.
+        skipped, damaged: how many records are no turns, or cannot be read.
+        examples: the first of those.
     """
 
     number: int
     turns: int
-    unread: int
+    skipped: int
+    damaged: int
     examples: tuple[Unread, ...]
 
 
@@ -49,21 +52,21 @@ def rows_file(folder: Path, number: int) -> Path:
 
 def measure_part(part: Part, mapping: Mapping[str, str], folder: Path) -> PartCount:
     """Write the rows of a part. Called in workers."""
-    unread: list[Unread] = []
-    count = 0
+    unread: Counter[bool] = Counter()
+    examples: list[Unread] = []
 
     def rows() -> Iterator[TurnRow]:
-        nonlocal count
         for found in read_part(part, mapping):
             if isinstance(found, Unread):
-                count += 1
-                unread.extend([found] if len(unread) < _EXAMPLES else [])
+                unread[found.damaged] += 1
+                if unread[found.damaged] <= _EXAMPLES:
+                    examples.append(found)
             else:
-                file, at, logged = found
-                yield measure_turn(logged, file, at)
+                file, position, logged = found
+                yield measure_turn(logged, file, position)
 
     turns = write_rows(rows_file(folder, part.number), rows(), COLUMNS)
-    return PartCount(part.number, turns, count, tuple(unread))
+    return PartCount(part.number, turns, unread[False], unread[True], tuple(examples))
 
 
 Start = Callable[[], Executor]

@@ -12,6 +12,7 @@ import msgspec
 
 from harness.judging.results import Blame
 from harness.measuring.parquet import database
+from harness.providers import UNKNOWN
 from harness.runs.statistics import Cluster, clustered_interval, intraclass_correlation
 
 Dimension = Literal["provider", "model", "prompt", "dialect", "day"]
@@ -26,6 +27,7 @@ AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
     ("day",),
 )
 _MOST_SIGNATURES: Final = 50
+_SAMPLES: Final = 3
 # Without a request, or without a body, nothing tells which turns repeat each other.
 _CLUSTER: Final = "CASE WHEN asked = '' THEN digest ELSE asked END"
 
@@ -56,15 +58,19 @@ class RateLine(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Failed turns that have one cause; `file` and `position` are those of the first."""
+    """Failed turns that have one cause.
+
+    Fields:
+        why: of the first of them.
+        samples: file and position of the first few.
+    """
 
     signature: str
     blame: Blame
     n: int
     models: tuple[str, ...]
     why: str
-    file: str
-    position: int
+    samples: tuple[tuple[str, int], ...]
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -142,7 +148,7 @@ class _Tables:
         )
 
     def _lines(self, axis: Sequence[Dimension]) -> tuple[RateLine, ...]:
-        """Return the line of each combination of names, those with the best rate first."""
+        """Return the line of each combination of names, those best first, those with an unknown name last."""
         success, rejected = (self._shares(axis, column) for column in ("success", "rejected"))
         failed: dict[tuple[str, ...], dict[Blame, int]] = {}
         columns = "".join(f"{each}, " for each in axis)
@@ -155,7 +161,7 @@ class _Tables:
             RateLine(names, share, rejected[names][0], requests, failed.get(names, {}))
             for names, (share, requests) in success.items()
         ]
-        return tuple(sorted(lines, key=lambda it: (-it.turn_success.low, it.names)))
+        return tuple(sorted(lines, key=_rank))
 
     def _shares(
         self, axis: Sequence[Dimension], column: str
@@ -181,18 +187,22 @@ class _Tables:
     def _signatures(self) -> tuple[Signature, ...]:
         sql = (
             "SELECT signature, blame, count(*) AS n, list_sort(list_distinct(list(model))), "
-            "arg_min(why, (file, position)), min((file, position)) FROM turns WHERE NOT success "
+            f"arg_min(why, (file, position)), min((file, position), {_SAMPLES}) "
+            "FROM turns WHERE NOT success "
             "GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT ?"
         )
         return tuple(
-            Signature(signature, blame, n, tuple(models), why, *place.values())
-            if isinstance(place, dict)
-            else Signature(signature, blame, n, tuple(models), why, *place)
-            for signature, blame, n, models, why, place in self._ask(sql, _MOST_SIGNATURES)
+            Signature(signature, blame, n, tuple(models), why, tuple(map(tuple, places)))
+            for signature, blame, n, models, why, places in self._ask(sql, _MOST_SIGNATURES)
         )
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return self._database.execute(sql, list(values)).fetchall()
+
+
+def _rank(line: RateLine) -> tuple[bool, float, tuple[str, ...]]:
+    is_unknown = not {UNKNOWN, ""}.isdisjoint(line.names)
+    return is_unknown, -line.turn_success.low, line.names
 
 
 def _quoted(text: str) -> str:

@@ -8,6 +8,7 @@ that depends on it is judged.
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, Literal
 
 import msgspec
@@ -93,6 +94,8 @@ def _text(record: Mapping[str, Any], key: str) -> str:
     value = record.get(key)
     if value is None:
         return ""
+    if key == "time" and isinstance(value, datetime):
+        return value.isoformat()
     if not isinstance(value, str):
         raise _wrong_type(key, "text", value)
     return value
