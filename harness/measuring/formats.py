@@ -137,7 +137,7 @@ def _iso(number: object, per_second: int) -> str | None:
 def _otlp(record: Record) -> Iterator[LoggedTurn]:
     for span in _spans(record):
         attributes = {
-            each.get("key"): _value(each.get("value"))
+            str(each.get("key")): _value(each.get("value"))
             for each in _list(span.get("attributes"))
             if isinstance(each, Mapping)
         }

@@ -28,8 +28,26 @@ AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
 )
 _MOST_SIGNATURES: Final = 50
 _SAMPLES: Final = 3
-# Without a request, or without a body, nothing tells which turns repeat each other.
-_CLUSTER: Final = "CASE WHEN asked = '' THEN digest ELSE asked END"
+# Without a request, nothing tells which turns repeat each other.
+_TURNS: Final = """
+CREATE OR REPLACE TEMP TABLE turns AS
+SELECT
+    provider, model, prompt, dialect, success, blame, signature, lacks, why, file, position,
+    parse_errors > 0 AS rejected,
+    coalesce(CAST(TRY_CAST(time AS TIMESTAMP) AS DATE)::VARCHAR, '') AS day,
+    CASE WHEN asked = '' THEN digest ELSE asked END AS cluster
+FROM (
+    SELECT DISTINCT ON (digest, asked, model) * FROM read_parquet(?)
+    ORDER BY digest, asked, model, file, position
+)
+"""
+_SIGNATURES: Final = """
+SELECT
+    signature, blame, count(*) AS n, list_sort(list_distinct(list(model))),
+    arg_min(why, (file, position)), min((file, position), $samples)
+FROM turns WHERE NOT success
+GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
+"""
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -114,12 +132,7 @@ class _Tables:
             files,
         )
         self._ask(
-            "CREATE OR REPLACE TEMP TABLE turns AS "
-            "SELECT provider, model, prompt, dialect, success, parse_errors > 0 AS rejected, blame, "
-            "signature, coalesce(CAST(TRY_CAST(time AS TIMESTAMP) AS DATE)::VARCHAR, '') AS day, "
-            f"{_CLUSTER} AS cluster, lacks, why, file, position "
-            "FROM (SELECT DISTINCT ON (digest, asked, model) * FROM read_parquet(?) "
-            "ORDER BY digest, asked, model, file, position)",
+            _TURNS,
             files,
         )
 
@@ -148,7 +161,7 @@ class _Tables:
         )
 
     def _lines(self, axis: Sequence[Dimension]) -> tuple[RateLine, ...]:
-        """Return the line of each combination of names, those best first, those with an unknown name last."""
+        """Return the line of each combination of names, best first, unknown last."""
         success, rejected = (self._shares(axis, column) for column in ("success", "rejected"))
         failed: dict[tuple[str, ...], dict[Blame, int]] = {}
         columns = "".join(f"{each}, " for each in axis)
@@ -173,10 +186,10 @@ class _Tables:
             f"GROUP BY ALL ORDER BY ALL"
         )
         found: dict[tuple[str, ...], list[Cluster]] = {}
-        for *names, k, n, times in self._ask(sql):
-            found.setdefault(tuple(names), []).append(Cluster(k, n, times))
+        for *each, k, n, times in self._ask(sql):
+            found.setdefault(tuple(each), []).append(Cluster(k, n, times))
         alike = intraclass_correlation(found.values())
-        shares = {}
+        shares: dict[tuple[str, ...], tuple[Share, int]] = {}
         for names, clusters in found.items():
             sure = clustered_interval(clusters, alike)
             k = sum(it.k * it.times for it in clusters)
@@ -185,15 +198,11 @@ class _Tables:
         return shares
 
     def _signatures(self) -> tuple[Signature, ...]:
-        sql = (
-            "SELECT signature, blame, count(*) AS n, list_sort(list_distinct(list(model))), "
-            f"arg_min(why, (file, position)), min((file, position), {_SAMPLES}) "
-            "FROM turns WHERE NOT success "
-            "GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT ?"
-        )
+        values = {"samples": _SAMPLES, "most": _MOST_SIGNATURES}
+        rows = self._database.execute(_SIGNATURES, values).fetchall()
         return tuple(
             Signature(signature, blame, n, tuple(models), why, tuple(map(tuple, places)))
-            for signature, blame, n, models, why, places in self._ask(sql, _MOST_SIGNATURES)
+            for signature, blame, n, models, why, places in rows
         )
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:

@@ -18,7 +18,6 @@ from harness.errors import UnreadableError
 from harness.providers import UNKNOWN
 from harness.recording.identify import detected, model_of, prompt_of, provider
 from harness.turns.exact_json import encode_json
-
 from harness.wire.interaction import Interaction, Read, Request
 
 Lack = Literal["reads", "bytes", "request", "time", "finish"]
@@ -71,7 +70,9 @@ def turn_of_record(record: Mapping[str, Any]) -> LoggedTurn:
     )
     by = texts["provider"] or provider(texts["uri"])
     if not texts["dialect"]:
-        interaction = msgspec.structs.replace(interaction, dialect=detected(interaction, by).dialect)
+        interaction = msgspec.structs.replace(
+            interaction, dialect=detected(interaction, by).dialect
+        )
     if interaction.dialect not in DIALECTS:
         raise UnreadableError(
             f"unknown dialect {interaction.dialect!r}",

@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
-from typing import IO, Final, Literal
+from typing import IO, Final, Literal, cast
 
 import msgspec
 
@@ -134,7 +134,9 @@ def find_turns(file: str, position: int, mapping: Mapping[str, str]) -> Iterator
 def _archive_of(file: str) -> str:
     """Return the archive of a member, whose name follows that of the archive; "" if it is none."""
     lowered = file.lower()
-    ends = (lowered.find(f"{suffix}/") + len(suffix) for suffix in _ARCHIVES if f"{suffix}/" in lowered)
+    ends = (
+        lowered.find(f"{suffix}/") + len(suffix) for suffix in _ARCHIVES if f"{suffix}/" in lowered
+    )
     return file[: min(ends, default=0)]
 
 
@@ -204,7 +206,7 @@ def _file(name: str, mapping: Mapping[str, str]) -> Iterator[Read]:
                 yield from _members(_tar_members(file), name, mapping)
             elif lowered.removesuffix(".gz").endswith(_LINES):
                 with gzip.open(file) as lines:
-                    yield from _lines(lines, name, 0, 0, mapping)
+                    yield from _lines(cast("IO[bytes]", lines), name, 0, 0, mapping)
             else:
                 yield from _recording(name, file.read(_LONGEST + 1))
     except (HarnessError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
@@ -263,12 +265,16 @@ def _recording(name: str, data: bytes) -> Iterator[Read]:
             yield Unread(name, at, why, damaged=False)
             continue
         for interaction in cassette.interactions:
-            yield name, at, LoggedTurn(
-                interaction,
-                cassette.provider,
-                cassette.model,
-                cassette.prompt,
-                cassette.origin.at,
-                () if interaction.reads_kept else ("reads",),
+            yield (
+                name,
+                at,
+                LoggedTurn(
+                    interaction,
+                    cassette.provider,
+                    cassette.model,
+                    cassette.prompt,
+                    cassette.origin.at,
+                    () if interaction.reads_kept else ("reads",),
+                ),
             )
             at += 1

@@ -63,7 +63,7 @@ def read_all(*places: Path) -> list[tuple[str, int, str]]:
     parts = parts_of(map(str, places))
     found = [each for part in parts for each in read_part(part, {})]
     assert not any(isinstance(each, Unread) for each in found), found
-    return [(each[0], each[1], each[2].model) for each in found]  # type: ignore[index,misc]
+    return [(each[0], each[1], each[2].model) for each in found]  # type: ignore[index]
 
 
 @given(st.lists(st.text(max_size=30), max_size=20), st.integers(1, 200), st.booleans())
@@ -71,7 +71,10 @@ def test_each_line_is_in_one_part(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], size: int, ends: bool
 ) -> None:
     path = tmp_path_factory.mktemp("log") / "a.jsonl"
-    lines = [json.dumps({"body": text, "dialect": "openai-chat", "model": f"m{n}"}) for n, text in enumerate(texts)]
+    lines = [
+        json.dumps({"body": text, "dialect": "openai-chat", "model": f"m{n}"})
+        for n, text in enumerate(texts)
+    ]
     path.write_text("\n".join(lines) + "\n" * ends)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "PART_BYTES", size)
@@ -90,12 +93,16 @@ def test_each_container_gives_the_same_turns(tmp_path: Path) -> None:
         info = tarfile.TarInfo("../../a.jsonl")
         info.size = len(data)
         tar.addfile(info, io.BytesIO(data))
-    table = f"COPY (SELECT * FROM read_json('{tmp_path / 'a.jsonl'}')) TO '{tmp_path / 'e.parquet'}'"
+    table = (
+        f"COPY (SELECT * FROM read_json('{tmp_path / 'a.jsonl'}')) TO '{tmp_path / 'e.parquet'}'"
+    )
     database().cursor().execute(table)
     names = ("a.jsonl", "b.jsonl.gz", "c.zip", "d.tar.gz", "e.parquet")
     read = {name: read_all(tmp_path / name) for name in names}
     models = [f"m{n}" for n in range(9)]
-    assert {name: [model for _, _, model in found] for name, found in read.items()} == dict.fromkeys(names, models)
+    assert {
+        name: [model for _, _, model in found] for name, found in read.items()
+    } == dict.fromkeys(names, models)
     for found in read.values():
         file, position, model = found[3]
         assert [each.model for each in find_turns(file, position, {})] == [model]
@@ -104,15 +111,18 @@ def test_each_container_gives_the_same_turns(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_costs_itself(tmp_path: Path) -> None:
     good = json.dumps(record(1))
-    (tmp_path / "a.jsonl").write_text(f"{good}\n{{\n[]\n\n{good[:-1]}, \"status\": \"x\"}}\n{good}\n")
+    (tmp_path / "a.jsonl").write_text(f'{good}\n{{\n[]\n\n{good[:-1]}, "status": "x"}}\n{good}\n')
     (tmp_path / "b.zip").write_bytes(b"PK\x03\x04 cut")
     (tmp_path / "c.txt").write_text("words")
     (tmp_path / "d.parquet.tar").write_bytes(b"no archive")
     found = [each for part in parts_of([str(tmp_path)]) for each in read_part(part, {})]
     damaged = [each for each in found if isinstance(each, Unread) and each.damaged]
-    assert [Path(each.file).name for each in damaged] == ["a.jsonl"] * 3 + ["b.zip", "d.parquet.tar"]
+    assert [Path(each.file).name for each in damaged] == ["a.jsonl"] * 3 + [
+        "b.zip",
+        "d.parquet.tar",
+    ]
     assert damaged[1].why == "expected an object, found list"
-    assert sum(not isinstance(each, Unread) for each in found) == 2  # noqa: PLR2004 - the good lines
+    assert sum(not isinstance(each, Unread) for each in found) == 2
 
 
 class Flaky(ThreadPoolExecutor):
@@ -141,7 +151,7 @@ def measure_with(folder: Path, log: Path, start: Callable[[], Executor]) -> Meas
 def test_a_lost_worker_loses_and_doubles_nothing(tmp_path: Path) -> None:
     log = write_log(tmp_path / "a.jsonl", 60)
     whole = measure_with(tmp_path / "one", log, lambda: ThreadPoolExecutor(1))
-    assert whole.turns == 60  # noqa: PLR2004 - as many as were written
+    assert whole.turns == 60
     Flaky.left = 3
     assert measure_with(tmp_path / "two", log, lambda: Flaky(2)) == whole
     assert Flaky.left < 0
@@ -170,7 +180,7 @@ def test_dask_gives_the_same_numbers(tmp_path: Path, cluster: str) -> None:
     log = write_log(tmp_path / "a.jsonl", 60)
     whole = measure_with(tmp_path / "one", log, lambda: ThreadPoolExecutor(1))
     with executors(cluster, 1) as (start, at_once):
-        assert at_once == 2  # noqa: PLR2004 - workers
+        assert at_once == 2
         assert measure_with(tmp_path / "two", log, start) == whole
 
 
@@ -209,7 +219,7 @@ def test_the_command_prints_rates_and_keeps_samples_without_secrets(tmp_path: Pa
     assert "parse error · " in text
     assert errors == f"3 failed turns in {output / 'samples'}\n"
     samples = sorted(output.glob("samples/*.yaml"))
-    assert len(samples) == 3  # noqa: PLR2004 - of one signature
+    assert len(samples) == 3
     assert all(SECRET not in each.read_text() for each in samples)
     assert load_cassette(samples[0]).interactions[0].body == BROKEN.format(id=0).encode()
     found = msgspec.json.decode((output / "measured.json").read_bytes(), type=Measured)
@@ -228,7 +238,7 @@ def test_the_command_says_what_it_could_not_read(tmp_path: Path) -> None:
     assert (code, text) == (2, "")
     assert errors.startswith(f"1 record, cannot be read:\n  {log}#0: no JSON: ")
     log.write_text(json.dumps({"type": "SPAN", "output": 1, "trace_id": "t"}))
-    assert run(log, "-o", tmp_path / "out")[0] == 5  # noqa: PLR2004 - nothing selected
+    assert run(log, "-o", tmp_path / "out")[0] == 5
     mapping = tmp_path / "map.yaml"
     mapping.write_text("boddy: x")
     with pytest.raises(UsageError, match="unknown key `boddy`"):
