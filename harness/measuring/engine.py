@@ -158,7 +158,9 @@ def _run(
             # Noted first, so that a pool which breaks here does not lose it.
             noted: Future[PartCount] = Future()
             under_way[noted] = part
-            under_way[submit(part)] = under_way.pop(noted)
+            submitted = submit(part)
+            del under_way[noted]
+            under_way[submitted] = part
         if not under_way:
             return
         done, _ = wait(under_way, return_when=FIRST_COMPLETED)
