@@ -36,7 +36,7 @@ class PartCount(msgspec.Struct, frozen=True):
 
     Fields:
         turns: how many were measured.
-        skipped, damaged: how many records are no turns, or cannot be read.
+        skipped, damaged: how many records have no turn, and how many cannot be read.
         examples: the first of those.
     """
 

@@ -175,7 +175,7 @@ def _structured(value: object) -> Any:  # noqa: ANN401 - any JSON
     try:
         return msgspec.json.decode(value)
     except (ValueError, RecursionError):
-        raise UnreadableError("an attribute of `gen_ai` is no JSON, perhaps cut") from None
+        raise UnreadableError("an attribute of `gen_ai` is not JSON, perhaps cut") from None
 
 
 def _span_turn(span: Record, attributes: Record) -> LoggedTurn:

@@ -189,7 +189,7 @@ def test_a_mapping_names_the_columns_of_a_table() -> None:
         ({"body_base64": "§"}, "`body_base64`: expected base64, found other text"),
         ({"body": SSE, "status": "ok"}, "`status`: expected a number, found str"),
         ({"custom_id": "1", "response": "x"}, "`response`: expected an object, found str"),
-        (span(output__messages='[{"role": '), "an attribute of `gen_ai` is no JSON, perhaps cut"),
+        (span(output__messages='[{"role": '), "an attribute of `gen_ai` is not JSON, perhaps cut"),
         (span(output__messages="[]"), "`gen_ai.output.messages` has no message"),
     ],
 )
