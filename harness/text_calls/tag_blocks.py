@@ -29,7 +29,10 @@ from harness.text_calls.tags import (
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
 # The text ended in a tag, perhaps of special tokens, which is not text after the block.
-_CUT_TAG: Final = re.compile(r"(?:<(?:\|[a-z]{1,8}\|>)?[^<>\n]{0,200}(?:<\|?[a-z]{0,8}\|?)?)?")
+_CUT_TAG: Final = re.compile(
+    r"(?:<(?:\|[a-z]{1,8}\|>)?"
+    r'(?:[^\s<>]+(?:\s[a-z]*(?:="?[^<>\n"]{0,128}"?)?){0,2})?(?:<\|?[a-z]{0,8}\|?)?)?'
+)
 # What the calls of some notation begin with.
 _MARKUP: Final = re.compile(r"<\S|[\[{`~]|Action")
 
@@ -183,8 +186,9 @@ class TagBlockEnd(Ending):
             is_call = kind == END_CALL and self._wrapped
             self._state = self._after_open if is_call else self._after_all
             self._candidate = end
-        elif self._nests(kind) > 0:
-            self._depth = 1
+        elif kind in (BLOCK, CALL):
+            self._quotes = True
+            self._depth = max(0, self._nests(kind))
         return MORE
 
     def _after_value(self, kind: str, start: int, end: int) -> int:
@@ -214,13 +218,6 @@ class TagBlockEnd(Ending):
         return self._in_value(kind, start, end)
 
 
-def _without_cut_tag(grammar: Grammar, text: str) -> str:
-    """Return `text` without the beginning of a tag in which it ends."""
-    last = max((tag.end() for tag in grammar.tags.finditer(text)), default=0)
-    at = text.find("<", last)
-    return text[:at] if at >= 0 and _CUT_TAG.fullmatch(text, at) else text
-
-
 class TagDialect(TextDialect):
     """A dialect whose blocks are tags.
 
@@ -248,8 +245,7 @@ class TagDialect(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
-        text = block.text if block.closed else _without_cut_tag(self.grammar, block.text)
-        return read_tagged_calls(self.grammar, text, block.offered)
+        return read_tagged_calls(self.grammar, block.text, block.offered)
 
 
 _NAME: Final = r"""[^"'<>\n]{1,128}"""
@@ -269,7 +265,7 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     key = rf"name\s{{0,4}}=\s{{0,4}}(?P<_k>[\"'])(?P<key>{_NAME})(?P=_k)"
     string = r"(?:\s{1,8}string\s{0,4}=\s{0,4}[\"'](?P<string>true|false)[\"'])?"
     # An opening tag that no other tag follows is part of a value that speaks of it.
-    calls = rf"(?=\s{{0,16}}{begin}invoke\s)"
+    calls = rf"(?=\s{{0,16}}{begin}invoke[\s>])"
     goes_on = rf"(?=\s{{0,16}}(?:{begin}parameter\s|{close}invoke))"
     kinds = (
         rf"(?P<block>{begin}{block}{_END}{calls})",

@@ -3,7 +3,8 @@
 Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
 TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, because prose may
 speak of it; a special token counts anywhere, but not with a space after it. Source: chat
-templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3 and Magistral.
+templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral and
+MiniMax-M3.
 """
 
 from typing import Final
@@ -12,8 +13,9 @@ from harness.text_calls.boundaries import Ending, literal_end
 from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
 
 # Opening marker -> the only one that closes it.
+_TAGS: Final = ("think", "thinking", "thought", "reasoning", "seed:think", "mm:think")
 _CLOSERS: Final = {
-    **{f"<{it}>": f"</{it}>" for it in ("think", "thinking", "thought", "reasoning", "seed:think")},
+    **{f"<{it}>": f"</{it}>" for it in _TAGS},
     "[THINK]": "[/THINK]",
     "\u25c1think\u25b7": "\u25c1/think\u25b7",
     "<|open|>think<|sep|>": "<|close|>think<|sep|>",
