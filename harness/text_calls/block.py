@@ -81,7 +81,10 @@ class Transcript:
         border = section or self.section
         if border:
             self.hide()
-            self.output.meet(border.line_ends, border.line_ends, section=True)
+            # Those between words and reasoning divide the words from others after it.
+            own = self.section is not None or self.visible.blank
+            before = border.line_ends if own else 0
+            self.output.meet(before, border.line_ends, section=True)
         self.section = section if section is not None and section.reasoning else None
         self.message = section if section is not None and section.opens is not None else None
         self._thought = Context()

@@ -46,7 +46,8 @@ def _broken_pattern(
     """Return the pattern of a closer, of an opener after a bracket, and of blank `lines`."""
     closing = any_literal(*closers)
     # Special tokens may follow the bracket. A closer among them comes first in the text.
-    closed = rf"[}}\]]\s{{0,24}}+(?:(?!{closing})<\|\w{{1,32}}+\|>\s{{0,24}}+){{0,2}}+"
+    markers = any_literal(*closers, *openers)
+    closed = rf"[}}\]]\s{{0,24}}+(?:(?!{markers})<\|\w{{1,32}}+\|>\s{{0,24}}+){{0,2}}+"
     after_bracket = [f"{closed}({any_literal(*openers)})"] if openers else []
     blank = [_BLANK_LINE] if lines else []
     return re.compile("|".join([closing, *after_bracket, *blank]))

@@ -9,16 +9,74 @@ Source: chat templates of Granite 3.x, Jamba 1.5, Phi-4-mini and InternLM 2, and
 that engines ship for them. xLAM's array without any marker is bare JSON.
 """
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import SPACE, Ending, Head
-from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
+from harness.text_calls.boundaries import MORE, SPACE, Ending, Head
+from harness.text_calls.dialect import (
+    HEAD_CHARACTERS,
+    BlockStart,
+    RawBlock,
+    TextDialect,
+    WrittenCall,
+)
 from harness.text_calls.json_calls import read_marked_calls, write_json_call
 from harness.text_calls.json_end import JsonEnd
 
-_ARRAY: Final = (Head(SPACE, r"\[", SPACE, r"[{\]]", commits=2),)
-_ARRAY_OR_OBJECT: Final = (*_ARRAY, Head(SPACE, r"\{"))
+# How a list goes on after its bracket, and an object after its brace; in prose about the marker
+# a word follows, after a space. The last form is an item that lost its beginning.
+_IN_OBJECT: Final = ((SPACE, r"[\"'}]"), (r"\w",))
+_IN_LIST: Final = (
+    *((SPACE, r"\{", *form) for form in _IN_OBJECT),
+    (SPACE, r"\]"),
+    (SPACE, r"[\w.\-]{1,64}+", r"[\"(]"),
+)
+_LIST: Final = tuple(Head(SPACE, r"\[", *form, commits=2) for form in _IN_LIST)
+_OBJECT: Final = tuple(Head(SPACE, r"\{", *form, commits=2) for form in _IN_OBJECT)
+# After a marker that has the bracket.
+_REST_OF_LIST: Final = tuple(Head(*form) for form in _IN_LIST)
+# Words without any markup after the brackets that close broken JSON.
+_WORDS: Final = re.compile(
+    r"[}\]\"]\s{0,24}+,?\s{0,24}+\](?=[^\[\]{}<\"`]*\Z)|\}\s{0,24}+\}(?=[^\[\]{}<\"`]*\Z)"
+)
+
+
+class WordsEnd(JsonEnd):
+    """The end of JSON whose closing marker may be missing.
+
+    If the JSON is broken, words may follow it that are not a part of it. They are shown only if
+    they cannot be markup, because a string that is quoted wrongly may contain some.
+    """
+
+    def __init__(
+        self,
+        opened: str,
+        *,
+        trailers: tuple[str, ...],
+        noise: tuple[str, ...],
+        openers: tuple[str, ...],
+    ) -> None:
+        super().__init__(opened, closers=(*trailers, *noise), openers=openers)
+        self._trailers = trailers
+        self._texts: list[str] = []
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        self._texts.append(text[start:])
+        end = super().feed(text, start)
+        if end == MORE or not self.broken:
+            return end
+        whole = "".join(self._texts)
+        return end if whole.startswith(self._trailers, end) else self._before_words(whole[:end])
+
+    def close(self) -> int:
+        """See `Ending.close`."""
+        return self._before_words("".join(self._texts)) if self.broken else super().close()
+
+    def _before_words(self, whole: str) -> int:
+        last = _WORDS.search(whole)
+        return last.end() if last else len(whole)
 
 
 class MarkedJson(TextDialect):
@@ -26,8 +84,18 @@ class MarkedJson(TextDialect):
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or a marker where it is broken."""
-        closers = (*self.trailers, *self.noise)
-        return JsonEnd(_opened(opener), closers=closers, openers=self.openers)
+        return WordsEnd(
+            _opened(opener), trailers=self.trailers, noise=self.noise, openers=self.openers
+        )
+
+    def starts(self, start: BlockStart) -> bool | None:
+        """JSON follows the marker, or nothing, because the reply was cut."""
+        alone = start.final and len(start.head) < HEAD_CHARACTERS and not start.head.strip()
+        return alone or super().starts(start)
+
+    def amid_line(self, start: BlockStart) -> bool | None:
+        """A sentence may end with the marker."""
+        return True if start.head.strip() else False if start.final else None
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""
@@ -53,7 +121,7 @@ class Granite(MarkedJson):
     name = "granite"
     title = "An array after <|tool_call|> (IBM Granite 3)"
     openers = ("<|tool_call|>", "<tool_call>")
-    heads = dict.fromkeys(openers, _ARRAY)
+    heads = dict.fromkeys(openers, _LIST)
     noise = ("<|end_of_text|>",)
     markers = (*openers, *noise)
 
@@ -64,7 +132,7 @@ class Jamba(MarkedJson):
     name = "jamba"
     title = "An array in <tool_calls> tags (AI21 Jamba)"
     openers = ("<tool_calls>",)
-    heads = dict.fromkeys(openers, _ARRAY)
+    heads = dict.fromkeys(openers, _LIST)
     trailers = orphans = ("</tool_calls>",)
     closed_by_trailer = True
     noise = ("<|eom|>",)
@@ -76,7 +144,7 @@ class Phi(MarkedJson):
 
     name = "phi"
     title = "An array between <|tool_call|> tokens, or after functools (Phi-4-mini)"
-    heads: ClassVar = {"<|tool_call|>": _ARRAY_OR_OBJECT, "functools[": (Head(SPACE, r"[{\]]"),)}
+    heads: ClassVar = {"<|tool_call|>": (*_LIST, *_OBJECT), "functools[": _REST_OF_LIST}
     openers = tuple(heads)
     trailers = orphans = ("<|/tool_call|>",)
     noise = ("<|end|>",)
@@ -93,7 +161,7 @@ class InternLM(MarkedJson):
         "<|action_start|> <|plugin|>",
         "<|action_start|>\n<|plugin|>",
     )
-    heads = dict.fromkeys(openers, _ARRAY_OR_OBJECT)
+    heads = dict.fromkeys(openers, (*_LIST, *_OBJECT))
     trailers = orphans = ("<|action_end|>",)
     closed_by_trailer = True
     noise = ("<|im_end|>",)

@@ -39,7 +39,7 @@ class Minimax(TagDialect):
     openers = (_BLOCK, _LINES)
     heads: ClassVar = {
         _BLOCK: (Head(SPACE, *literal("<invoke"), r"\s", commits=0),),
-        _LINES: (Head(SPACE, r"[{\[]"),),
+        _LINES: (Head(SPACE, r"\{"),),
     }
     trailers = (_LINES_CLOSER, "</minimax:tool_call>")
     untyped_end = True

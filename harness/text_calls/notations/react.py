@@ -82,6 +82,7 @@ class ReAct(TextDialect):
     heads: ClassVar = dict.fromkeys(_LABELS, _OBJECTS)
     begins_line = True
     between = "\n"
+    line_ends = 1
     open_ended = True
     taught_by = (ACTION, INPUT)
     markers = tuple(it for it, label in _LABELS.items() if label in (ACTION, INPUT))
@@ -100,7 +101,13 @@ class ReAct(TextDialect):
         if label == ANSWER:
             return Section(reasoning=False, closers=(), header=space, voids=_BOTH)
         if label == THOUGHT:
-            return Section(reasoning=True, closers=(), header=space, ended_by=self.openers)
+            return Section(
+                reasoning=True,
+                closers=(),
+                header=space,
+                ended_by=self.openers,
+                line_ends=self.line_ends,
+            )
         return None
 
     def ending(self, opener: str) -> Ending:
