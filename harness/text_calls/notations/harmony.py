@@ -213,7 +213,8 @@ class Harmony(TextDialect):
             return (WrittenCall(arguments=body, error="the call names no recipient"),)
         if not message.marked:
             return (WrittenCall(message.to, error="no message token precedes its arguments"),)
-        return (WrittenCall(message.to, body),)
+        error = "" if body or block.closed else "the text ended before its arguments"
+        return (WrittenCall(message.to, body, error=error),)
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
         """A message on `analysis` that is not a call is reasoning."""
