@@ -276,7 +276,8 @@ def opening_of(
             counts = here.line_blank or dialect.amid_line(block)
             return Opening(dialect, block) if counts else WAIT if counts is None else None
         wait = wait or (begins is None and not over)
-        if place.cut and dialect.explicit and not (head.strip() and here.mentions):
+        said = emitted.example or (head.strip() and here.mentions)
+        if place.cut and dialect.explicit and not said:
             partial = BlockStart(opener, head, place.offered, final=False)
             cut = Opening(dialect, block, cut=True) if dialect.starts(partial) is None else cut
     return WAIT if wait else cut
