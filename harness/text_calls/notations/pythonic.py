@@ -74,7 +74,10 @@ class TaggedPythonic(TextDialect):
     name = "pythonic-tags"
     title = "Python calls in <|python_start|> or <function_calls> (Llama 4, Olmo 3)"
     openers = tuple(_CLOSERS)
-    heads: ClassVar = {openers[0]: (_PYTHON, Head(SPACE, r"\{")), openers[1]: (_PYTHON,)}
+    heads: ClassVar = {
+        openers[0]: (_PYTHON, Head(SPACE, r"\{"), Head(SPACE, r"\[", SPACE, r"\]")),
+        openers[1]: (_PYTHON,),
+    }
     orphans = (_CLOSERS[openers[0]],)
     noise = ("<|eom|>", "<|eot|>")
     markers = (*openers, *_CLOSERS.values())
