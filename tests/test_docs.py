@@ -167,6 +167,8 @@ def test_the_text_dialects_are_shown_as_they_are_written() -> None:
     }
     assert [name for name, section in shown.items() if section not in text] == []
     assert set(re.findall(r"^## (\S+)$", text, re.MULTILINE)) == set(TEXT_DIALECTS)
+    line_ends = re.findall(r"^\| \[`([\w-]+)`\].* (\d) \|$", text, re.MULTILINE)
+    assert dict(line_ends) == {name: str(it.line_ends) for name, it in TEXT_DIALECTS.items()}
 
 
 @pytest.mark.parametrize(

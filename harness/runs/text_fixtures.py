@@ -7,7 +7,7 @@ the turn that must come of it, as the scenario states it.
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -49,6 +49,7 @@ class TextFixture(msgspec.Struct, frozen=True, kw_only=True):
         scenario: its id.
         text_dialect: the notation of the calls.
         policies: choices that the expectation rests on; for any other, the default counts.
+        white_space: how text and reasoning are compared.
         capabilities: what a reader must support in addition.
         quirks: ids of the catalogue that the responses show.
     """
@@ -58,6 +59,7 @@ class TextFixture(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     text_dialect: str
     policies: dict[str, str]
+    white_space: Literal["exact", "loose"]
     capabilities: tuple[str, ...]
     quirks: tuple[str, ...]
     references: tuple[str, ...]
@@ -81,6 +83,7 @@ def text_fixtures(subjects: Iterable[Subject]) -> Iterator[TextFixture]:
             title=scenario.title,
             text_dialect=scenario.text_dialect,
             policies=scenario.policies,
+            white_space="loose" if any(it.loose_space for it in scenario.expect) else "exact",
             capabilities=scenario.capabilities,
             quirks=scenario.quirks,
             references=scenario.references,

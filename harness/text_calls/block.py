@@ -20,6 +20,7 @@ class Transcript:
     Fields:
         output: the text itself.
         section: the reasoning that is open; None in visible text.
+        message: the section that is open, if most markers mean nothing in it.
         visible: where in the visible text we are.
     """
 
@@ -27,6 +28,7 @@ class Transcript:
         self.output = Output()
         self.visible = Context()
         self.section = section
+        self.message: Section | None = None
         self._thought = Context()
         self._code = policy.code == "text"
         self._quoted = policy.quoted == "text"
@@ -66,8 +68,12 @@ class Transcript:
         border = section or self.section
         if border:
             self.hide()
-            self.output.meet(border.line_ends, border.line_ends, section=True)
+            # Those between words and reasoning divide the words from others after it.
+            own = self.section is not None or self.visible.blank
+            before = border.line_ends if own else 0
+            self.output.meet(before, border.line_ends, section=True)
         self.section = section if section is not None and section.reasoning else None
+        self.message = section if section is not None and section.opens is not None else None
         self._thought = Context()
 
     def emit(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
@@ -202,7 +208,7 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
     """
     if emitted.after_fence:
         return dialect.explicit and not dialect.begins_line
-    if dialect.whole:
+    if dialect.whole or opener in dialect.first:
         return start
     if dialect is THINK:
         return emitted.section is None and (opener in TOKENS or emitted.visible.line_blank)

@@ -200,6 +200,7 @@ def any_of(answers: Iterable[bool | None]) -> bool | None:
 
 
 _NEWLINE: Final = "\n"
+_MOST_SPACES: Final = 24
 BRACKETS: Final = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
@@ -231,6 +232,7 @@ class Notation:
     Args:
         quotes: how strings begin and end.
         closers: markers that end a block, where they are outside strings.
+        openers: markers that begin such a block, which a broken string may quote.
         before: markers that begin something else, where the block ends too.
         brackets: the block ends where its brackets are balanced.
     """
@@ -240,10 +242,12 @@ class Notation:
         quotes: tuple[Quote, ...],
         closers: tuple[str, ...] = (),
         *,
+        openers: tuple[str, ...] = (),
         before: tuple[str, ...] = (),
         brackets: bool = False,
     ) -> None:
         self.closers = closers
+        self.openers = openers
         self.before = before
         self.quotes = {quote.mark: quote for quote in quotes}
         words = (*self.quotes, *closers, *before, *(BRACKETS if brackets else ()))
@@ -276,8 +280,44 @@ def _inside(quote: Quote) -> _Tokens:
     return _Tokens(words, escapes=quote.escapes)
 
 
+class _BrokenEnd(Ending):
+    """The end of a block whose string has a line end that it must not have.
+
+    Its quotation mark may be missing, or the string is a text with lines that quotes markup. So
+    only a closing marker after a bracket counts that no opening marker in the text precedes.
+    """
+
+    def __init__(self, notation: Notation) -> None:
+        opener = any_literal(*notation.openers) or r"(?!)"
+        closer = any_literal(*notation.closers)
+        shut = rf"[)\]}}]\s{{0,{_MOST_SPACES}}}+"
+        self._pattern = re.compile(rf"(?P<opener>{opener})|(?P<shut>{shut})?(?:{closer})")
+        self._span = 1 + _MOST_SPACES + max(map(len, (*notation.openers, *notation.closers)))
+        self._depth = 0
+        self._rest = ""
+        self._taken = 0
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        buffer, offset = self._rest + text[start:], self._taken - len(self._rest)
+        at = 0
+        for match in self._pattern.finditer(buffer):
+            at = match.end()
+            if match["opener"]:
+                self._depth += 1
+            elif self._depth:
+                self._depth -= 1
+            elif match["shut"]:
+                return offset + at
+        self._taken += len(text) - start
+        self._rest = buffer[max(at, len(buffer) - self._span) :]
+        return MORE
+
+
 class QuotedEnd(Ending):
     """The end of one block in `notation`; its closing marker belongs to it.
+
+    A string that the end of the text cuts has no end, whatever markers it contains.
 
     Args:
         depth: how many brackets the opening marker itself opened.
@@ -285,32 +325,38 @@ class QuotedEnd(Ending):
 
     def __init__(self, notation: Notation, depth: int = 0) -> None:
         self._notation = notation
-        self._closer = literal_end(*notation.closers) if notation.closers else None
-        self._closer_at = MORE
         self._depth = depth
         self._quote = ""
+        # What was taken, and where its last string began, until that is broken; then its end.
+        self._pieces: list[str] = []
+        self._string_at = 0
         self._broken = False
+        self._broken_end: Ending | None = None
         # The tail of what came that may be the beginning of something.
         self._rest = ""
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
         """See `Ending.feed`."""
-        if self._closer is not None and self._closer_at == MORE:
-            self._closer_at = self._closer.feed(text, start)
-        fresh = text[start:]
-        buffer, offset = self._rest + fresh, self._taken - len(self._rest)
-        self._taken += len(fresh)
-        end = self._read(buffer)
-        if end != MORE:
-            return offset + end
-        return self._closer_at if self._broken else MORE
+        if not self._broken:
+            fresh = text[start:]
+            self._pieces.append(fresh)
+            buffer, offset = self._rest + fresh, self._taken - len(self._rest)
+            self._taken += len(fresh)
+            end = self._read(buffer, offset)
+            if end != MORE:
+                return offset + end
+            if not self._broken:
+                return MORE
+            self._broken_end = _BrokenEnd(self._notation) if self._notation.closers else None
+            text, start = "".join(self._pieces), self._string_at
+            self._pieces.clear()
+        if self._broken_end is None:
+            return MORE
+        end = self._broken_end.feed(text, start)
+        return end if end == MORE else self._string_at + end
 
-    def close(self) -> int:
-        """See `Ending.close`."""
-        return self._closer_at
-
-    def _read(self, buffer: str) -> int:
+    def _read(self, buffer: str, offset: int) -> int:
         at = 0
         while not self._broken:
             tokens = self._tokens
@@ -322,7 +368,7 @@ class QuotedEnd(Ending):
                     self._rest = buffer[cut:]
                     return MORE
             at = match.end()
-            if self._is_end(match[0]):
+            if self._is_end(match[0], offset + at):
                 return match.start() if match[0] in self._notation.before else at
         return MORE
 
@@ -330,15 +376,15 @@ class QuotedEnd(Ending):
     def _tokens(self) -> _Tokens:
         return self._notation.inside[self._quote] if self._quote else self._notation.outside
 
-    def _is_end(self, token: str) -> bool:
-        """Take one token; return whether the block ends with it."""
+    def _is_end(self, token: str, at: int) -> bool:
+        """Take one token, which ends at `at`; return whether the block ends with it."""
         if self._quote:
             if token == self._quote:
                 self._quote = ""
             elif token == _NEWLINE:
                 self._broken = True
         elif token in self._notation.quotes:
-            self._quote = token
+            self._quote, self._string_at = token, at
         elif token in BRACKETS:
             self._depth += BRACKETS[token]
             return self._depth <= 0

@@ -238,7 +238,7 @@ class Context:
             self.blank = self.line_blank = False
             self._quote = part.lstrip().startswith(">")
         if not self.fence:
-            self._count(part)
+            self._count(_TICKS.sub("", part) if markup else part)
 
     def _count(self, part: str) -> None:
         """A code span ends with as many backticks in a row as it began with."""
@@ -269,7 +269,8 @@ class Context:
                 self._mark(match[1], match[2])
         self._marked = False
         self._lead = ""
-        self._span = self._ticks = 0
+        if not markup:  # a code span that quotes markup has all of its lines
+            self._span = self._ticks = 0
         self._quote = False
         self.line_blank = True
 

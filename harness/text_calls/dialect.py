@@ -102,6 +102,8 @@ class Section(msgspec.Struct, frozen=True):
         closers: the markers that end it; none of them is shown.
         header: how many characters of the head, after the opener, belong to its opening.
         ended_by: openers that end it as well, and begin what they begin.
+        opens: the openers that mean anything in it, all others being text; None for all. Neither
+            they nor its closers count where they are words of the text.
         voids: why calls of the same dialect before it and in it cannot be used; "" if they can.
         line_ends: how many line ends its template writes on each side of its markers, at most.
     """
@@ -110,6 +112,7 @@ class Section(msgspec.Struct, frozen=True):
     closers: tuple[str, ...]
     header: int = 0
     ended_by: tuple[str, ...] = ()
+    opens: tuple[str, ...] | None = None
     voids: str = ""
     line_ends: int = 0
 
@@ -132,6 +135,7 @@ class TextDialect(ABC):
             if `calls` finds no call.
         whole: the block counts only if nothing else but such blocks is in the visible text, so that
             its first marker is before any other visible text.
+        first: openers that count only where nothing visible precedes them.
         last: openers whose block counts only if nothing else but such blocks follows it.
         trailers: markers swallowed after a block, with white space before them, as is `noise`.
         open_ended: text without an end marker may be the input of its calls, so that one which
@@ -157,6 +161,7 @@ class TextDialect(ABC):
     line_ends: ClassVar[int] = 0
     explicit: ClassVar[bool] = True
     whole: ClassVar[bool] = False
+    first: ClassVar[tuple[str, ...]] = ()
     last: ClassVar[tuple[str, ...]] = ()
     trailers: ClassVar[tuple[str, ...]] = ()
     open_ended: ClassVar[bool] = False

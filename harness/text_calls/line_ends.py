@@ -1,6 +1,6 @@
 """Emitted text, without the line ends that a template writes next to its markup.
 
-A template writes a call on a line of its own, and reasoning above a blank line. Those line ends
+A template writes a call on a separate line, and reasoning above a blank line. Those line ends
 are not the model's words. Around a call they come back if words follow, which no template has.
 """
 

@@ -34,7 +34,7 @@ from harness.text_calls.found import (
 from harness.text_calls.notations.bare_json import BARE_JSON
 from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stray import Markup, is_stray, markup_for
+from harness.text_calls.stray import Markup, is_stray, markup_for, opens_in, over_in
 
 _SEPARATORS = re.compile(r"[\s;,]{0,224}")
 _HELD: Final = -1
@@ -184,6 +184,9 @@ class Scanner:
         """A marker is at `at`."""
         if self._markup.may_begin(buffer, at, final=final):
             return self._hold(buffer, at)
+        message = self._transcript.message
+        if message is not None and not opens_in(message, marker, self._transcript.here):
+            return self._in_message(message, marker, buffer, at, final=final)
         if self._section is not None and marker in self._section.closers:
             self._enter(None)
             return at + len(marker)
@@ -193,6 +196,22 @@ class Scanner:
         if opening is not None:
             return self._open(opening, at)
         return self._no_opener(marker, buffer, at, final=final)
+
+    def _in_message(
+        self, message: Section, marker: str, buffer: str, at: int, *, final: bool
+    ) -> int:
+        """A marker is at `at` that opens nothing in this section."""
+        stop, here = at + len(marker), self._transcript.here
+        hidden, ends = over_in(message, marker, here, self._markup, buffer, stop, final=final)
+        if hidden is None:
+            return self._hold(buffer, at)
+        if ends:
+            self._enter(None)
+        if hidden:
+            self._transcript.hide()
+        else:
+            self._transcript.show(marker)
+        return stop
 
     def _opening(
         self, buffer: str, at: int, only: TextDialect | None = None, *, final: bool

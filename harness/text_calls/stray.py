@@ -12,7 +12,7 @@ from typing import Final
 
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.context import FENCES, Context
-from harness.text_calls.dialect import TextDialect
+from harness.text_calls.dialect import Section, TextDialect
 from harness.text_calls.line_ends import MOST_LINE_ENDS
 from harness.text_calls.notations.bare_json import BARE_ANYWHERE
 from harness.text_calls.notations.think import THINK
@@ -49,7 +49,11 @@ class Markup:
         }
         # Code blocks must be seen.
         always = {*self.orphans, *self.noise, *closers, *FENCES}
-        later = {mark for mark, owners in by_opener.items() if not all(it.whole for it in owners)}
+        later = {
+            mark
+            for mark, owners in by_opener.items()
+            if not all(it.whole or mark in it.first for it in owners)
+        }
         words = always | set(by_opener)
         self._start = re.compile(_trie(words))
         self._later = re.compile(_trie(always | later))
@@ -154,21 +158,22 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     noise = marker in markup.noise
     if not noise and not (closers and marker in markup.orphans):
         return False
+    if here.tags.balances(marker):
+        return False
     if here.after_markup or (noise and _ENDS_WORDS.match(here.last)):
-        return not here.tags.balances(marker)
+        return True
     if not noise and not here.line_blank and here.last.isspace():
         return False
-    ends = _line_ends(markup, text, at, final=final)
+    ends = line_over(markup, text, at, final=final)
     if ends is None:
         return None
     # Words about a token do not begin right after it.
     attached = noise and text[at : at + 1].isascii() and text[at : at + 1].isalnum()
     begins_line = here.line_blank and not text[at : at + 1].isspace()
-    stray = ends or attached or begins_line
-    return stray and not here.tags.balances(marker)
+    return ends or attached or begins_line
 
 
-def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
+def line_over(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
     """Whether nothing but markup follows on the line; None if more text must decide."""
     gap = end_of(_SPACES, text, at)
     if gap == len(text):
@@ -176,3 +181,21 @@ def _line_ends(markup: Markup, text: str, at: int, *, final: bool) -> bool | Non
     if markup.may_begin(text, gap, final=final):
         return None
     return text[gap] in "\r\n" or markup.marks(text, gap)
+
+
+def opens_in(section: Section, marker: str, here: Context) -> bool:
+    """Whether `marker` means something in `section` at this position, and is not a word of it."""
+    return marker in (section.opens or ()) and (here.line_blank or not here.last.isspace())
+
+
+def over_in(  # noqa: PLR0913 - the marker, its position, and the section
+    section: Section, marker: str, here: Context, markup: Markup, text: str, at: int, *, final: bool
+) -> tuple[bool | None, bool]:
+    """Return whether `marker` before `text[at:]` is hidden in `section`, and whether it ends it.
+
+    The first is None if more text must decide.
+    """
+    if marker in section.closers:
+        ends = is_stray(marker, here, markup, text, at, closers=False, final=final)
+        return ends, bool(ends)
+    return (line_over(markup, text, at, final=final) if marker in markup.noise else False), False

@@ -4,15 +4,15 @@ A block ends with its closing tag if the tags before it close a value and a call
 after the other. Elsewhere a closing tag may be part of a value: it is the end only if nothing but
 the next block follows. A block that opens inside a value is part of it, up to its own end, so an
 example in a value is never found as a call. If no end is found and text follows a closing tag,
-that text is not part of the block, which is broken.
+that text is not part of the block, which is broken; but with markup in it, it may be the value.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import MORE, SPACE, Ending, Head, literal
-from harness.text_calls.dialect import RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
 from harness.text_calls.tags import (
     BLOCK,
     CALL,
@@ -27,8 +27,11 @@ from harness.text_calls.tags import (
 
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
-# The text ended in a tag, which is not text after the block.
-_CUT_TAG: Final = re.compile(r"(?:<[^\s<>]*)?")
+# The text ended in a tag, perhaps of special tokens, which is not text after the block.
+_CUT_TAG: Final = re.compile(r"(?:<(?:\|[a-z]{1,8}\|>)?[^<>\n]{0,200}(?:<\|?[a-z]{0,8}\|?)?)?")
+# What the calls of some notation begin with, and those that end with a tag of a grammar.
+_MARKUP: Final = re.compile(r"[<\[{`~]|Action")
+_OPENING: Final = re.compile(r"<(?:tool_call>|function|[\w:]{0,16}invoke)")
 
 
 class TagBlockEnd(Ending):
@@ -52,9 +55,12 @@ class TagBlockEnd(Ending):
         self._blank = True
         self._candidate: int
         # How many blocks are open inside a value, and the tags right before, one directly after
-        # the other. Where a broken block may be cut, so that no text is lost.
+        # the other. Where a broken block may be cut, so that no text is lost, and that text.
         self._depth = 0
         self._last = MORE
+        self._rest: list[str] = []
+        # Whether a value quotes an opening tag, so that a closing tag may be part of it.
+        self._quotes = False
         self._run: tuple[str, ...] = ()
 
     def feed(self, text: str, start: int) -> int:
@@ -77,21 +83,29 @@ class TagBlockEnd(Ending):
 
     def close(self) -> int:
         """See `Ending.close`."""
-        blank = self._blank and _CUT_TAG.fullmatch(self._kept) is not None
+        cut_tag = _CUT_TAG.fullmatch(self._kept) is not None
+        blank = self._blank and cut_tag
         if self._state == self._after_all and blank:
             return self._candidate
-        return MORE if self._state in self._maybe and blank else self._last
+        rest = "".join(self._rest) + ("" if cut_tag else self._kept)
+        if (self._state in self._maybe and blank) or _MARKUP.search(rest):
+            return MORE
+        return self._last
 
     def _pass(self, buffer: str, start: int, stop: int) -> None:
-        if self._blank and start < stop:
-            self._blank = buffer[start:stop].isspace()
+        if start == stop:
+            return
+        self._blank = self._blank and buffer[start:stop].isspace()
+        self._quotes = self._quotes or _OPENING.search(buffer, start, stop) is not None
+        if self._last != MORE:
+            self._rest.append(buffer[start:stop])
 
     def _tag(self, kind: str, start: int, end: int) -> int:
         """Take a tag; return the end of the block where it is known now."""
         if self._depth:
             return self._nested(kind, end)
         if kind in (BLOCK, CALL, PARAMETER):
-            self._last = MORE
+            self._cut_at(MORE)
         if self._state in self._maybe and not self._blank:
             # Text follows, so what looked like the end was part of the value.
             self._state = self._in_value
@@ -105,10 +119,14 @@ class TagBlockEnd(Ending):
         )
         self._run = (*self._run[1 - len(closing) :], kind) if self._blank else (kind,)
         if self._run == closing:
-            self._last = end
+            self._cut_at(end)
         elif kind in (BLOCK, CALL):
-            self._last = MORE
+            self._cut_at(MORE)
         return MORE
+
+    def _cut_at(self, end: int) -> None:
+        self._last = end
+        self._rest.clear()
 
     def _nests(self, kind: str) -> int:
         opens, closes = (BLOCK, END_BLOCK) if self._wrapped else (CALL, END_CALL)
@@ -151,7 +169,7 @@ class TagBlockEnd(Ending):
     def _may_cut(self, start: int) -> None:
         """Before the first closing tag of its last call a block is surely broken."""
         if self._last == MORE:
-            self._last = start
+            self._cut_at(start)
 
     def _in_value(self, kind: str, start: int, end: int) -> int:
         if kind == END_PARAMETER:
@@ -178,13 +196,13 @@ class TagBlockEnd(Ending):
 
     def _after_open(self, kind: str, start: int, end: int) -> int:
         self._state = self._in_value
-        if kind == CALL:
+        if kind == CALL and not self._quotes:
             self._state = self._between_parameters
             return MORE
         return self._in_value(kind, start, end)
 
     def _after_all(self, kind: str, start: int, end: int) -> int:
-        if kind in (BLOCK, CALL):
+        if kind in (BLOCK, CALL) and not self._quotes:
             return self._candidate
         if kind == END_BLOCK and not self._wrapped:
             return MORE  # the end of an outer tag whose start is missing
@@ -192,14 +210,33 @@ class TagBlockEnd(Ending):
         return self._in_value(kind, start, end)
 
 
+def _without_cut_tag(grammar: Grammar, text: str) -> str:
+    """Return `text` without the beginning of a tag in which it ends."""
+    last = max((tag.end() for tag in grammar.tags.finditer(text)), default=0)
+    at = text.find("<", last)
+    return text[:at] if at >= 0 and _CUT_TAG.fullmatch(text, at) else text
+
+
 class TagDialect(TextDialect):
     """A dialect whose blocks are tags.
 
     Fields:
         grammar: its tags.
+        empty: opening marker -> the closing tag that makes it a block without calls, which is not
+            shown. One of `heads` has it.
     """
 
     grammar: ClassVar[Grammar]
+    empty: ClassVar[Mapping[str, str]] = {}
+
+    def section(self, start: BlockStart) -> Section | None:
+        """Return a block without calls as a section without text."""
+        closer = self.empty.get(start.opener)
+        head = start.head.lstrip()
+        if not closer or not head.startswith(closer):
+            return None
+        size = len(start.head) - len(head) + len(closer)
+        return Section(reasoning=False, closers=(), header=size)
 
     def ending(self, opener: str) -> Ending:
         """The closing tag that can be one."""
@@ -207,7 +244,8 @@ class TagDialect(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
-        return read_tagged_calls(self.grammar, block.text, block.offered)
+        text = block.text if block.closed else _without_cut_tag(self.grammar, block.text)
+        return read_tagged_calls(self.grammar, text, block.offered)
 
 
 _NAME: Final = r"""[^"'<>\n]{1,128}"""

@@ -259,7 +259,8 @@ class _Reader:
     def _value(self, tag: _Tag, end: _Tag) -> Value:
         text = self._text[tag.end : end.start]
         if self._grammar.newlines:
-            text = text.removeprefix("\n").removesuffix("\n")
+            line_end = "\r\n" if text.startswith("\r\n") else "\n"
+            text = text.removeprefix(line_end).removesuffix(line_end)
         if tag.typed:
             return Exactly(text) if tag.typed in _STRINGS else Json(text)
         return text

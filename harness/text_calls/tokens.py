@@ -3,20 +3,36 @@
 A block is one call, from the token that begins its section or itself up to the end of its
 JSON; the closing tokens follow it as trailers, and the next call of the section is a block of
 its own. A marker inside a string of the JSON is data. Prose that mentions a token stays text:
-a call has its name and its separator right after the token.
+a call has its name and its separator right after the token. A section without calls has its end
+there, and is not shown.
 """
 
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import Ending, SequenceEnd, any_literal, literal_end
-from harness.text_calls.dialect import BlockStart, Offered, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    RawBlock,
+    Section,
+    TextDialect,
+    WrittenCall,
+)
 from harness.text_calls.json_end import headed_end
 from harness.text_calls.native import NAMESPACE
 
+FENCE: Final = "```"
 _HEADER = re.compile(r"\s*([\w./:-]*)\s*")
+_EMPTY_SECTION: Final = Section(reasoning=False, closers=())
+
+
+def after_fence(tokens: tuple[str, ...]) -> Iterator[str]:
+    """Yield these tokens with what is left of a code block around the JSON before them."""
+    return (FENCE + gap + token for gap, token in product(("", "\n"), tokens))
 
 
 class TokenCalls(TextDialect):
@@ -51,8 +67,9 @@ class TokenCalls(TextDialect):
             body = start.head.lstrip()
             begin = next((it for it in self.call_begins if body.startswith(it)), "")
             if not begin:
-                maybe = any(it.startswith(body) for it in self.call_begins)
-                return maybe and (bool(body) if start.final else None)
+                follows = (*self.call_begins, *self.section_ends)
+                maybe = self._is_empty(start) or any(it.startswith(body) for it in follows)
+                return maybe and (bool(body) if start.final or self._is_empty(start) else None)
             body = body[len(begin) :]
         header = next(_HEADER.finditer(body))  # each of its parts may be missing
         name, rest = header[1], body[header.end() :]
@@ -66,6 +83,14 @@ class TokenCalls(TextDialect):
     def _begins(self, name: str, offered: Offered) -> bool:
         plain = name.removeprefix(NAMESPACE).partition(":")[0]
         return offered.begins(plain) or any(kind.startswith(name) for kind in self.kinds)
+
+    def _is_empty(self, start: BlockStart) -> bool:
+        in_section = start.opener in self.section_begins
+        return in_section and start.head.lstrip().startswith(self.section_ends)
+
+    def section(self, start: BlockStart) -> Section | None:
+        """Return a section without calls: its end follows its start."""
+        return _EMPTY_SECTION if self._is_empty(start) else None
 
     def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or any token of a section where it is broken or missing."""
@@ -83,13 +108,22 @@ class TokenCalls(TextDialect):
         header, *arguments = re.split(any_literal(*self.separators), body, maxsplit=1)
         header = header.strip()
         if not arguments:
-            name = header if header in block.offered else ""
+            name = self._cut_name(header, block.offered)
             return (WrittenCall(name, error="the text ended before the call's arguments"),)
         call = self.named(header, arguments[0], block.offered)
         if not call.arguments and not call.error:
             error = "no arguments follow the name"
             call = WrittenCall(call.name, "", call.id, error)
         return (call,)
+
+    def _cut_name(self, header: str, offered: Offered) -> str:
+        """Return the name before a separator that was cut, or has not begun."""
+        match = next(_HEADER.finditer(header))
+        if any(it.startswith(header[match.end() :]) for it in self.separators):
+            begun = match.end() < len(header)
+            name = self.named(match[1], "", offered).name if begun else match[1]
+            return name if name in offered else ""
+        return ""
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """One section with all calls."""

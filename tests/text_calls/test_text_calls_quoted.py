@@ -1,14 +1,23 @@
 """A call that a string argument quotes is never executed, however the text is cut or broken."""
 
 import json
+import os
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.fuzzing.turns.text_calls import OFFERED, quoting_calls
-from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
-from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
+from harness.turns.deltas import (
+    CUT_SHORT,
+    Delta,
+    Finish,
+    FinishReason,
+    StreamFailure,
+    TextDelta,
+)
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 
@@ -38,3 +47,30 @@ def test_a_quoted_call_is_never_executed(outer: str, data: st.DataObject) -> Non
             assert {call.name for call in calls} <= {written.name}
             if reason is FinishReason.LENGTH or outer not in _ENDED_BY_THE_TEXT:
                 assert all(json.loads(call.arguments or "{}") == value for call in calls)
+
+
+_ENDS: Final = (
+    *(Finish(reason, str(reason.value)) for reason in FinishReason),
+    StreamFailure("interrupted", "the stream ended before its end"),
+)
+_POLICY: Final = TextPolicy(frozenset(_NAMES))
+# Each pair at each cut with each end, in the deep profile (more than 200,000 readings); else a few.
+_IS_DEEP: Final = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+_STEP: Final = 1 if _IS_DEEP else 61
+
+
+@pytest.mark.parametrize("outer", _NAMES)
+def test_no_cut_of_a_call_that_quotes_another_is_a_call(outer: str) -> None:
+    for number, quoted in enumerate(_NAMES):
+        inner = TEXT_DIALECTS[quoted].write([WrittenCall("search", '{"query": "b"}')])
+        value = {"city": f"Use {inner} as\n{inner}"}
+        text = TEXT_DIALECTS[outer].write([WrittenCall("get_weather", json.dumps(value))])
+        for cut in range(1 + number % _STEP, len(text), _STEP):
+            for end in _ENDS:
+                turn = fold(read_text_calls([TextDelta(text[:cut]), end], OFFERED, _POLICY))
+                where = (quoted, cut, end)
+                assert {call.name for call in turn.tool_calls} <= {"get_weather"}, where
+                is_cut = isinstance(end, StreamFailure) or end.reason in CUT_SHORT
+                if is_cut or outer not in _ENDED_BY_THE_TEXT:
+                    for call in turn.tool_calls:
+                        assert json.loads(call.arguments) == value, where

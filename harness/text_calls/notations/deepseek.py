@@ -12,12 +12,10 @@ DeepSeek-V3.1.
 """
 
 import re
-from collections.abc import Iterator
-from itertools import product
 from typing import Final
 
 from harness.text_calls.dialect import Offered, WrittenCall
-from harness.text_calls.tokens import TokenCalls
+from harness.text_calls.tokens import FENCE, TokenCalls, after_fence
 
 _BAR: Final = "\uff5c"
 _JOIN: Final = "\u2581"
@@ -30,7 +28,6 @@ _SPELLINGS: Final = (
     ((_BAR, _BAR), "_"),
     ((_BAR, _BAR), " "),
 )
-_FENCE: Final = "```"
 # `function`, the kind of a tool, is where V3.1 has the name.
 _KIND: Final = "function"
 _FENCED = re.compile(r"\s*([^\s{`<]*)\s*(?:```\w*)?\s*")
@@ -39,10 +36,6 @@ _FENCED = re.compile(r"\s*([^\s{`<]*)\s*(?:```\w*)?\s*")
 def _tokens(words: str) -> tuple[str, ...]:
     """Return all forms of the token with these `words`."""
     return tuple(f"<{a}{words.replace(' ', join)}{b}>" for (a, b), join in _SPELLINGS)
-
-
-def _after_fence(tokens: tuple[str, ...]) -> Iterator[str]:
-    return (_FENCE + gap + token for gap, token in product(("", "\n"), tokens))
 
 
 class DeepSeek(TokenCalls):
@@ -58,7 +51,7 @@ class DeepSeek(TokenCalls):
     kinds = (_KIND,)
     openers = (*section_begins, *call_begins)
     closers = (*call_ends, *section_ends, *ends)
-    trailers = (*_after_fence(closers), *call_ends)
+    trailers = (*after_fence(closers), *call_ends)
     orphans = call_ends
     noise = (*section_ends, *ends)
     markers = (*openers, *separators, *closers)
@@ -71,4 +64,4 @@ class DeepSeek(TokenCalls):
         if name and header != _KIND:
             error = "something that is not JSON is between the name and the arguments"
             return WrittenCall(header, error=error)
-        return WrittenCall(name or header, rest.strip().removesuffix(_FENCE).rstrip())
+        return WrittenCall(name or header, rest.strip().removesuffix(FENCE).rstrip())

@@ -7,10 +7,10 @@
     </｜DSML｜function_calls>
 
 `string="true"` is the string itself, `string="false"` is JSON; without it the schema
-decides. V4 uses `tool_calls` for the outer tag, V4.1 `calls`. Engines and their users write the
-bars full width, doubled or in ASCII, break tags over lines, and lose the outer tag. The token is
-never part of an answer. Source: DeepSeek-V3.2's published encoding; quirks TEXT-DSML,
-TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
+decides. V4 uses `tool_calls` for the outer tag, V4.1 `calls` and a space before each word. Engines
+and their users write the bars full width, doubled or in ASCII, break tags over lines, and lose the
+outer tag. The token is never part of an answer. Source: DeepSeek's published encodings of V3.2, V4
+and V4.1; quirks TEXT-DSML, TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,9 @@ _TOKENS: Final = (*(f"{bar}DSML{bar}" for bar in _BARS), "\uff5cGCML\uff5c")
 _OPENERS: Final = tuple(f"<{token}" for token in _TOKENS)
 _ENDS: Final = tuple(f"</{token}" for token in _TOKENS)
 _CLOSERS: Final = tuple(
-    f"{end}{word}>"
+    f"{end}{gap}{word}>"
     for end in _ENDS
+    for gap in ("", " ")
     for word in ("function_calls", "tool_calls", "calls", "invoke", "parameter")
 )
 _BAR: Final = r"\s{0,2}(?:\uff5c{1,2}|\|{1,2}|\u2016)\s{0,2}"
@@ -58,7 +59,8 @@ class Dsml(TagDialect):
     trailers = tuple(closer for closer in _CLOSERS if closer.endswith("calls>"))
     untyped_end = True
     orphans = _CLOSERS
-    markers = (*_OPENERS, *_ENDS)
+    noise = ("<\uff5cend\u2581of\u2581sentence\uff5c>",)
+    markers = (*_OPENERS, *_ENDS, *noise)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """All calls in one outer tag, as DeepSeek's encoding renders them."""

@@ -130,6 +130,7 @@ GEMMA_4: Final = "<|tool_call>"
 FUNCTION_GEMMA: Final = "<start_function_call>"
 FENCE: Final = "```tool_code"
 THOUGHT: Final = "<|channel>"
+_THOUGHT: Final = "thought"
 _THOUGHT_END: Final = "<channel|>"
 
 _CLOSERS: Final = {GEMMA_4: "<tool_call|>", FUNCTION_GEMMA: "<end_function_call>", FENCE: "```"}
@@ -138,7 +139,7 @@ _NOTATIONS: Final = {
     FUNCTION_GEMMA: Notation(
         (Quote(ESCAPE, escapes=False), Quote('"')), (_CLOSERS[FUNCTION_GEMMA],)
     ),
-    FENCE: Notation(PYTHON_QUOTES, (_CLOSERS[FENCE],)),
+    FENCE: Notation(PYTHON_QUOTES, (_CLOSERS[FENCE],), openers=(FENCE,)),
 }
 _CALL_HEAD: Final = (Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),)
 _FENCE_HEAD: Final = (
@@ -159,7 +160,7 @@ class Gemma(TextDialect):
         GEMMA_4: _CALL_HEAD,
         FUNCTION_GEMMA: _CALL_HEAD,
         FENCE: _FENCE_HEAD,
-        THOUGHT: (Head(*literal("thought\n")),),
+        THOUGHT: (Head(*literal(_THOUGHT), r"\r?+", r"\n", commits=0),),
     }
     openers = tuple(heads)
     last = (FENCE,)
@@ -180,7 +181,7 @@ class Gemma(TextDialect):
         """Gemma 4 thinks in a separate channel."""
         if start.opener != THOUGHT:
             return None
-        return Section(reasoning=True, closers=(_THOUGHT_END,), header=len("thought\n"))
+        return Section(True, (_THOUGHT_END,), header=len(_THOUGHT), line_ends=1)
 
     def ending(self, opener: str) -> Ending:
         """The closing marker outside strings."""
@@ -189,14 +190,18 @@ class Gemma(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """One call in tokens, any number in a fence."""
         body = block.raw.removesuffix(_CLOSERS[block.opener])
-        return _in_fence(body, block.offered) if block.opener == FENCE else (_in_tokens(body),)
+        return (
+            _in_fence(body, block.offered)
+            if block.opener == FENCE
+            else (_in_tokens(body, _CLOSERS[block.opener]),)
+        )
 
     def write_call(self, call: WrittenCall) -> str:
         """Gemma 4's tokens."""
         return f"{GEMMA_4}call:{call.name}{write_object(call.arguments, QUOTE)}<tool_call|>"
 
 
-def _in_tokens(body: str) -> WrittenCall:
+def _in_tokens(body: str, closer: str) -> WrittenCall:
     match = _CALL.match(body)
     if match is None:
         return WrittenCall(error="there is no call:NAME{...} between the tokens")
@@ -206,7 +211,9 @@ def _in_tokens(body: str) -> WrittenCall:
     if value.error:
         return WrittenCall(match[1], error=value.error)
     rest = body[value.stop :].strip()
-    return WrittenCall(match[1], value.json, error=f"{rest[:20]!r} follows it" if rest else "")
+    # The end of the text may cut the closing token.
+    error = "" if closer.startswith(rest) else f"{rest[:20]!r} follows it"
+    return WrittenCall(match[1], value.json, error=error)
 
 
 def _plain(name: str, offered: Offered) -> str:

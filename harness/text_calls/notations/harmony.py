@@ -3,8 +3,9 @@
 `<|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}
 <|call|>`: the recipient is with the role or with the channel, with `functions.` or
 without (HARMONY-PREFIX); other names are tools of the server, and no call of ours. The channel
-`analysis` is reasoning, `final` is the answer, `commentary` without a recipient is a preamble that
-the user sees. On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning
+`analysis` is reasoning, `final` is the answer and holds no call, `commentary` without a recipient is
+a preamble that the user sees. The prompt may end within a header, so that the text begins there.
+On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning
 (HARMONY-CHANNEL-POLICY). A message of another role is one that the model generated, and is
 never shown as the answer. If a server has stripped the markers, nothing can be distinguished
 from words, and the text stays unchanged (HARMONY-CHANNEL-LEAK).
@@ -17,30 +18,32 @@ from itertools import product
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import (
+    MORE,
     SPACE,
     Ending,
     Head,
     Notation,
     PatternEnd,
-    Quote,
     QuotedEnd,
     SequenceEnd,
     literal,
 )
 from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
+from harness.text_calls.json_end import headed_end
 
 START: Final = "<|start|>"
 CHANNEL: Final = "<|channel|>"
 MESSAGE: Final = "<|message|>"
 CONSTRAIN: Final = "<|constrain|>"
 CALL: Final = "<|call|>"
-ENDS: Final = ("<|end|>", "<|return|>", CALL)
+_LAST: Final = ("<|end|>", "<|return|>")
+ENDS: Final = (*_LAST, CALL)
 
 # The last is not a channel, but some servers have the role in its place.
 _CHANNELS: Final = ("analysis", "commentary", "final", "assistant")
 _NOBODY: Final = ("", "assistant", "user", "all")
 _OURS: Final = ("", "assistant")
-_CONTENT: Final = Notation((Quote('"', one_line=True),), ENDS, before=(START, CHANNEL))
+_AFTER_CONTENT: Final = Notation((), ENDS, before=(START, CHANNEL))
 
 _GAP = r"[ \t]*+"
 _TO = (_GAP, *literal("to="), r"[^\s<{]++")
@@ -50,13 +53,20 @@ _ROLE = r"[\w.\-]{1,64}+"
 _ARGUMENTS = (r"(?=\{)",)
 
 
-def _channel_heads(before: tuple[str, ...], commits: int) -> Iterator[Head]:
-    for word, to, constrain in product(_CHANNELS, ((), _TO), ((), literal(CONSTRAIN))):
-        opening = (*before, SPACE, *literal(word))
+def _rest_heads(before: tuple[str, ...], commits: int | None = None) -> Iterator[Head]:
+    """Yield the forms in which a header continues after its channel."""
+    for to, constrain in product(((), _TO), ((), literal(CONSTRAIN))):
         rest = (*to, _GAP, *constrain, _GAP, _TYPE, _GAP)
-        yield Head(*opening, *rest, *literal(MESSAGE), commits=commits)
+        # Words do not have `to=`, or the start of a token, after the name of a channel.
+        sure = len(before) + (len(_TO) if to else len(rest) + 1) if commits is None else commits
+        yield Head(*before, *rest, *literal(MESSAGE), commits=sure)
         if to:
-            yield Head(*opening, *rest, *_ARGUMENTS, commits=commits)
+            yield Head(*before, *rest, *_ARGUMENTS, commits=sure)
+
+
+def _channel_heads(before: tuple[str, ...], commits: int) -> Iterator[Head]:
+    for word in _CHANNELS:
+        yield from _rest_heads((*before, SPACE, *literal(word)), commits)
 
 
 def _start_heads() -> Iterator[Head]:
@@ -66,6 +76,34 @@ def _start_heads() -> Iterator[Head]:
         commits = len(role) + 1
         yield Head(*role, *literal(MESSAGE), commits=commits)
         yield from _channel_heads((*role, *literal(CHANNEL)), commits)
+
+
+def _named_heads() -> Iterator[Head]:
+    """Yield the forms after `to=`, which is with the role."""
+    name = (r"[^\s<{]++", _GAP)
+    yield from _channel_heads((*name, *literal(CHANNEL)), len(name) + 1)
+    yield from _typed_heads(name)
+
+
+def _typed_heads(before: tuple[str, ...]) -> Iterator[Head]:
+    """Yield the forms after the recipient, which is with the channel."""
+    yield Head(
+        *before, *literal(CONSTRAIN), _GAP, _TYPE, _GAP, *literal(MESSAGE), commits=len(before)
+    )
+    yield Head(*before, _TYPE, _GAP, *literal(MESSAGE), commits=len(before) + 3)
+
+
+# Where the prompt ends within a header -> what it said, as far as it matters.
+_SAID: Final = {
+    "analysis": CHANNEL,
+    "commentary": CHANNEL,
+    "final": CHANNEL,
+    "assistant": START,
+    " to=": f"{START}assistant",
+    "to=": f"{START}assistant ",
+    "functions.": f"{CHANNEL}commentary to=",
+    CONSTRAIN: f"{CHANNEL}commentary ",
+}
 
 
 _CONTENT_END = re.compile(rf"(?:{'|'.join(map(re.escape, ENDS))})\Z")
@@ -81,22 +119,25 @@ _HEADER = re.compile(
 class _Message:
     """One message, its header read."""
 
-    def __init__(self, text: str) -> None:
-        match = next(_HEADER.finditer(text))  # each of its parts may be missing
+    def __init__(self, opener: str, text: str) -> None:
+        said = _SAID.get(opener, "")
+        # each of its parts may be missing
+        match = next(_HEADER.finditer(said + opener + text))
         fields = match.groupdict(default="")
         self.role = fields["role"]
         self.channel = fields["channel"]
         self.to = fields["second"] or fields["first"]
         self.typed = bool(fields["constrain"]) or fields["type"] == "json"
         self.marked = bool(fields["message"])
-        self.body = match.end()
+        # where its content begins, after the opener
+        self.body = match.end() - len(said) - len(opener)
 
     @property
     def is_call(self) -> bool:
         """Whether it is addressed to a tool, or looks as if it were."""
-        if self.role not in _OURS:
+        if self.role not in _OURS or self.channel == "final":
             return False
-        return self.to not in _NOBODY or (self.typed and self.channel != "final")
+        return self.to not in _NOBODY or self.typed
 
     @property
     def hidden(self) -> bool:
@@ -104,40 +145,70 @@ class _Message:
         return self.channel == "analysis" or self.role not in _OURS
 
 
+class _ContentEnd(Ending):
+    """The end token or the header after the first JSON value, or where the content has none."""
+
+    def __init__(self) -> None:
+        self._json = headed_end(ENDS, (START, CHANNEL))
+        self._rest = QuotedEnd(_AFTER_CONTENT)
+        self._pieces: list[str] = []  # until the JSON ends
+        self._end = MORE  # of the JSON
+
+    def feed(self, text: str, start: int) -> int:
+        """See `Ending.feed`."""
+        if self._end == MORE:
+            self._pieces.append(text[start:])
+            self._end = self._json.feed(text, start)
+            if self._end == MORE:
+                return MORE
+            text, start = "".join(self._pieces), self._end
+            self._pieces.clear()
+        end = self._rest.feed(text, start)
+        return end if end == MORE else self._end + end
+
+
 class Harmony(TextDialect):
     """See the module."""
 
     title = "OpenAI Harmony channels (gpt-oss)"
-    openers = (START, CHANNEL)
-    heads: ClassVar = {START: tuple(_start_heads()), CHANNEL: tuple(_channel_heads((), commits=1))}
+    heads: ClassVar = {
+        START: tuple(_start_heads()),
+        CHANNEL: tuple(_channel_heads((), commits=1)),
+        **{word: tuple(_rest_heads(())) for word in ("analysis", "commentary", "final")},
+        "assistant": (
+            *_channel_heads((*_TO, _GAP, *literal(CHANNEL)), len(_TO) + 2),
+            *_channel_heads((*literal(CHANNEL),), 2),
+        ),
+        " to=": tuple(_named_heads()),
+        "to=": tuple(_named_heads()),
+        "functions.": tuple(_typed_heads((r"[^\s<{]++", _GAP))),
+        CONSTRAIN: (Head(_GAP, _TYPE, _GAP, *literal(MESSAGE), commits=0),),
+    }
+    openers = tuple(heads)
+    first = tuple(_SAID)
     noise = (*ENDS, MESSAGE, CONSTRAIN)
-    markers = (*openers, *noise)
+    markers = (START, CHANNEL, *noise)
 
     def section(self, start: BlockStart) -> Section | None:
         """Every message without a recipient is a section: reasoning, or visible text."""
-        message = _Message(start.opener + start.head)
+        message = _Message(start.opener, start.head)
         if not message.marked or message.is_call:
             return None
-        header = message.body - len(start.opener)
-        if not message.hidden:
-            return Section(reasoning=False, closers=(), header=header)
-        return Section(reasoning=True, closers=ENDS, header=header, ended_by=self.openers)
+        opens = () if message.channel == "final" else (START,)
+        return Section(message.hidden, _LAST, message.body, ended_by=opens, opens=opens)
 
     def ending(self, _opener: str) -> Ending:
-        """An end token outside strings, or the next message."""
-        return SequenceEnd(
-            PatternEnd(_HEADER_END, len(MESSAGE)), lambda _text, _at: QuotedEnd(_CONTENT)
-        )
+        """An end token after the JSON, or the next message."""
+        return SequenceEnd(PatternEnd(_HEADER_END, len(MESSAGE)), lambda _text, _at: _ContentEnd())
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """One message is one call."""
-        text = block.text
-        message = _Message(text)
+        message = _Message(block.opener, block.raw)
         if message.channel == "analysis" and not block.raw.endswith(CALL):
             return None
         if not message.is_call:
             return ()  # a header without its content
-        body = _CONTENT_END.sub("", text[message.body :]).strip()
+        body = _CONTENT_END.sub("", block.raw[message.body :]).strip()
         if message.to in _NOBODY:
             return (WrittenCall(arguments=body, error="the call names no recipient"),)
         if not message.marked:
@@ -146,8 +217,7 @@ class Harmony(TextDialect):
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
         """A message on `analysis` that is not a call is reasoning."""
-        text = block.text
-        return True, _CONTENT_END.sub("", text[_Message(text).body :])
+        return True, _CONTENT_END.sub("", block.raw[_Message(block.opener, block.raw).body :])
 
     def write_call(self, call: WrittenCall) -> str:
         """One message."""

@@ -10,7 +10,7 @@ TEXT-KIMI-IN-REASONING.
 import re
 
 from harness.text_calls.dialect import Offered, WrittenCall
-from harness.text_calls.tokens import TokenCalls
+from harness.text_calls.tokens import TokenCalls, after_fence
 
 _AROUND_NAME = re.compile(r"\Afunctions\.|:[0-9]+\Z")
 
@@ -26,7 +26,9 @@ class Kimi(TokenCalls):
     section_ends = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
     ends = ("<|im_end|>",)
     openers = (*section_begins, *call_begins)
-    trailers = orphans = call_ends
+    # JSON in a code block is rejected, and the end of the block is not shown.
+    trailers = (*after_fence(call_ends), *call_ends)
+    orphans = call_ends
     noise = (*section_ends, *ends)
     markers = (*openers, *separators, *orphans, *noise)
 

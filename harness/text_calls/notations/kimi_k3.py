@@ -58,7 +58,11 @@ class KimiK3(TagDialect):
     grammar = Grammar(_TAGS, span=420, escaped=True)
     title = "XTML between special tokens (Kimi K3)"
     openers = (_BLOCK, _CALL)
-    heads: ClassVar = {_BLOCK: (Head(SPACE, *literal(_CALL), commits=0),), _CALL: (Head(*_TOOL),)}
+    heads: ClassVar = {
+        _BLOCK: (Head(SPACE, *literal(_CALL), commits=0), Head(SPACE, *literal(_ENDS[-1]))),
+        _CALL: (Head(*_TOOL),),
+    }
+    empty: ClassVar = {_BLOCK: _ENDS[-1]}
     trailers = (_ENDS[-1],)
     orphans = _ENDS
     noise = (*_ANSWER, *_MESSAGE)

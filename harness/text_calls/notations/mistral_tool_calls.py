@@ -5,8 +5,8 @@
     v13:      [TOOL_CALLS]NAME[ARGS]{...}, and without [ARGS] where an engine dropped it
 
 The later ones have one marker for each call; some replies have one for all, with commas
-between them, which are all calls. The end token may follow; alone it stays, since
-HTML has such a tag. Source: Mistral's tokenizers and chat templates (mistral_common); quirk
+between them, which are all calls. The end token may follow words, too; it is text if HTML's tag
+of that name is open. Source: Mistral's tokenizers and chat templates (mistral_common); quirk
 TEXT-MISTRAL-ARGS-MARKER.
 """
 
@@ -92,11 +92,11 @@ class MistralToolCalls(TextDialect):
 
     title = "[TOOL_CALLS] with an array, or with name, id and arguments (Mistral)"
     openers = (_OPENER,)
-    trailers = (_END,)
-    markers = (_OPENER, _CALL_ID, _ARGS)
+    noise = (_END,)
+    markers = (_OPENER, _CALL_ID, _ARGS, _END)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """JSON of calls follows, or a name and what is between it and its arguments."""
+        """JSON of calls follows, or a name and what is between it and its arguments, or the end."""
         body = start.head.lstrip()
         if not body:
             return None
@@ -109,7 +109,9 @@ class MistralToolCalls(TextDialect):
         rest = body[name.end() :]
         if rest.startswith(_AFTER_NAME):
             return True
-        if not any(it.startswith(rest) for it in _AFTER_NAME):
+        if rest.startswith(_END):
+            return name[1] in start.offered
+        if not any(it.startswith(rest) for it in (*_AFTER_NAME, _END)):
             return False
         return (bool(rest) or start.offered.begins(name[1])) if start.final else None
 

@@ -34,7 +34,9 @@ _CLOSERS: Final = {
     "<function_calls>": "</function_calls>",
     "<|tool_call_start|>": "<|tool_call_end|>",
 }
-_TAGGED: Final = {opener: Notation(PYTHON_QUOTES, (end,)) for opener, end in _CLOSERS.items()}
+_TAGGED: Final = {
+    opener: Notation(PYTHON_QUOTES, (end,), openers=(opener,)) for opener, end in _CLOSERS.items()
+}
 _PYTHON = Head(SPACE, r"\[?+", SPACE, NAME, r"[ \t]*+", r"\(", commits=4)
 _FENCED = Head(
     SPACE, *literal("```"), r"\w{0,10}+", r"\n", SPACE, NAME, r"[ \t]*+", r"\(", commits=1

@@ -118,6 +118,7 @@ class TaggedJson(TextDialect):
     trailers = (CLOSER, _UNWRAPPER)
     closed_by_trailer = True
     orphans = (CLOSER,)
+    noise = ("<|im_end|>", "<|endoftext|>")
     markers = (OPENER, CLOSER, _WRAPPER, _UNWRAPPER)
 
     def starts(self, start: BlockStart) -> bool | None:
@@ -134,7 +135,11 @@ class TaggedJson(TextDialect):
             return _tags_and_json(body)
         if body[0] in _FENCE_MARKS:
             return _fenced_json(body)
-        return _garbage(body)
+        return _garbage(body, final=start.final)
+
+    def amid_line(self, start: BlockStart) -> bool | None:
+        """Tags with nothing in them are words about the tags within a line."""
+        return not start.head.lstrip().startswith(CLOSER)
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or the closing tag after it, or where it is broken."""
@@ -175,15 +180,19 @@ def _json(body: str, *, final: bool) -> bool | None:
     return not inside[0].isalpha()
 
 
-def _garbage(body: str) -> bool | None:
+def _garbage(body: str, *, final: bool) -> bool | None:
     """Whether what is not JSON is closed within the head; prose about the tag is not."""
-    garbage, closer, _ = body.partition(CLOSER)
+    garbage, closer, rest = body.partition(CLOSER)
     if OPENER in garbage or "\n\n" in garbage:
         return False
-    if closer:
-        # Three dots represent a call, and are not one.
-        return any(map(str.isalnum, garbage))
-    return None
+    if not closer:
+        return None
+    if not garbage:
+        # Nothing is in the tags: left out if nothing else is on the line.
+        more = rest.lstrip(" \t\r")
+        return more[0] in "\n<" if more else True if final else None
+    # Three dots represent a call, and are not one.
+    return any(map(str.isalnum, garbage))
 
 
 def _tags_and_json(body: str) -> bool | None:

@@ -76,7 +76,8 @@ class Think(TextDialect):
     def section(self, start: BlockStart) -> Section:
         """Return the reasoning."""
         line_ends = 0 if start.opener in TOKENS else self.line_ends
-        return Section(True, (_CLOSERS[start.opener],), line_ends=line_ends)
+        closers = (_CLOSERS[start.opener],)
+        return Section(reasoning=True, closers=closers, line_ends=line_ends)
 
     def ending(self, opener: str) -> Ending:
         """Return the end of the section; never asked for."""
