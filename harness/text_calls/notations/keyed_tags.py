@@ -45,19 +45,19 @@ class KeyedTags(TagDialect):
     """What both share.
 
     Fields:
-        value_tag: a pattern that ends where a value begins.
+        value_tag, value_end: patterns of the tags around a value.
     """
 
     value_tag: ClassVar["re.Pattern[str]"]
+    value_end: ClassVar["re.Pattern[str]"]
     untyped_end = True
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Return the calls; one whose open value quotes an opening tag may end further on."""
         found = super().calls(block)
-        *_, value = self.value_tag.split(block.text)
-        if value == block.text or not any(it in value for it in self.openers):
-            return found
-        if any(it in value for it in self.orphans):
+        *before, value = self.value_tag.split(block.text)
+        quotes = bool(before) and any(it in value for it in self.openers)
+        if not quotes or self.value_end.search(value):
             return found
         error = "the text ended in a value that quotes a call"
         return tuple(WrittenCall(call.name, error=error) for call in found)
@@ -72,7 +72,7 @@ class LongCat(KeyedTags):
     name = "longcat"
     title = "Keys and values in tags of LongCat"
     grammar = _grammar("longcat_", "", "")
-    value_tag = re.compile("<longcat_arg_value>")
+    value_tag, value_end = map(re.compile, ("<longcat_arg_value>", "</longcat_arg_value>"))
     line_ends = 1
     openers = ("<longcat_tool_call>",)
     heads: ClassVar = {
@@ -122,7 +122,7 @@ class Hunyuan(KeyedTags):
     name = "hunyuan"
     title = "Keys and values in tags, the name before a separator (Hunyuan 3 and 4)"
     grammar = _grammar("", _SUFFIX, rf"(?:<tool_sep{_SUFFIX}>\s{{0,16}})?")
-    value_tag = re.compile(f"<arg_value{_SUFFIX}>")
+    value_tag, value_end = map(re.compile, (f"<arg_value{_SUFFIX}>", f"</arg_value{_SUFFIX}>"))
     line_ends = 1
     openers = (*_BLOCKS, *_CALLS)
     heads: ClassVar = {
