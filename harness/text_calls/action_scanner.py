@@ -104,8 +104,8 @@ class ActionScanner:
             self._other.stop(token)
             self._take_other()
 
-    def close(self, *, with_native_calls: bool) -> None:
-        """The text is over; `with_native_calls` where calls came in the API's own field too."""
+    def close(self, *, with_native_calls: bool, truncated: bool = False) -> None:
+        """The text is over; see `Scanner.close`."""
         if self._phase == self._thinking:
             self._emit(self._held, reasoning=True)
         elif self._phase in (self._in_object, self._in_broken):
@@ -114,7 +114,7 @@ class ActionScanner:
             self._pass_on(self._before + "".join(self._raw) + self._held)
         for reasoning, piece in self._late:
             self._emit(piece, reasoning=reasoning)
-        self._other.close(with_native_calls=with_native_calls)
+        self._other.close(with_native_calls=with_native_calls, truncated=truncated)
 
     def resolve(self, *, count: bool) -> None:
         """Let waiting calls count, or give their raw text back."""

@@ -63,13 +63,22 @@ def all_undeclared(calls: tuple[WrittenCall, ...], offered: Offered, policy: Tex
 
 
 def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None:
-    """Note a closing marker without a call: of the last one, or of one whose start was lost."""
-    last = found[-1] if found else None
-    if last is not None and last.dialect.untyped_end and marker in last.dialect.orphans:
-        call = last.call
-        last.call = WrittenCall(call.name, call.arguments, call.id, call.error or _AMBIGUOUS)
-    elif last is None or last.call.error != _LEFTOVER:
+    """Note a closing marker without a call, or one that may close a call found earlier.
+
+    The last value of that call may contain all that follows it, so the calls after it cannot be
+    used either.
+    """
+    own = next((it for it in reversed(found) if _may_end_with(it, marker)), None)
+    if own is not None:
+        for each in found[found.index(own) :]:
+            call = each.call
+            each.call = WrittenCall(call.name, call.arguments, call.id, call.error or _AMBIGUOUS)
+    elif not found or found[-1].call.error != _LEFTOVER:
         found.append(Found(WrittenCall("", error=_LEFTOVER), dialect, marker, closed=True))
+
+
+def _may_end_with(found: Found, marker: str) -> bool:
+    return found.dialect.untyped_end and marker in found.dialect.orphans
 
 
 def close_calls(found: Sequence[Found], raw: str) -> None:

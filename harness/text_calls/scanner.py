@@ -72,7 +72,7 @@ class Scanner:
         self._last: list[Found] = []
         self._pending = Pending()
         self._shown = False
-        self._leftovers = False
+        self._leftovers = self._truncated = False
         # How many calls were found before a `<think>` that was emitted as text.
         self._think_shown = _NEVER
 
@@ -96,9 +96,8 @@ class Scanner:
 
         Nearly all text is of this kind, and the caller may hand it on unchanged.
         """
-        if self._held or self._block or self._after or self._pending.raw:
-            return False
-        if self._section is not self._home or self._markup.begins(text):
+        busy = self._held or self._block or self._after or self._pending.raw
+        if busy or self._section is not self._home or self._markup.begins(text):
             return False
         return self._transcript.passes(text)
 
@@ -112,14 +111,15 @@ class Scanner:
         if self._markup.is_marker(token):
             self.feed(token)
 
-    def close(self, *, with_native_calls: bool) -> None:
+    def close(self, *, with_native_calls: bool, truncated: bool = False) -> None:
         """The text is over: nothing is held back any more, but open drafts are not settled.
 
         Args:
             with_native_calls: native calls came too, so that a marker which opens nothing here is
                 left over from one of them.
+            truncated: more text would have followed, so that an opener at the end is not shown.
         """
-        self._leftovers = with_native_calls
+        self._leftovers, self._truncated = with_native_calls, truncated
         self._scan(self._held, final=True)
         self._transcript.output.end()
 
@@ -246,7 +246,8 @@ class Scanner:
     def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
         """Whether the marker is not to be shown, once its meaning is noted."""
         markup, here = self._markup, self._transcript.here
-        if self._leftovers and marker in markup.explicit:
+        cut = self._truncated and not buffer[stop:].strip()
+        if (self._leftovers or cut) and marker in markup.explicit:
             return True
         if marker in THINK.closers:
             return self._end_of_drafts()
@@ -294,10 +295,7 @@ class Scanner:
         return markup_for(self._policy.dialects, self._policy.bare, closers)
 
     def _end_of_drafts(self) -> bool:
-        """Drafts came before `</think>`, whose start the prompt held, or was emitted amid a line.
-
-        Returns whether it is not to be shown.
-        """
+        """Take drafts before a `</think>` without its start; return whether it is not shown."""
         emitted, self._think_shown = self._think_shown, _NEVER
         blank = self._transcript.visible.blank
         if self._policy.reasoning == "drafts":

@@ -4,7 +4,7 @@ A block ends with its closing tag if the tags before it close a value and a call
 after the other. Elsewhere a closing tag may be part of a value: it is the end only if nothing but
 the next block follows. A block that opens inside a value is part of it, up to its own end, so an
 example in a value is never found as a call. If no end is found and text follows a closing tag,
-that text is not part of the block, which is broken; but with markup in it, it may be the value.
+that text is not part of the block, which is broken; with markup in it, it may be the value.
 """
 
 import re
@@ -21,6 +21,7 @@ from harness.text_calls.tags import (
     END_PARAMETER,
     PARAMETER,
     Grammar,
+    quotes_call,
     read_tagged_calls,
     written_members,
 )
@@ -28,10 +29,12 @@ from harness.text_calls.tags import (
 # A kind of tag, where it starts, where it ends -> the end of the block, or `MORE`.
 _Step = Callable[[str, int, int], int]
 # The text ended in a tag, perhaps of special tokens, which is not text after the block.
-_CUT_TAG: Final = re.compile(r"(?:<(?:\|[a-z]{1,8}\|>)?[^<>\n]{0,200}(?:<\|?[a-z]{0,8}\|?)?)?")
-# What the calls of some notation begin with, and those that end with a tag of a grammar.
-_MARKUP: Final = re.compile(r"[<\[{`~]|Action")
-_OPENING: Final = re.compile(r"<(?:tool_call>|function|[\w:]{0,16}invoke)")
+_CUT_TAG: Final = re.compile(
+    r"(?:<(?:\|[a-z]{1,8}\|>)?"
+    r'(?:[^\s<>]+(?:\s[a-z]*(?:="?[^<>\n"]{0,128}"?)?){0,2})?(?:<\|?[a-z]{0,8}\|?)?)?'
+)
+# What the calls of some notation begin with.
+_MARKUP: Final = re.compile(r"<\S|[\[{`~]|Action")
 
 
 class TagBlockEnd(Ending):
@@ -59,8 +62,10 @@ class TagBlockEnd(Ending):
         self._depth = 0
         self._last = MORE
         self._rest: list[str] = []
-        # Whether a value quotes an opening tag, so that a closing tag may be part of it.
+        # Whether a value quotes an opening tag, so that a closing tag may be part of it; and
+        # whether no closing tag of the value or the call came since the last value began.
         self._quotes = False
+        self._value_open = False
         self._run: tuple[str, ...] = ()
 
     def feed(self, text: str, start: int) -> int:
@@ -88,15 +93,14 @@ class TagBlockEnd(Ending):
         if self._state == self._after_all and blank:
             return self._candidate
         rest = "".join(self._rest) + ("" if cut_tag else self._kept)
-        if (self._state in self._maybe and blank) or _MARKUP.search(rest):
-            return MORE
-        return self._last
+        whole = (self._state in self._maybe and blank) or _MARKUP.search(rest)
+        return MORE if whole else self._last
 
     def _pass(self, buffer: str, start: int, stop: int) -> None:
         if start == stop:
             return
         self._blank = self._blank and buffer[start:stop].isspace()
-        self._quotes = self._quotes or _OPENING.search(buffer, start, stop) is not None
+        self._quotes = self._quotes or quotes_call(buffer, start, stop)
         if self._last != MORE:
             self._rest.append(buffer[start:stop])
 
@@ -106,6 +110,8 @@ class TagBlockEnd(Ending):
             return self._nested(kind, end)
         if kind in (BLOCK, CALL, PARAMETER):
             self._cut_at(MORE)
+        if kind in (PARAMETER, END_PARAMETER, END_CALL):
+            self._value_open = kind == PARAMETER
         if self._state in self._maybe and not self._blank:
             # Text follows, so what looked like the end was part of the value.
             self._state = self._in_value
@@ -129,8 +135,9 @@ class TagBlockEnd(Ending):
         self._rest.clear()
 
     def _nests(self, kind: str) -> int:
-        opens, closes = (BLOCK, END_BLOCK) if self._wrapped else (CALL, END_CALL)
-        return (kind == opens) - (kind == closes)
+        if kind in (CALL, END_CALL):
+            return 1 if kind == CALL else -1
+        return (kind == BLOCK) - (kind == END_BLOCK) if self._wrapped else 0
 
     # One step for each state
 
@@ -179,8 +186,9 @@ class TagBlockEnd(Ending):
             is_call = kind == END_CALL and self._wrapped
             self._state = self._after_open if is_call else self._after_all
             self._candidate = end
-        elif self._nests(kind) > 0:
-            self._depth = 1
+        elif kind in (BLOCK, CALL):
+            self._quotes = True
+            self._depth = max(0, self._nests(kind))
         return MORE
 
     def _after_value(self, kind: str, start: int, end: int) -> int:
@@ -202,19 +210,12 @@ class TagBlockEnd(Ending):
         return self._in_value(kind, start, end)
 
     def _after_all(self, kind: str, start: int, end: int) -> int:
-        if kind in (BLOCK, CALL) and not self._quotes:
+        if kind in (BLOCK, CALL) and not (self._quotes or self._value_open):
             return self._candidate
         if kind == END_BLOCK and not self._wrapped:
             return MORE  # the end of an outer tag whose start is missing
         self._state = self._in_value
         return self._in_value(kind, start, end)
-
-
-def _without_cut_tag(grammar: Grammar, text: str) -> str:
-    """Return `text` without the beginning of a tag in which it ends."""
-    last = max((tag.end() for tag in grammar.tags.finditer(text)), default=0)
-    at = text.find("<", last)
-    return text[:at] if at >= 0 and _CUT_TAG.fullmatch(text, at) else text
 
 
 class TagDialect(TextDialect):
@@ -244,8 +245,7 @@ class TagDialect(TextDialect):
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
-        text = block.text if block.closed else _without_cut_tag(self.grammar, block.text)
-        return read_tagged_calls(self.grammar, text, block.offered)
+        return read_tagged_calls(self.grammar, block.text, block.offered)
 
 
 _NAME: Final = r"""[^"'<>\n]{1,128}"""
@@ -265,7 +265,7 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     key = rf"name\s{{0,4}}=\s{{0,4}}(?P<_k>[\"'])(?P<key>{_NAME})(?P=_k)"
     string = r"(?:\s{1,8}string\s{0,4}=\s{0,4}[\"'](?P<string>true|false)[\"'])?"
     # An opening tag that no other tag follows is part of a value that speaks of it.
-    calls = rf"(?=\s{{0,16}}{begin}invoke\s)"
+    calls = rf"(?=\s{{0,16}}{begin}invoke[\s>])"
     goes_on = rf"(?=\s{{0,16}}(?:{begin}parameter\s|{close}invoke))"
     kinds = (
         rf"(?P<block>{begin}{block}{_END}{calls})",

@@ -39,6 +39,8 @@ _OPENS: Final = frozenset((BLOCK, CALL))
 _CLOSES: Final = frozenset((END_BLOCK, END_CALL))
 _STRINGS: Final = ("true", "string")
 _QUOTES: Final = {"&quot;": '"', "&apos;": "'"}
+# What calls begin with that end with a tag of some grammar.
+_OPENING: Final = re.compile(r"<(?:tool_call>|function|[\w:]{0,16}invoke)")
 STRAY: Final = "there is text between the tags of the call"
 NEVER_CLOSED: Final = "the markup of the call is not complete"
 EMPTY: Final = "the markup holds no call"
@@ -85,7 +87,8 @@ class _ReadCall(msgspec.Struct, frozen=True):
 
     Fields:
         unclosed: parameters whose opening tag ended the value before.
-        mixed: a value whose closing tag is missing holds one, so text may be between tags.
+        mixed: a value whose closing tag is missing holds one, so text may be between tags, or
+            quotes a call, whose closing tag may be the one that ends it.
         error: why the markup could not be read up to the end of the call.
     """
 
@@ -120,6 +123,11 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
         name = unescape(name, _QUOTES) if grammar.escaped else name
         tags.append(_Tag(str(match.lastgroup), match.start(), at, name, typed, leads))
     return tags
+
+
+def quotes_call(text: str, start: int, stop: int) -> bool:
+    """Whether the part of a value from `start` to `stop` contains the beginning of a call."""
+    return _OPENING.search(text, start, stop) is not None
 
 
 def _is_blank(text: str) -> bool:
@@ -209,6 +217,7 @@ class _Reader:
                 self._at += 1
                 continue
             mixed |= any(inside.kind == END_PARAMETER for inside in self._tags[first : self._at])
+            mixed |= quotes_call(self._text, tag.end, end.start)
             if end.kind == PARAMETER:
                 unclosed.append(end.name)
         return _ReadCall(call.name, error=NEVER_CLOSED)

@@ -9,7 +9,8 @@
 with and without a namespace on each tag, `antml:` or Muse Glimmer's `atem:`; the outer tag is
 often missing. Strings are unchanged, everything else as JSON; the type comes from the schema.
 Prose that mentions a tag is text. Source: Anthropic's guide to tool use of the time before the API
-had tools, and the chat template of Muse Glimmer; quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
+had tools, and the chat template of Muse Glimmer; quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE,
+TEXT-ORPHAN-CLOSER.
 """
 
 from collections.abc import Sequence

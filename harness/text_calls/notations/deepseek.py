@@ -42,6 +42,7 @@ class DeepSeek(TokenCalls):
     """See the module. It writes as V3.1 does."""
 
     title = "Special tokens of DeepSeek V3, R1 and V3.1"
+    line_ends = 1  # V3 and R1 write one between calls
     section_begins = _tokens("tool calls begin")
     call_begins = _tokens("tool call begin")
     separators = _tokens("tool sep")

@@ -15,7 +15,7 @@ import re
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import NAME, SPACE, Head, literal
-from harness.text_calls.dialect import BlockStart, RawBlock, WrittenCall
+from harness.text_calls.dialect import BlockStart, WrittenCall
 from harness.text_calls.tag_blocks import TagDialect
 from harness.text_calls.tags import Grammar, written_members
 
@@ -58,15 +58,6 @@ class Glm(TagDialect):
         if _OPENER.startswith(rest):
             return not rest if start.final else None
         return rest.startswith((_OPENER, "<|"))
-
-    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return the calls; one whose open value quotes an opening tag may end further on."""
-        found = super().calls(block)
-        _, tag, value = block.text.rpartition("<arg_value>")
-        if not (tag and _OPENER in value) or "</arg_value>" in value:
-            return found
-        error = "the text ended in a value that quotes a call"
-        return tuple(WrittenCall(call.name, error=error) for call in found)
 
     def write_call(self, call: WrittenCall) -> str:
         """One outer tag, as the chat template of GLM-4.5 renders it."""

@@ -38,13 +38,18 @@ class Minimax(TagDialect):
     line_ends = 1
     openers = (_BLOCK, _LINES)
     heads: ClassVar = {
-        _BLOCK: (Head(SPACE, *literal("<invoke"), r"\s", commits=0),),
+        _BLOCK: (
+            Head(SPACE, *literal("<invoke"), r"[\s>]", commits=0),
+            Head(SPACE, *literal(_CLOSERS[0])),
+        ),
         _LINES: (Head(SPACE, r"\{"),),
     }
-    trailers = (_LINES_CLOSER, "</minimax:tool_call>")
+    empty: ClassVar = {_BLOCK: _CLOSERS[0]}
+    trailers = (_LINES_CLOSER, _CLOSERS[0])
     untyped_end = True
     orphans = _CLOSERS
-    markers = (*openers, "<invoke name=", "<parameter name=", *_CLOSERS, _LINES_CLOSER)
+    noise = ("[e~[", "<end_of_sentence>")
+    markers = (*openers, "<invoke name=", "<parameter name=", *_CLOSERS, _LINES_CLOSER, *noise)
 
     def ending(self, opener: str) -> Ending:
         """The closing tag that can be one, or the end of the last line of JSON."""

@@ -29,11 +29,12 @@ _SENTINEL: Final = "]<]minimax[>["
 _BLOCK: Final = "<tool_call>"
 _CLOSER: Final = "</tool_call>"
 _INVOKE: Final = "/invoke"
+_NAMELESS: Final = "invoke"
 _MAX_NESTED: Final = 64
 _SPAN: Final = 64
 _S: Final = re.escape(_SENTINEL)
 _TAG: Final = re.compile(
-    rf"{_S}<(?:invoke\s{{1,8}}name=[\"'](?P<call>[^\"'<>\n]{{1,128}})[\"']\s{{0,8}}"
+    rf"{_S}<(?:invoke\s{{1,8}}name=[\"'](?P<call>[^\"'<>\n]{{0,128}})[\"']\s{{0,8}}"
     r"|(?P<tag>/?[^\s<>/\"'=]{1,128}))>"
 )
 # The last sentinel is lost where an engine takes it for the end of the call.
@@ -71,8 +72,8 @@ class MinimaxM3(TextDialect):
         _BLOCK: (Head(SPACE, *literal(_SENTINEL), commits=2),),
     }
     trailers = (_SENTINEL + _CLOSER,)
-    noise = (_SENTINEL,)
-    markers = (_SENTINEL,)
+    noise = (_SENTINEL, "[e~[")
+    markers = noise
 
     def ending(self, opener: str) -> Ending:
         """The closing tag with its sentinel, which no value holds."""
@@ -130,7 +131,9 @@ def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
     while index < len(tags):
         tag = tags[index]
         index += 1
-        if not tag["call"]:
+        if tag["tag"] == _NAMELESS:
+            yield WrittenCall(error="the call has no name")
+        if tag["call"] is None:
             continue
         try:
             index, elements = _invoked(text, tags, index)
@@ -151,7 +154,7 @@ def _invoked(
         index += 1
         key = tag["tag"]
         top = stack[-1]
-        if tag["call"] or len(stack) > _MAX_NESTED:
+        if tag["call"] is not None or len(stack) > _MAX_NESTED:
             raise _Broken(_WRONG)
         if not key.startswith("/"):
             _must_be_blank(text, top, tag.start())

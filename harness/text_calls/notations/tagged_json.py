@@ -118,7 +118,6 @@ class TaggedJson(TextDialect):
     trailers = (CLOSER, _UNWRAPPER)
     closed_by_trailer = True
     orphans = (CLOSER,)
-    noise = ("<|im_end|>", "<|endoftext|>")
     markers = (OPENER, CLOSER, _WRAPPER, _UNWRAPPER)
 
     def starts(self, start: BlockStart) -> bool | None:

@@ -3,7 +3,8 @@
 Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
 TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, because prose may
 speak of it; a special token counts anywhere, but not with a space after it. Source: chat
-templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3 and Magistral.
+templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral and
+MiniMax-M3.
 """
 
 from typing import Final
@@ -21,6 +22,7 @@ _TAGS: Final = (
     "think:opensource",
 )
 # Opening marker -> the only one that closes it.
+_TAGS: Final = ("think", "thinking", "thought", "reasoning", "seed:think", "mm:think")
 _CLOSERS: Final = {
     **{f"<{it}>": f"</{it}>" for it in _TAGS},
     "[THINK]": "[/THINK]",
