@@ -36,6 +36,7 @@ _COMMANDS = {
     "report": "Write the HTML report of a run, and machine-readable files.",
     "view": "Serve the report of a run on 127.0.0.1, also while it is in progress.",
     "compare": "Compare two runs.",
+    "measure": "Measure turns in logs of any size: rates by model, prompt, provider and day.",
     "fuzz": "Search for inputs on which normalizers and agents fail.",
     "replay": "Replay one cell, and print its reads, frames and deltas.",
     "repro": "Print a script that shows a failure to the maintainers of a library.",
