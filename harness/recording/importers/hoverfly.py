@@ -19,7 +19,7 @@ from harness.recording.importers.http_message import response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
 
 _KEPT: Final = "bodies and headers, the request as far as it is exact; no reads, no times"
-_EXACT: Final = frozenset({"exact", "json", "jsonPartial", "jsonpartial"})
+_EXACT: Final = frozenset({"", "exact", "json", "jsonPartial", "jsonpartial"})
 _EXACT_OF_VERSION_2: Final = ("exactMatch", "jsonMatch")
 
 
@@ -84,7 +84,7 @@ def _exact(value: object, where: str) -> bytes:
         if isinstance(item, str):  # a header of version 1 or 2
             return body_bytes(item, where)
         matcher = expect_mapping(item, f"{where}[{n}]")
-        if matcher.get("matcher", "exact") in _EXACT:
+        if expect_text(matcher.get("matcher"), f"{where}[{n}].matcher") in _EXACT:
             return body_bytes(matcher.get("value"), f"{where}[{n}].value")
     return b""
 

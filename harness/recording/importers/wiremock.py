@@ -23,8 +23,8 @@ from harness.recording.importers.http_message import response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
 from harness.wire.payload import json_or_none
 
-BODIES: Final = "__files"
-MAPPINGS: Final = "mappings"
+_BODIES: Final = "__files"
+_MAPPINGS: Final = "mappings"
 _KEPT: Final = "bodies and headers, the request as far as the mapping states it; no reads, no times"
 _PATHS: Final = ("url", "urlPath", "urlPattern", "urlPathPattern", "urlPathTemplate")
 # Keys that no other recorder of requests and responses writes.
@@ -45,13 +45,13 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     value = json_or_none(data) if is_object_or_list(data) else None
     if not isinstance(value, dict):
         return None
-    listed = value.get(MAPPINGS) if isinstance(value.get(MAPPINGS), list) else None
+    listed = value.get(_MAPPINGS) if isinstance(value.get(_MAPPINGS), list) else None
     items = [value] if listed is None else listed
     if not any(map(_is_mapping, items)):
         return None
     folder = bodies_folder(Path(path))
     placed = (
-        (str(path) if listed is None else f"{path}: {MAPPINGS}[{n}]", item)
+        (str(path) if listed is None else f"{path}: {_MAPPINGS}[{n}]", item)
         for n, item in enumerate(items)
     )
     return entries_file(
@@ -61,8 +61,14 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 def bodies_folder(path: Path) -> Path:
     """Return the folder of the bodies of the mapping at `path`: next to `mappings`, or to it."""
-    around = next((each for each in path.parents if each.name == MAPPINGS), None)
-    return (path if around is None else around).with_name(BODIES)
+    around = next((each for each in path.parents if each.name == _MAPPINGS), None)
+    return (path if around is None else around).with_name(_BODIES)
+
+
+def is_body_file(path: Path) -> bool:
+    """Whether the file is in a folder of bodies next to one of mappings."""
+    folders = (each for each in path.parents if each.name == _BODIES)
+    return any(each.with_name(_MAPPINGS).is_dir() for each in folders)
 
 
 def _is_mapping(item: object) -> bool:
