@@ -34,9 +34,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     pairs = expect_list(held["pairs"], f"{path}: data.pairs")
     folder = Path(path).parent
     placed = ((f"{path}: data.pairs[{n}]", pair) for n, pair in enumerate(pairs))
-    return entries_file(
-        path, placed, lambda pair, where: _interaction(pair, folder, where), _KEPT
-    )
+    return entries_file(path, placed, lambda pair, where: _interaction(pair, folder, where), _KEPT)
 
 
 def _interaction(value: object, folder: Path, where: str) -> Interaction:

@@ -137,4 +137,6 @@ def decode_hex(texts: object, where: str) -> bytes:
     try:
         return bytes.fromhex("".join(parts))
     except ValueError as error:
-        raise UnreadableError(f"expected hexadecimal: {error}", where=where, hint=_RESTORE) from None
+        raise UnreadableError(
+            f"expected hexadecimal: {error}", where=where, hint=_RESTORE
+        ) from None

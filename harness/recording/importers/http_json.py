@@ -53,8 +53,8 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _is_entry(value: object) -> bool:
-    """Whether this has a response with a status."""
-    if not isinstance(value, dict):
+    """Whether this has a response with a status and a body, and not the chunks of req_llm."""
+    if not isinstance(value, dict) or "chunks" in value:
         return False
     response = value.get("response") if "request" in value else value
     return isinstance(response, dict) and _is_response(response)
@@ -63,7 +63,9 @@ def _is_entry(value: object) -> bool:
 def _is_response(value: dict[str, Any]) -> bool:
     names = (*_BODIES, *_CONTENTS) if "headers" in value else _BODIES
     # The answer of an API may have a `status`, too, but it is a word.
-    return any(key in value for key in names) and any(_is_status(value.get(key)) for key in _STATUSES)
+    return any(key in value for key in names) and any(
+        _is_status(value.get(key)) for key in _STATUSES
+    )
 
 
 def _is_status(value: object) -> bool:

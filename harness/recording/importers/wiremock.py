@@ -54,9 +54,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
         (str(path) if listed is None else f"{path}: {_MAPPINGS}[{n}]", item)
         for n, item in enumerate(items)
     )
-    return entries_file(
-        path, placed, lambda item, where: _interaction(item, folder, where), _KEPT
-    )
+    return entries_file(path, placed, lambda item, where: _interaction(item, folder, where), _KEPT)
 
 
 def bodies_folder(path: Path) -> Path:
