@@ -270,6 +270,10 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
         for doubt in tally.doubtful[:_MOST_DOUBTS]:
             reason = f"{doubt.dialect} ({doubt.confidence}: {doubt.because})"
             yield f"  {marked(f'{doubt.stream}: {reason}')}"
+    yield from _not_imported_lines(tally)
+
+
+def _not_imported_lines(tally: _Tally) -> Iterator[str]:
     if tally.skipped:
         yield f"{pluralize(tally.skipped.total(), 'stream')} skipped"
         yield from _counts(tally.skipped)
