@@ -105,7 +105,7 @@ class _Tally(msgspec.Struct):
 def import_command(
     paths: tuple[Path, ...], output: Path, style: str, dialect: str | None, **labels: str
 ) -> None:
-    """Convert recordings to cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
+    """Convert recordings to cassettes: vcrpy, go-vcr, nock, HAR, WireMock, curl, raw bodies, ...
 
     The command searches folders. It removes secrets as `harness record` does, and skips what has a
     secret that cannot be replaced. Check the recordings before you publish them. A damaged

@@ -120,7 +120,19 @@ def refusal(
 
 MISSING = object()
 HALF = "\ud800"  # of a pair of surrogates
-HOSTILE = (MISSING, None, [], {}, [[]], True, -1, 10**400, HALF, "../../etc/passwd", nested(20))
+HOSTILE: tuple[object, ...] = (
+    MISSING,
+    None,
+    [],
+    {},
+    [[]],
+    True,
+    -1,
+    10**400,
+    HALF,
+    "../../etc/passwd",
+    nested(20),
+)
 
 
 @pytest.mark.parametrize("name", FIXTURES)

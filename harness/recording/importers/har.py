@@ -4,7 +4,7 @@ A body that a browser left out (too large, or a stream that was still open) is e
 entry is skipped. If all are damaged, the error of the first is raised. WebSocket messages are not
 streamed responses, and are ignored.
 
-Polly.js writes such archives with keys of its own: bodies that are not text in hexadecimal, and
+Polly.js writes such archives with further keys: bodies that are not text in hexadecimal, and
 those with a content encoding as a list of chunks in hexadecimal or base64. Its storage in a browser
 has one archive for each recording.
 Sources: http://www.softwareishard.com/blog/har-12-spec/,

@@ -38,9 +38,12 @@ _ADDRESSES: Final = ("uri", "url")
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the entries of the file, or None if it is something else."""
-    value = json_or_none(data) if is_object_or_list(data) else None
-    listed = next((key for key in _LISTS if isinstance(value, dict) and key in value), "")
-    entries = value[listed] if listed else value
+    if not is_object_or_list(data) or b'"status' not in data:
+        return None
+    value = json_or_none(data)
+    members = value if isinstance(value, dict) else {}
+    listed = next((key for key in _LISTS if key in members), "")
+    entries = members[listed] if listed else value
     items = entries if isinstance(entries, list) else [entries]
     if not items or not all(map(_is_entry, items)):
         return None
@@ -48,7 +51,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
         return None
     place = f"{path}: {listed}" if listed else f"{path}: "
     named = isinstance(entries, list)
-    placed = ((f"{place}[{n}]" if named else str(path), item) for n, item in enumerate(items))
+    placed = ((f"{place}[{n}]" if named else f"{path}: $", item) for n, item in enumerate(items))
     return entries_file(path, placed, interaction)
 
 

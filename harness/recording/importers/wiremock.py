@@ -42,16 +42,18 @@ _TEMPLATES: Final = frozenset({"response-template"})
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the interactions of the mappings, or None if the data are not mappings."""
-    value = json_or_none(data) if is_object_or_list(data) else None
+    if not is_object_or_list(data) or b'"response"' not in data:
+        return None
+    value = json_or_none(data)
     if not isinstance(value, dict):
         return None
     listed = value.get(_MAPPINGS) if isinstance(value.get(_MAPPINGS), list) else None
     items = [value] if listed is None else listed
     if not any(map(_is_mapping, items)):
         return None
-    folder = bodies_folder(Path(path))
+    folder = bodies_folder(Path(path).absolute())
     placed = (
-        (str(path) if listed is None else f"{path}: {_MAPPINGS}[{n}]", item)
+        (f"{path}: $" if listed is None else f"{path}: {_MAPPINGS}[{n}]", item)
         for n, item in enumerate(items)
     )
     return entries_file(path, placed, lambda item, where: _interaction(item, folder, where), _KEPT)
@@ -65,7 +67,7 @@ def bodies_folder(path: Path) -> Path:
 
 def is_body_file(path: Path) -> bool:
     """Whether the file is in a folder of bodies next to one of mappings."""
-    folders = (each for each in path.parents if each.name == _BODIES)
+    folders = (each for each in path.absolute().parents if each.name == _BODIES)
     return any(each.with_name(_MAPPINGS).is_dir() for each in folders)
 
 
