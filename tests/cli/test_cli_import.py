@@ -1,6 +1,7 @@
 """`harness import`: every file is accounted for, and nothing is written outside the folder."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,7 @@ def test_names_do_not_depend_on_what_else_is_in_the_folder(tmp_path: Path) -> No
     run(tmp_path / "all", "-o", tmp_path / "out")
     assert names_in(tmp_path / "out") == alone
     assert len(alone) == len(files)
+    assert all(re.fullmatch(r"[A-Za-z0-9._/-]+", name) for name in alone)
     assert "unknown/a-b-free/a/b.sse.yaml" in alone
 
 

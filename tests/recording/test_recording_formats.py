@@ -55,6 +55,14 @@ def test_a_stream_of_the_assistants_api_is_named_as_unsupported() -> None:
     assert imported(Path("a.json"), json.dumps(pair).encode()).skipped == found.skipped
 
 
+def test_a_disabled_header_of_postman_was_not_sent() -> None:
+    path = FORMATS / "postman.json"
+    found = read(path, path.read_bytes())
+    assert found is not None
+    (only,) = found[1].cassette.interactions
+    assert only.request.headers == (("Content-Type", "application/json"),)
+
+
 def test_a_postman_collection_of_format_1_is_refused() -> None:
     schema = "https://schema.getpostman.com/json/collection/v1.0.0/collection.json"
     data = json.dumps({"info": {"schema": schema}, "requests": []}).encode()
@@ -168,6 +176,9 @@ REFUSED = [
     ("nock.json", (0, "status"), 10**400, "a status code"),
     ("nock-hex.json", (), [{**NOCK, "response": "zz", "responseIsBinary": True}], "hexadecimal"),
     ("nock.json", (0, "scope"), {}, "expected text"),
+    ("nock.json", (0, "status"), True, "a status code"),
+    ("wiremock/mappings/body-file.json", ("response", "bodyFileName"), "a\0b", "below the folder"),
+    ("wiremock/mappings/body-file.json", ("response", "bodyFileName"), "https://a/b", "No such"),
     ("request-response.json", ("response", "status"), 1_000, "a status code"),
     ("flat.json", ("headers",), 3, "a mapping"),
     ("vcrpy.json", ("interactions", 0, "response", "body", "string"), [1], "expected text"),
