@@ -177,7 +177,8 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
     """Return the start, a unit and the end of a file of one container."""
     event = json.dumps({"choices": [{"delta": {"content": "a"}}], "model": "m"})
     stream = f"data: {event}\n\n"
-    asked = {"method": "POST", "url": "https://api.openai.com/v1/chat/completions", "headers": []}
+    address = "https://api.openai.com/v1/chat/completions"
+    asked = {"method": "POST", "url": address, "headers": []}
     answer = {"status": 200, "headers": [], "content": {"text": stream}}
     entry = json.dumps({"request": asked, "response": answer})
     yaml_entry = (
@@ -219,7 +220,7 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
             '{"b64": "YQ=="}]}',
         ),
         "httpmock-yaml": ("", mock, ""),
-        **_samples_of_mocks(stream, asked["url"]),
+        **_samples_of_mocks(stream, address),
     }
     if kind == "httprr":
         return b"httprr trace v1\n", b"%d %d\n%s%s" % (len(sent), len(got), sent, got), b""
