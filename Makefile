@@ -1,11 +1,12 @@
 # Short names for the commands of CONTRIBUTING.md. Another environment: make test BIN=path/to/bin
-BIN ?= .venv/bin
+# Without one here, that on the PATH is used.
+BIN ?= $(or $(wildcard .venv/bin),$(shell dirname "$$(command -v python3)"))
 
 .PHONY: setup test check bench report cassettes readme matrix
 
 setup: ## an environment with everything that the other targets need
 	python3 -m venv .venv
-	$(BIN)/pip install -e '.[test,check,bench]'
+	.venv/bin/pip install -e '.[test,check,bench]'
 
 test: ## unit tests and this repository's own gate
 	$(BIN)/pytest

@@ -25,6 +25,7 @@ from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import HarnessError
 from harness.normalizers import reference
 from harness.recording.importing import Labels, import_file
+from harness.recording.pasted import ways_to_read
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.text_calls.dialect import WrittenCall
 from harness.turns.deltas import (
@@ -176,7 +177,8 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
     """Return the start, a unit and the end of a file of one container."""
     event = json.dumps({"choices": [{"delta": {"content": "a"}}], "model": "m"})
     stream = f"data: {event}\n\n"
-    asked = {"method": "POST", "url": "https://api.openai.com/v1/chat/completions", "headers": []}
+    address = "https://api.openai.com/v1/chat/completions"
+    asked = {"method": "POST", "url": address, "headers": []}
     answer = {"status": 200, "headers": [], "content": {"text": stream}}
     entry = json.dumps({"request": asked, "response": answer})
     yaml_entry = (
@@ -218,6 +220,7 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
             '{"b64": "YQ=="}]}',
         ),
         "httpmock-yaml": ("", mock, ""),
+        **_samples_of_mocks(stream, address),
     }
     if kind == "httprr":
         return b"httprr trace v1\n", b"%d %d\n%s%s" % (len(sent), len(got), sent, got), b""
@@ -225,6 +228,35 @@ def _sample(kind: str) -> tuple[bytes, bytes, bytes]:
         return b"", _flow(stream.encode()), b""
     start, unit, end = files[kind]
     return start.encode(), unit.encode(), end.encode()
+
+
+def _samples_of_mocks(stream: str, address: str) -> dict[str, tuple[str, str, str]]:
+    """Return the start, a unit and the end of files of mock servers and recorders of clients."""
+    answer = {"status": 200, "headers": {"a": "b"}, "body": stream}
+    text = json.dumps(stream)
+    pairs = {
+        "nock": {"scope": "https://a.example", "path": "/v1", "status": 200, "response": stream},
+        "http-json": {"request": {"url": address}, "response": answer},
+        "wiremock": {"request": {"urlPath": "/v1"}, "response": answer},
+        "hoverfly": {"request": {"path": [{"matcher": "exact", "value": "/"}]}, "response": answer},
+        "postman": {"request": address, "response": [{"code": 200, "header": [], "body": stream}]},
+    }
+    starts = {
+        "nock": ("[", "]"),
+        "http-json": ("[", "]"),
+        "wiremock": ('{"mappings": [', "]}"),
+        "hoverfly": ('{"data": {"pairs": [', "]}}"),
+        "postman": ('{"info": {"schema": "https://schema.getpostman.com/"}, "item": [', "]}"),
+    }
+    found = {}
+    for kind, pair in pairs.items():
+        (start, end), entry = starts[kind], json.dumps(pair)
+        found[kind] = (start, f"{entry},", f"{entry}{end}")
+    go_vcr = (
+        f"- request:\n    url: {address}\n    method: POST\n"
+        f"  response:\n    body: {text}\n    headers: {{}}\n    status: 200 OK\n    code: 200\n"
+    )
+    return {**found, "go-vcr": ("version: 1\ninteractions:\n", go_vcr, "")}
 
 
 def _section(name: str, data: str) -> str:
@@ -256,6 +288,7 @@ def _flow(body: bytes) -> bytes:
 CONTAINERS: Final = (
     "vcr-yaml", "vcr-ruby", "har", "chat-log", "chunk-list", "jsonl-events", "gemini-cli",
     "raw-sse", "curl-trace", "curl-output", "req_llm", "httpmock-yaml", "httprr", "mitmproxy",
+    "nock", "http-json", "wiremock", "hoverfly", "postman", "go-vcr",
 )  # fmt: skip
 
 
@@ -292,6 +325,29 @@ def _bare_files() -> Iterator[tuple[str, Make]]:
     yield from ((repr(unit.decode()), repeated(unit)) for unit in units)
 
 
+def _pasted_files() -> Iterator[tuple[str, Make]]:
+    """Yield texts that a person may paste, and those that are hard to find a stream in."""
+    units = (
+        b"{",
+        b'{"a":',
+        b"b'",
+        b"b'\\'",
+        b'b"data: {',
+        b"event: a\n",
+        b"12:00 data: {}\n",
+        b'a {"m": "data: {}"}\n',
+        b"<\n",
+        b"< HTTP/2 200\n",
+        b"> ",
+    )
+    yield from ((repr(unit.decode()), repeated(unit)) for unit in units)
+
+
+def read_pasted(body: bytes) -> object:
+    """Return all ways to read a pasted text."""
+    return list(ways_to_read(body))
+
+
 def import_body(body: bytes) -> object:
     """Return what the importer makes of a file; None if it refuses it."""
     with suppress(HarnessError):
@@ -325,6 +381,8 @@ def tasks() -> Iterator[Task]:
     for kind in CONTAINERS:
         for family, make in file_families(kind):
             yield Task(f"import {kind}", family, make, import_body)
+    for family, make in _pasted_files():
+        yield Task("pasted", family, make, read_pasted)
     for family, make in _bare_files():
         yield Task("import, unknown", family, make, import_body)
 

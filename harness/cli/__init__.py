@@ -48,7 +48,7 @@ _COMMANDS = {
     "import": "Convert recordings of other tools to cassettes.",
     "export": "Write scenarios as plain JSON, for tests in other languages.",
     "cassettes": "Write the emulated cassettes of scenarios.",
-    "new": "Write a cassette that shows a quirk, and a draft of its scenario.",
+    "new": "Write a cassette of a quirk or a pasted stream, and a draft of its scenario.",
     "list": "List scenarios, cassettes, normalizers, rules and more.",
     "quirks": "List the catalogued quirks, or describe some.",
     "peers": "Install third-party libraries, judge each in an environment, compare them.",

@@ -1,5 +1,6 @@
-"""`harness cassettes`: write the cassettes that scenarios emulate."""
+"""`harness cassettes`: write the cassettes that scenarios emulate, and accept edited bodies."""
 
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -7,24 +8,38 @@ import click
 
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
+from harness.cli.run_files import writing
 from harness.emulation.recipe import ByHand
 from harness.emulation.writing import cassette_path, is_stale, load_recipes, write_cassette
 from harness.errors import UsageError
+from harness.files.load import read_file
 from harness.judging.scenario_file import find_scenarios
 from harness.runs.run import pluralize
 from harness.runs.selection import named_folder
+from harness.wire.cassette_file import save_cassette
+from harness.wire.edited import read_edited
 
 
 @click.command("cassettes")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--check", is_flag=True, help="Write nothing, and exit with code 1 if any is stale.")
-def cassettes_command(paths: tuple[Path, ...], *, check: bool) -> int:
+@click.option(
+    "--accept-edits",
+    is_flag=True,
+    help="PATHS are cassettes whose bodies you edited: update their digests.",
+)
+def cassettes_command(paths: tuple[Path, ...], *, check: bool, accept_edits: bool) -> int:
     """Write the emulated cassettes of the scenarios at PATHS.
 
     The key `emulate` of a scenario describes its cassette. The cassette is written to the folder
     `cassettes` next to the folder `scenarios`, if its bytes change. Without PATHS, the bundled
     scenarios are used.
+
+    With --accept-edits, PATHS are cassettes or folders of them. Their digests are updated. Reads
+    that no longer add up to a body become synthetic.
     """
+    if accept_edits:
+        return _accept_edits(paths, check=check)
     found = find_scenarios(paths or (shipped.bundled_folder("scenarios"),))
     count, stale = 0, []
     for root, files in groupby(found, key=_root):
@@ -57,3 +72,33 @@ def cassettes_command(paths: tuple[Path, ...], *, check: bool) -> int:
 def _root(scenario: Path) -> Path:
     """Return the folder `scenarios` around a file, which has `tools/`; else its own folder."""
     return named_folder(scenario, "scenarios") or scenario.parent
+
+
+def _accept_edits(paths: tuple[Path, ...], *, check: bool) -> int:
+    """Update what does not fit the bodies of the cassettes at `paths`, and print their paths."""
+    if not paths:
+        raise UsageError(
+            "expected cassettes", where="--accept-edits", hint="Name those that you edited."
+        )
+    count, edited = 0, 0
+    for path in _cassette_files(paths):
+        count += 1
+        found = read_edited(read_file(path), path.stem, str(path))
+        if not found.bodies and not found.reads:
+            continue
+        edited += 1
+        if not check:
+            with writing(path, hint="Check the permissions of the file."):
+                save_cassette(found.cassette, path)
+        click.echo(str(path))
+        if found.reads:
+            number = pluralize(len(found.reads), "response")
+            click.echo(f"{path}: the reads of {number} are synthetic now", err=True)
+    done = "edited" if check else "updated"
+    click.echo(f"{pluralize(count, 'cassette')}, {edited} {done}", err=True)
+    return EXIT_GATE_FAILED if check and edited else 0
+
+
+def _cassette_files(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        yield from sorted(path.rglob("*.yaml")) if path.is_dir() else [path]

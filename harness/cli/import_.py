@@ -1,18 +1,19 @@
 """`harness import`: recordings of other tools, converted to cassettes in a folder.
 
 The command reports the result of each file: cassettes, conversations without bytes to replay,
-skipped streams with the reason, or an unusable file. The same files give the same names, and none
-outside the folder.
+skipped streams with the reason, or an unusable file. The name of a cassette is the path of its
+recording, so it does not depend on what else is imported. None is outside the folder.
 """
 
+import hashlib
 import json
 import os
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-from typing import get_args
+from pathlib import Path, PurePosixPath
+from typing import Final, get_args
 
 import click
 import msgspec
@@ -26,19 +27,25 @@ from harness.files.load import read_file
 from harness.files.write import write_file
 from harness.providers import UNKNOWN
 from harness.recording.detect import Confidence
+from harness.recording.importers import wiremock
 from harness.recording.importers.container import damage_text
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
 from harness.runs.run import pluralize
 from harness.wire.cassette_file import save_cassette
 
-_NOT_A_RECORDING = "not a recording in a supported format"
+_NOT_A_RECORDING: Final = "not a recording in a supported format"
+_NO_RESPONSE: Final = "contains no response"
+_BODY_FILE: Final = "a body of WireMock, which its mapping names"
 
-_SUFFIX = re.compile(
-    r"\.(?:ya?ml|jsonl?|ndjson|txt|sse|httprr|chunks|stream|har|flows?|trace|responses)$",
+# File names that recorders give to each of their files; the folder around tells them apart.
+_COMMON_NAMES: Final = re.compile(
+    r"(?:recording|cassette|response|request|fixture|index|stream|output|data|body|[0-9]+)\..*",
     re.IGNORECASE,
 )
 _MOST_DOUBTS = 20
+_MOST_FILES: Final = 50
+_DIGEST_CHARS: Final = 6
 
 
 class _Doubt(msgspec.Struct, frozen=True):
@@ -50,8 +57,20 @@ class _Doubt(msgspec.Struct, frozen=True):
     because: str
 
 
+class _NotImported(msgspec.Struct, frozen=True):
+    """Why streams of a file were not imported; without streams, why the file was not."""
+
+    file: str
+    reason: str
+    streams: int = 0
+
+    def __str__(self) -> str:
+        number = f" ({pluralize(self.streams, 'stream')})" if self.streams else ""
+        return f"{self.file}: {self.reason}{number}"
+
+
 class _Tally(msgspec.Struct):
-    """The results of the files so far; of the unusable ones, some are damaged recordings."""
+    """The results of the files so far; of those not used, some are damaged recordings."""
 
     cassettes: int = 0
     conversations: int = 0
@@ -61,7 +80,11 @@ class _Tally(msgspec.Struct):
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     dialects: dict[str, Counter[str]] = msgspec.field(default_factory=dict)
     doubtful: list[_Doubt] = msgspec.field(default_factory=list)
-    unusable: dict[str, str] = msgspec.field(default_factory=dict)
+    not_imported: list[_NotImported] = msgspec.field(default_factory=list)
+
+    def unused(self) -> list[_NotImported]:
+        """Return the files that gave nothing at all."""
+        return [each for each in self.not_imported if not each.streams]
 
 
 @click.command("import")
@@ -82,7 +105,7 @@ class _Tally(msgspec.Struct):
 def import_command(
     paths: tuple[Path, ...], output: Path, style: str, dialect: str | None, **labels: str
 ) -> None:
-    """Convert recordings to cassettes: vcrpy, Ruby's VCR, HAR, mitmproxy, curl, raw bodies, ...
+    """Convert recordings to cassettes: vcrpy, go-vcr, nock, HAR, WireMock, curl, raw bodies, ...
 
     The command searches folders. It removes secrets as `harness record` does, and skips what has a
     secret that cannot be replaced. Check the recordings before you publish them. A damaged
@@ -110,8 +133,11 @@ class _Names:
         self._taken: set[str] = set()
 
     def path(self, provider: str, model: str, name: str, suffix: str) -> Path:
-        """Return a path for the file `name`, with a number if the name is taken."""
-        base = f"{safe_name(provider)}/{safe_name(model)}/{safe_name(_stem(name))}"
+        """Return a path for the file `name`.
+
+        Files with an equal name, which are in different folders or differ in case, get numbers.
+        """
+        base = f"{safe_name(provider)}/{safe_name(model)}/{name}"
         free, number = base, 1
         while free.lower() in self._taken:  # some file systems ignore case
             number += 1
@@ -127,10 +153,21 @@ class _Names:
         return path
 
 
-def _stem(name: str) -> str:
-    while (shorter := _SUFFIX.sub("", name)) != name and shorter:
-        name = shorter
-    return name
+def _output_name(source: str, suffix: str) -> str:
+    """Return the name of what comes from the file `source`, a path below what the user named.
+
+    Two files never have the same name, unless they differ in case only: a part that is not safe
+    on every file system gets a digest, and no suffix but that of the output is removed.
+    """
+    return "/".join(map(_distinct_name, PurePosixPath(source.removesuffix(suffix)).parts))
+
+
+def _distinct_name(part: str) -> str:
+    safe = safe_name(part)
+    if safe == part:
+        return part
+    digest = hashlib.sha256(part.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"{safe}-{digest[:_DIGEST_CHARS]}"
 
 
 def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
@@ -138,10 +175,17 @@ def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
     excluded = output.resolve()
     for given in paths:
         if not given.is_dir():
-            yield given, given.name
+            yield given, _own_name(given)
         elif given.resolve() != excluded:
             for path in _walk(given, excluded):
                 yield path, path.relative_to(given).as_posix()
+
+
+def _own_name(path: Path) -> str:
+    """Return the name of a file that the user named, with its folder if many have that name."""
+    folder = path.absolute().parent.name
+    is_common = _COMMON_NAMES.fullmatch(path.name) and folder not in ("", "..")
+    return f"{folder}/{path.name}" if is_common else path.name
 
 
 def _walk(top: Path, excluded: Path) -> Iterator[Path]:
@@ -155,22 +199,33 @@ def _walk(top: Path, excluded: Path) -> Iterator[Path]:
 
 
 def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: _Tally) -> None:
+    if wiremock.is_body_file(path) and not labels.dialect:
+        tally.not_imported.append(_NotImported(source, _BODY_FILE))
+        return
     try:
         data = read_file(path, problem="expected a file that can be read")
         imported = import_file(path, data, source, labels)
     except UnreadableError as error:
-        tally.unusable[source] = damage_text(error, path)
+        tally.not_imported.append(_NotImported(source, damage_text(error, path)))
         tally.damaged += 1
         return
     if not imported.container:
-        tally.unusable[source] = _NOT_A_RECORDING
+        tally.not_imported.append(_NotImported(source, _NOT_A_RECORDING))
         return
-    _write(imported, path.name, names)
+    _write(imported, source, names)
     tally.readable += 1
+    _count(imported, source, tally)
+
+
+def _count(imported: Imported, source: str, tally: _Tally) -> None:
     tally.cassettes += len(imported.cassettes)
     tally.conversations += len(imported.conversations)
     tally.streams[imported.container] += sum(len(c.interactions) for c in imported.cassettes)
-    tally.skipped.update(imported.skipped)
+    reasons = Counter(imported.skipped)
+    tally.skipped.update(reasons)
+    tally.not_imported += [_NotImported(source, why, count) for why, count in reasons.items()]
+    if not (imported.cassettes or imported.conversations or reasons):
+        tally.not_imported.append(_NotImported(source, _NO_RESPONSE))
     for n, detected in imported.detected:
         tally.dialects.setdefault(detected.dialect, Counter())[detected.confidence] += 1
         if detected.doubtful:
@@ -179,14 +234,20 @@ def _import_file(path: Path, source: str, labels: Labels, names: _Names, tally: 
             )
 
 
-def _write(imported: Imported, name: str, names: _Names) -> None:
+def _write(imported: Imported, source: str, names: _Names) -> None:
+    name = _output_name(source, ".yaml")
+    labels = Counter((each.provider, each.model) for each in imported.cassettes)
     for cassette in imported.cassettes:
-        path = names.path(cassette.provider, cassette.model, cassette.id, ".yaml")
+        is_one = labels[cassette.provider, cassette.model] == 1
+        own = name if is_one else f"{name}.{safe_name(cassette.dialect)}"
+        path = names.path(cassette.provider, cassette.model, own, ".yaml")
         with writing(path):
             save_cassette(cassette, path)
-    for logged in imported.conversations:
+    name = _output_name(source, ".jsonl")
+    for number, logged in enumerate(imported.conversations, start=1):
         about = logged.about
-        path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, name, ".jsonl")
+        own = name if len(imported.conversations) == 1 else f"{name}.{number}"
+        path = names.path(about.provider or UNKNOWN, about.model or UNKNOWN, own, ".jsonl")
         with writing(path):
             write_file(path, encode(logged))
 
@@ -209,12 +270,21 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
         for doubt in tally.doubtful[:_MOST_DOUBTS]:
             reason = f"{doubt.dialect} ({doubt.confidence}: {doubt.because})"
             yield f"  {marked(f'{doubt.stream}: {reason}')}"
+    yield from _not_imported_lines(tally)
+
+
+def _not_imported_lines(tally: _Tally) -> Iterator[str]:
     if tally.skipped:
         yield f"{pluralize(tally.skipped.total(), 'stream')} skipped"
         yield from _counts(tally.skipped)
-    if tally.unusable:
-        yield f"{pluralize(len(tally.unusable), 'file')} not used"
-        yield from (f"  {marked(f'{file}: {why}')}" for file, why in tally.unusable.items())
+    if tally.unused():
+        yield f"{pluralize(len(tally.unused()), 'file')} not used"
+    if tally.not_imported:
+        yield "not imported, by file"
+    for each in tally.not_imported[:_MOST_FILES]:
+        yield f"  {marked(str(each))}"
+    if len(tally.not_imported) > _MOST_FILES:
+        yield f"  and {len(tally.not_imported) - _MOST_FILES} more: --format json lists all"
 
 
 def _counts(counter: Counter[str]) -> Iterator[str]:
@@ -233,7 +303,8 @@ def _as_json(tally: _Tally) -> str:
             "dialects": {name: dict(sure) for name, sure in sorted(tally.dialects.items())},
             "doubtful": [msgspec.structs.asdict(doubt) for doubt in tally.doubtful],
             "skipped": dict(sorted(tally.skipped.items())),
-            "unusable": [{"file": file, "reason": why} for file, why in tally.unusable.items()],
+            "unusable": [{"file": it.file, "reason": it.reason} for it in tally.unused()],
+            "not_imported": [msgspec.structs.asdict(each) for each in tally.not_imported],
         },
         indent=2,
     )

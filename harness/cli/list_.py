@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import click
 
@@ -16,7 +16,7 @@ from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.recording.identify import age_text
 from harness.reporting.visible import aligned_columns
-from harness.runs.declared import available_agents, available_normalizers
+from harness.runs.declared import available_agents, available_normalizers, is_bundled
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire import cassette_file
 
@@ -63,13 +63,14 @@ def _normalizers() -> Iterator[Row]:
             *("text_dialects", "streams", "policies", "breaks", "hides"),
             installed=not each.missing,
             summary=missing + each.summary,
+            bundled=is_bundled(each.name, is_agent=False),
         )
 
 
 def _agents() -> Iterator[Row]:
     fields = ("name", "role", "summary", "dialects", "prompts", "policies", "breaks", "hides")
     for each in available_agents():
-        yield _row(each, *fields)
+        yield _row(each, *fields, bundled=is_bundled(each.name, is_agent=True))
 
 
 def _dialects() -> Iterator[Row]:
@@ -121,6 +122,35 @@ _KINDS: dict[str, tuple[Callable[[], Iterator[Row]], tuple[str, ...]]] = {
 }
 
 
+# Kinds whose rows have a role, and the sections of their text output.
+_WITH_ROLES: Final = ("normalizers", "agents")
+_SECTIONS: Final = {
+    "own": "of this project, or installed by other packages",
+    "conforming": "bundled: they must conform, and run by default",
+    "peer": "bundled adapters of third-party libraries",
+    "known-bad": "bundled, known-bad: each reproduces bugs of real clients",
+    "mutant": "bundled mutants: each has one fault that a rule finds, as `harness doctor` checks",
+}
+
+
+def _section(row: Row) -> str:
+    return row["role"] if row["bundled"] else "own"
+
+
+def _sectioned_lines(rows: list[Row], columns: tuple[str, ...]) -> Iterator[str]:
+    """Yield the rows in sections, each with its heading; the mutants come last."""
+    for section, heading in _SECTIONS.items():
+        table = [
+            [_text(row[column]) for column in columns if column != "role"]
+            for row in rows
+            if _section(row) == section
+        ]
+        if table:
+            yield f"{heading} ({len(table)})"
+            yield from (f"  {line}" for line in aligned_columns(table))
+            yield ""
+
+
 def _text(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
@@ -133,7 +163,10 @@ def list_command(kind: str, style: Literal["pretty", "json"]) -> None:
     iter_rows, columns = _KINDS[kind]
     rows = list(iter_rows())
     if rows or style == "json":
-        table = [[_text(row[column]) for column in columns] for row in rows]
-        echo_result(style, rows, aligned_columns(table))
+        if kind in _WITH_ROLES:
+            lines = list(_sectioned_lines(rows, columns))[:-1]
+        else:
+            lines = list(aligned_columns([[_text(row[name]) for name in columns] for row in rows]))
+        echo_result(style, rows, lines)
     else:
         click.echo(f"no {kind}", err=True)

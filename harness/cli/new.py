@@ -1,7 +1,7 @@
 """`harness new`: a cassette that shows a quirk, and a draft of its scenario.
 
-The writer of the dialect produces the bytes. The oracle, which shares no code with the writer,
-reads the expected result from them, and a person confirms it.
+The writer of the dialect produces the bytes, or a person pasted them. The oracle, which shares no
+code with the writer, reads the expected result from them, and a person confirms it.
 """
 
 import shlex
@@ -14,6 +14,7 @@ import msgspec
 
 from harness import shipped
 from harness.cli.options import dialect_option, output_option, resolve_cassette, safe_name
+from harness.cli.pasted import pasted_cassette
 from harness.cli.quirks import require_quirk
 from harness.cli.run_files import require_writable, writing
 from harness.dialects.table import DIALECTS, oracle_reading, read_request
@@ -25,6 +26,7 @@ from harness.judging.catalogue import load_catalogue
 from harness.judging.expected import expectation_from
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import scenario_text
+from harness.recording.importing import Labels
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire import cassette_file
@@ -32,6 +34,8 @@ from harness.wire.cassette import Cassette, Origin
 
 _DEFAULT_DIALECT: Final = "openai-chat"
 _HELLO: Final = "Hello."
+# Parameters whose options have other names.
+_FLAGS: Final = {"calls": "call", "options": "set"}
 # A value of each type that a tool's parameter may have.
 _EXAMPLES: Final[dict[str, object]] = {
     "string": "Oslo",
@@ -66,7 +70,16 @@ class _NewOptions(msgspec.Struct, frozen=True):
 
 
 @click.command("new")
-@click.argument("quirk")
+@click.argument("quirk", required=False)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Text with a stream, pasted from curl, devtools or a log. - for standard input.",
+)
+@click.option("--provider", default="", help="Provider label, with --from.")
+@click.option("--model", default="", help="Model label, with --from.")
 @dialect_option("Dialect of the new cassette.")
 @click.option("--like", metavar="CASSETTE", help="File or id of the cassette with the request.")
 @click.option(
@@ -85,17 +98,37 @@ class _NewOptions(msgspec.Struct, frozen=True):
     multiple=True,
     help="Option of the writer of the dialect. Repeatable.",
 )
-@click.option("--name", default="", help="Name of both files. Default: the id of the quirk.")
+@click.option(
+    "--name", default="", help="Name of both files. Default: the id of the quirk, or that of FILE."
+)
 @output_option("Folder that has the folders cassettes/ and scenarios/.", default=".")
-def new_command(quirk: str, output: Path, name: str, **options: Any) -> None:  # noqa: ANN401 - see _NewOptions
+def new_command(  # noqa: PLR0913 - one parameter for each option
+    quirk: str | None,
+    *,
+    source: Path | None,
+    provider: str,
+    model: str,
+    output: Path,
+    name: str,
+    **options: Any,  # noqa: ANN401 - see _NewOptions
+) -> None:
     """Write a cassette that shows QUIRK, and a draft of its scenario.
 
     Without --like, the request is that of a bundled cassette. Without --call and --text, the turn
-    calls the first tool of the request.
+    calls the first tool of the request. With --from, the cassette is the stream in a pasted text,
+    and QUIRK is what it shows, if you know it.
     """
     quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
-    require_quirk(quirk, tuple(quirks))
-    made = _new_cassette(quirk, safe_name(name or quirk.lower()), _NewOptions(**options))
+    if quirk is not None:
+        require_quirk(quirk, tuple(quirks))
+    _check_source(quirk, source, options)
+    if source is not None:
+        labels = Labels(provider=provider, model=model, dialect=options["dialect"] or "")
+        made = pasted_cassette(source, name, labels)
+    else:
+        made = _new_cassette(
+            quirk or "", safe_name(name or str(quirk).lower()), _NewOptions(**options)
+        )
     cassette = output / "cassettes" / f"{made.id}.yaml"
     scenario = output / "scenarios" / safe_name(made.provider) / cassette.name
     for path in (cassette, scenario):
@@ -105,11 +138,24 @@ def new_command(quirk: str, output: Path, name: str, **options: Any) -> None:  #
         require_writable(path.parent)
     with writing(cassette):
         cassette_file.save_cassette(made, cassette)
+    shown = (quirk,) if quirk else ()
     with writing(scenario):
-        write_scenario(made, scenario, quirks[quirk].title, (quirk,))
+        write_scenario(made, scenario, quirks[quirk].title if quirk else "", shown)
     click.echo(f"{cassette}\n{scenario}")
     click.echo(f"print it: harness show {shlex.quote(str(cassette))}", err=True)
     click.echo(f"judge it: harness run {shlex.quote(str(scenario))}", err=True)
+
+
+def _check_source(quirk: str | None, source: Path | None, options: dict[str, Any]) -> None:
+    """Refuse a command line without a source of bytes, or with two."""
+    if source is None and quirk is None:
+        hint = "Name a quirk of `harness quirks`, or pass a pasted stream with --from FILE."
+        raise UsageError("expected a quirk or --from", hint=hint)
+    given = {name for name, value in options.items() if value and name != "dialect"}
+    if source is not None and given:
+        names = ", ".join(sorted(f"--{_FLAGS.get(name, name)}" for name in given))
+        hint = "Leave them out: the pasted stream already contains the turn."
+        raise UsageError(f"--from cannot be used with {names}", hint=hint)
 
 
 def _new_cassette(quirk: str, stem: str, options: _NewOptions) -> Cassette:

@@ -176,7 +176,8 @@ def _record_requests(config: RecordOptions, prompts: Path | None, scenario: str)
     found = _prompt_requests(config, prompts) if prompts else _scenario_requests(config, scenario)
     requests = tuple(found)
     count = len(requests) * config.repeat
-    click.echo(f"connecting to {marked(scrub_address(config.url))}: {count} requests", err=True)
+    place = marked(scrub_address(config.url))
+    click.echo(f"connecting to {place}: {pluralize(count, 'request')}", err=True)
     for turn in range(config.repeat):
         for each in requests:
             click.echo(_record_one(config, *each, f"-{turn + 1}" if config.repeat > 1 else ""))

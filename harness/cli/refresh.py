@@ -143,7 +143,8 @@ def _at_upstream(uri: str, upstream: str) -> str:
 
 
 def _difference_lines(old: Cassette, new: Cassette, changes: list[str]) -> Iterator[str]:
-    yield f"in meaning: {len(changes)} differences" if changes else "in meaning: no difference"
+    count = pluralize(len(changes), "difference") if changes else "no difference"
+    yield f"in meaning: {count}"
     yield from (f"  {line}" for line in changes)
     yield "in text:"
     was, now = (format_cassette(each).splitlines() for each in (old, new))

@@ -34,7 +34,7 @@ from harness.reporting.visible import marked
 from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
 from harness.runs.execute import Progress, execute
-from harness.runs.gate import Summary, summarize
+from harness.runs.gate import Summary, summarize, with_cells
 from harness.runs.plan import Job
 from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.questions import Questions
@@ -101,7 +101,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     found = requested_cells(chosen, paths, words, dialect or "")
     _print_left_out(found)
     if not found.jobs:
-        click.echo(f"nothing selected: {_empty_reason(found)}", err=True)
+        click.echo(f"nothing selected: {_empty_reason(found, chosen)}", err=True)
         return EXIT_NOTHING_SELECTED
     policy = project_policy(today, found.paths, accept_new=accept_new)
     planned, skipped = without_skipped(found.jobs, policy)
@@ -126,12 +126,20 @@ def _print_left_out(found: RequestedCells) -> None:
         click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
     if found.refused:
         count = sum(found.refused.values())
-        click.echo(f"agents cannot replay {count} cassettes of several requests:", err=True)
+        what = pluralize(count, "cassette")
+        click.echo(f"agents cannot replay {what} of several requests:", err=True)
     for why, count in found.refused.items():
         click.echo(f"{count:>8}  {marked(why)}", err=True)
 
 
-def _empty_reason(found: RequestedCells) -> str:
+def _empty_reason(found: RequestedCells, chosen: SelectedClients) -> str:
+    recordings = [subject for subject in found.subjects if subject.kind == "cassette"]
+    if recordings and not chosen.normalizers:
+        return (
+            f"no conversation that agents can replay in {pluralize(len(recordings), 'recording')}: "
+            "it needs several requests that follow one another.\n"
+            "  To judge the turns, add a normalizer, such as -n reference."
+        )
     if found.subjects:
         return (
             "no selected scenario is supported by the normalizers and agents given with -n and -a"
@@ -214,7 +222,7 @@ def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format
 
 def _print(run: Run, summary: Summary, style: Format) -> None:
     if style == "json":
-        click.echo(msgspec.json.encode(summary).decode())
+        click.echo(msgspec.json.encode(with_cells(summary, run)).decode())
     elif style == "jsonl":
         for result in run.results:
             click.echo(msgspec.json.encode(result).decode())

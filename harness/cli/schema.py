@@ -17,7 +17,7 @@ from harness.reporting.text.files import Badge
 from harness.runs.baseline import Baseline
 from harness.runs.compare import Comparison
 from harness.runs.expectations import ExpectationsFile
-from harness.runs.gate import Gate, Summary
+from harness.runs.gate import Gate, RunSummary
 from harness.runs.run import Footer, Header
 from harness.runs.text_fixtures import TextFixture
 
@@ -44,7 +44,7 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "scenario": scenario_schema,
     "result": lambda: msgspec.json.schema(Result),
     "run": lambda: msgspec.json.schema(Header | Result | Case | ConversationCase | Footer),
-    "summary": lambda: msgspec.json.schema(Summary),
+    "summary": lambda: msgspec.json.schema(RunSummary),
     "gate": lambda: msgspec.json.schema(Gate),
     "comparison": lambda: msgspec.json.schema(Comparison),
     "project": lambda: msgspec.json.schema(Table),

@@ -33,7 +33,7 @@ from harness.playback.server import (
 )
 from harness.reporting.visible import marked
 from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.run import UnreadableFile
+from harness.runs.run import UnreadableFile, pluralize
 from harness.runs.selection import FILTER_KEYS, select_subjects
 from harness.runs.worker import load_subject, unreadable_file
 from harness.wire.interaction import Interaction, Request
@@ -157,7 +157,7 @@ def _serve_selection(
         index = f"{server.base_url}/{INDEX_NAME}"
         click.echo(f"{len(recordings)} scenarios and recordings; index: {index}", err=True)
         wait_for_interrupt(server.base_url, server.limit_note)
-    click.echo(f"{server.played} requests played, {server.refused} refused")
+    click.echo(f"{pluralize(server.played, 'request')} played, {server.refused} refused")
 
 
 def _recordings(

@@ -21,6 +21,7 @@ from harness.recording.detect import Detected
 from harness.recording.identify import age_text, detected, identify
 from harness.recording.importing import reasons_to_skip
 from harness.reporting.visible import marked
+from harness.runs.run import pluralize
 from harness.wire.cassette import Cassette
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
@@ -112,7 +113,9 @@ def _interaction(n: str, dialect: str, interaction: Interaction) -> Iterator[str
     for name, value in interaction.headers:
         yield f"  header    {marked(name)}: {marked(value)}"
     origin = "recorded" if interaction.reads_kept else "synthetic, one for each event"
-    size = f"{len(interaction.body)} bytes in {len(interaction.reads)} reads ({origin})"
+    size = (
+        f"{len(interaction.body)} bytes in {pluralize(len(interaction.reads), 'read')} ({origin})"
+    )
     yield f"  body      {size}{_ending(interaction)}"
     frames, problem = _frames(interaction.body)
     yield from _reads(interaction, {frame.offset: (k, frame) for k, frame in enumerate(frames)})
@@ -138,7 +141,7 @@ def _request_facts(request: ChatRequest) -> Iterator[str]:
     yield f"model {request.model or '(none)'}"
     yield "stream" if request.stream else "no stream"
     names = " ".join(tool.name for tool in request.tools)
-    yield f"{len(request.tools)} tools" + (f": {names}" if names else "")
+    yield pluralize(len(request.tools), "tool") + (f": {names}" if names else "")
     if request.system:
         more = "..." if len(request.system) > _SYSTEM_CHARS else ""
         yield f"system {request.system[:_SYSTEM_CHARS]}{more}"

@@ -29,6 +29,10 @@ _INPUTS: Final = frozenset({"contents", "input", "messages", "prompt"})
 # Members of requests and responses of OAuth (RFC 6749, sections 4 and 5), and those of AWS.
 _TOKENS: Final = frozenset({"accessToken", "access_token", "grantType", "grant_type"})
 _FORM: Final = re.compile(rb"(?:[^{\s].*&)?grant_type=", re.DOTALL)
+# Each object of a run of the Assistants API names its kind so, and each of its requests has the
+# header: https://platform.openai.com/docs/api-reference/assistants-streaming/events
+_THREAD: Final = "thread."
+_BETA: Final = "openai-beta"
 # The body is framed in steps, so that a long one is not read completely.
 _STEP = 1 << 16
 
@@ -83,6 +87,19 @@ def token_exchange_reason(interaction: Interaction) -> str:
     values = (json_or_none(request), json_or_none(interaction.body))
     has_members = any(isinstance(it, dict) and not _TOKENS.isdisjoint(it) for it in values)
     return "an OAuth token exchange" if has_members or _FORM.match(request) else ""
+
+
+def unsupported_api(interaction: Interaction) -> str:
+    """Return the name of a streaming API that is known and not supported; else ""."""
+    is_object = any(_names_thread(event) for event in first_events(interaction.body))
+    beta = (value for name, value in interaction.request.headers if name.lower() == _BETA)
+    is_asked = any(value.startswith("assistants=") for value in beta)
+    return "the OpenAI Assistants API" if is_object or is_asked else ""
+
+
+def _names_thread(event: dict[str, Any]) -> bool:
+    name = event.get("object")
+    return isinstance(name, str) and name.startswith(_THREAD)
 
 
 def first_events(body: bytes) -> Iterator[dict[str, Any]]:

@@ -23,7 +23,7 @@ from harness.errors import UnscrubbedError
 from harness.files.load import BOM
 from harness.providers import UNKNOWN
 from harness.recording import identify
-from harness.recording.detect import Detected, token_exchange_reason
+from harness.recording.detect import Detected, token_exchange_reason, unsupported_api
 from harness.recording.importers import raw_body, read
 from harness.recording.importers.container import BY, body_file
 from harness.recording.secrets.scrubber import Scrubber, clean_text, scrubbed_conversation
@@ -221,13 +221,17 @@ def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
     if reason:
         return reason
     if interaction.dialect not in DIALECTS:
-        return _unread(interaction.dialect)
+        return _reason_of_unread(interaction)
     if container in _PLAIN_CONTAINERS:
         return ""
     return _reason_of_plain(interaction) if _is_plain(interaction.body) else ""
 
 
-def _unread(dialect: str) -> str:
+def _reason_of_unread(interaction: Interaction) -> str:
+    api = unsupported_api(interaction)
+    if api:
+        return f"{api} is not supported"
+    dialect = interaction.dialect
     return "no dialect recognised" if dialect == UNKNOWN else f"dialect {dialect} is not supported"
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from harness.judging.results import Outcome, Result
+from harness.judging.results import Blame, Outcome, Result
 from harness.project import Basis, GateRule, Metric, Where
 from harness.runs.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.runs.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
@@ -313,7 +313,7 @@ def _failure_causes(questions: Questions) -> Iterator[FailureCause]:
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The machine-readable summary of a run: what `harness run --format json` prints.
+    """The machine-readable summary of a run: `summary.json` of a report.
 
     The keys are a public contract: they stay, and others may be added.
 
@@ -332,6 +332,37 @@ class Summary(msgspec.Struct, frozen=True):
     gate: Gate
     judged: tuple[JudgedShare, ...] = ()
     causes: tuple[FailureCause, ...] = ()
+
+
+class CellSummary(msgspec.Struct, frozen=True):
+    """One cell: its scenario with a normalizer or agent, and how it ended.
+
+    Fields:
+        cell: its id, which `harness replay` takes.
+        cause: of a failure; "" for none.
+    """
+
+    cell: str
+    scenario: str
+    title: str
+    normalizer: str
+    outcome: Outcome
+    blame: Blame
+    cause: str
+
+
+class RunSummary(Summary, frozen=True):
+    """The summary with each cell: what `harness run --format json` prints."""
+
+    cells: tuple[CellSummary, ...] = ()
+
+
+def with_cells(summary: Summary, run: Run) -> RunSummary:
+    """Return the summary of `run` with its cells."""
+    fields = CellSummary.__struct_fields__
+    cells = (CellSummary(*(getattr(each, name) for name in fields)) for each in run.results)
+    known = {name: getattr(summary, name) for name in Summary.__struct_fields__}
+    return RunSummary(**known, cells=tuple(cells))
 
 
 def summarize(run: Run, policy: GatePolicy = NO_POLICY, loaded: Questions | None = None) -> Summary:

@@ -39,6 +39,10 @@ _HARNESS_KEYS: Final = (
 VCRPY: Final = "vcrpy"
 _VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
 _RESTORE_HINT: Final = "Restore the file from version control, or record it again."
+_EDITED_HINT: Final = (
+    "Restore the file from version control. If you edited the body on purpose, run "
+    "`harness cassettes --accept-edits FILE`."
+)
 
 
 def cassette_from_data(
@@ -105,12 +109,12 @@ def _origin(value: object, where: str) -> Origin:
 
 
 def _check_digests(value: object, interactions: tuple[Interaction, ...], where: str) -> None:
-    digests = expect_list(value, where)
+    digests = expect_list([] if value is None else value, where)
     if len(digests) != len(interactions):
         raise UnreadableError(
             f"expected {len(interactions)} digests, one for each interaction, found {len(digests)}",
             where=where,
-            hint=_RESTORE_HINT,
+            hint=_EDITED_HINT,
         )
     for n, (stated, interaction) in enumerate(zip(digests, interactions, strict=True)):
         found = digest(interaction.body)
@@ -119,7 +123,7 @@ def _check_digests(value: object, interactions: tuple[Interaction, ...], where: 
                 f"expected a body with SHA-256 {stated}, found {found}: an editor or a git filter "
                 "changed the body",
                 where=f"{where}[{n}]",
-                hint=_RESTORE_HINT,
+                hint=_EDITED_HINT,
             )
 
 
@@ -232,7 +236,7 @@ def _reads(response: dict[str, object], body: bytes, where: str) -> tuple[bool, 
         raise UnreadableError(
             f"expected reads that add up to the body's {len(body)} bytes, found {total}",
             where=where,
-            hint=_RESTORE_HINT,
+            hint=_EDITED_HINT,
         )
     return True, reads
 

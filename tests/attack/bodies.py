@@ -36,6 +36,7 @@ from tests.dialects.openai_chat_streams import assert_protocol
 from tests.dialects.shipped_bodies import events
 from tests.recording import test_recording_importers as containers
 from tests.recording import test_recording_new_importers as new_containers
+from tests.recording.format_fixtures import FIXTURES, FORMATS
 from tests.recording.recording_samples import flow, flows
 
 # Far more than the slowest attempt takes, of CPU time: a machine with other work fails nothing.
@@ -224,7 +225,9 @@ def _files() -> tuple[bytes, ...]:
     """Return a file of each container that can be imported."""
     groups = (containers.WITH_REQUEST, containers.WITHOUT_REQUEST)
     found = [data for group in groups for several in group.values() for data in several]
-    return (*found, *new_containers.SAMPLES.values(), *_cassette_files()[::40])
+    formats = [(FORMATS / name).read_bytes() for name in FIXTURES]
+    small = [data for data in formats if len(data) <= _LARGEST_FILE]
+    return (*found, *small, *new_containers.SAMPLES.values(), *_cassette_files()[::40])
 
 
 _Document = tuple[object, Callable[[Any], bytes]]

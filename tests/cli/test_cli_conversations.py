@@ -103,7 +103,17 @@ def test_run_has_a_row_for_each_agent_when_it_crashes(
 
 def test_list_has_agents_and_conversation_rules(harness: Harness) -> None:
     agents = harness("list", "agents", "--format", "json").json
-    keys = {"name", "role", "summary", "dialects", "prompts", "policies", "breaks", "hides"}
+    keys = {
+        "name",
+        "role",
+        "summary",
+        "dialects",
+        "prompts",
+        "policies",
+        "breaks",
+        "hides",
+        "bundled",
+    }
     assert all(set(each) == keys for each in agents)
     rules = harness("list", "rules", "--format", "json").json
     about = {each["id"]: each["about"] for each in rules}
@@ -161,7 +171,7 @@ def test_agents_judge_a_recorded_conversation(harness: Harness, tmp_path: Path) 
     save_cassette(recorded(CALL, CALL), tmp_path / "in" / "other.yaml")
     left = harness("run", str(tmp_path / "in"), "-a", "plain-loop", "-o", str(tmp_path))
     assert left.code == 0
-    assert "agents cannot replay 1 cassettes of several requests" in left.err
+    assert "agents cannot replay 1 cassette of several requests" in left.err
     assert "its requests do not follow one another" in left.err
     (result,) = read_run(tmp_path / "run.jsonl").results
     assert result.cell == "cassette:talk/plain-loop"

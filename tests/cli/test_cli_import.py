@@ -1,6 +1,7 @@
 """`harness import`: every file is accounted for, and nothing is written outside the folder."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,9 +55,9 @@ def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
     assert result.exit_code == 2  # of bad.yaml, which costs no other file
     found = sorted(path.relative_to(out).as_posix() for path in out.rglob("*.yaml"))
     assert found == [
-        "deepseek/a-b-free/A.yaml",
-        "deepseek/a-b-free/a-2.yaml",
-        "groq/a-b-free/a.yaml",
+        "deepseek/a-b-free/deepseek/A.SSE.txt.yaml",
+        "deepseek/a-b-free/deepseek/a.sse.yaml",
+        "groq/a-b-free/groq/a.chunks.txt.yaml",
     ]
     cassette = load_cassette(out / found[1], out)
     assert (cassette.provider, cassette.model) == ("deepseek", "a/b:free")
@@ -223,3 +224,85 @@ def test_damaged_conversation_is_reported_with_its_location(tmp_path: Path) -> N
     given.write_bytes(b"".join(encode(logged).splitlines(keepends=True)[:-1]))
     (unusable,) = told(given, "-o", tmp_path / "out")["unusable"]
     assert unusable["reason"] == ("expected 2 messages, as in the header, found 1 (at line 1)")
+
+
+# Names, and what was not imported
+
+
+def names_in(out: Path) -> set[str]:
+    return {path.relative_to(out).as_posix() for path in out.rglob("*.*") if path.is_file()}
+
+
+def test_names_do_not_depend_on_what_else_is_in_the_folder(tmp_path: Path) -> None:
+    files = ["a.sse", "a.txt", "a.b/c.sse", "a b.sse", "a-b.sse", "a/b.sse", "b.sse", "x/b.sse"]
+    alone: set[str] = set()
+    for n, name in enumerate(files):
+        for folder in (tmp_path / "all", tmp_path / str(n)):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(STREAM)
+        run(tmp_path / str(n), "-o", tmp_path / "one" / str(n))
+        alone |= names_in(tmp_path / "one" / str(n))
+    run(tmp_path / "all", "-o", tmp_path / "out")
+    assert names_in(tmp_path / "out") == alone
+    assert len(alone) == len(files)
+    assert all(re.fullmatch(r"[A-Za-z0-9._/-]+", name) for name in alone)
+    assert "unknown/a-b-free/a/b.sse.yaml" in alone
+
+
+def test_a_common_file_name_gets_the_name_of_its_folder(tmp_path: Path) -> None:
+    for name in ("weather/recording.sse", "news/recording.sse"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(STREAM)
+    out = tmp_path / "out"
+    run(tmp_path / "weather/recording.sse", tmp_path / "news/recording.sse", "-o", out)
+    model = "unknown/a-b-free"
+    assert names_in(out) == {
+        f"{model}/weather/recording.sse.yaml",
+        f"{model}/news/recording.sse.yaml",
+    }
+
+
+def test_two_dialects_of_one_file_are_in_the_names(tmp_path: Path) -> None:
+    other = '{"type":"message_start","message":{"model":"a/b:free","role":"assistant"}}'
+    bodies = (STREAM, f"event: message_start\ndata: {other}\n\n")
+    answers = [{"status": 200, "content": {"text": body}} for body in bodies]
+    entries = [{"response": answer} for answer in answers]
+    (tmp_path / "a.har").write_text(json.dumps({"log": {"entries": entries}}))
+    run(tmp_path / "a.har", "-o", tmp_path / "out")
+    model = "unknown/a-b-free"
+    assert names_in(tmp_path / "out") == {
+        f"{model}/a.har.anthropic.yaml",
+        f"{model}/a.har.openai-chat.yaml",
+    }
+
+
+def test_what_was_not_imported_is_listed_by_file_and_reason(tmp_path: Path) -> None:
+    (tmp_path / "stubs/mappings").mkdir(parents=True)
+    (tmp_path / "stubs/__files").mkdir()
+    (tmp_path / "stubs/__files/body.txt").write_text(STREAM)
+    (tmp_path / "empty.har").write_text('{"log": {"entries": []}}')
+    (tmp_path / "other.sse").write_text('data: {"hello": 1}\n\n')
+    (tmp_path / "notes.md").write_text("hello")
+    (tmp_path / "weather.sse").write_text(STREAM)
+    assert told(tmp_path, "-o", tmp_path / "out")["not_imported"] == [
+        {"file": "empty.har", "reason": "contains no response", "streams": 0},
+        {"file": "notes.md", "reason": "not a recording in a supported format", "streams": 0},
+        {"file": "other.sse", "reason": "no dialect recognised", "streams": 1},
+        {
+            "file": "stubs/__files/body.txt",
+            "reason": "a body of WireMock, which its mapping names",
+            "streams": 0,
+        },
+    ]
+    text = run(tmp_path, "-o", tmp_path / "out").stdout
+    assert "3 files not used\nnot imported, by file\n  empty.har: contains no response" in text
+    assert "  other.sse: no dialect recognised (1 stream)" in text
+
+
+def test_a_long_list_of_files_is_cut(tmp_path: Path) -> None:
+    for n in range(60):
+        (tmp_path / f"{n:02}.md").write_text("hello")
+    text = run(tmp_path, "-o", tmp_path / "out").stdout
+    assert "  49.md: not a recording" in text
+    assert "50.md" not in text
+    assert "  and 10 more: --format json lists all" in text

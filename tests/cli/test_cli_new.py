@@ -1,6 +1,8 @@
 """`harness new`: whatever is written is a cassette and a scenario that `reference` conforms to."""
 
 import errno
+import json
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -158,3 +160,86 @@ def test_a_read_only_file_system_is_named(
     left = harness("new", QUIRK, "-o", str(tmp_path), *CHAT)
     assert (left.code, "Read-only file system" in left.err) == (2, True)
     assert list(tmp_path.iterdir()) == []
+
+
+# A pasted stream
+
+
+PASTED = Path(__file__).parents[1] / "recording/formats/stream.sse"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    lines = PASTED.read_text().split("\n")
+    path = tmp_path / "weather.log"
+    path.write_text("".join(f"12:00 DEBUG got {line}\n" for line in lines if line) + "12:01 end\n")
+    return path
+
+
+def test_a_pasted_log_becomes_a_cassette_and_a_scenario(
+    harness: Harness, tmp_path: Path, log: Path
+) -> None:
+    left = harness("new", "--from", str(log), "-o", str(tmp_path), "--provider", "avian")
+    assert left.code == 0, left.err
+    cassette, scenario = map(Path, left.out.splitlines())
+    assert cassette == tmp_path / "cassettes/avian/deepseek-v3/weather.yaml"
+    assert "recognized: 1 response, 4 events" in left.err
+    assert "framing rebuilt, 1 line left out" in left.err
+    assert "response 0: openai-chat (likely: the first events" in left.err
+    made = LoadedSubject(
+        load_cassette(cassette, tmp_path / "cassettes"),
+        load_scenario(scenario, tmp_path / "scenarios"),
+    )
+    assert made.cassette.origin.by == "harness new"
+    assert scenario_of(made).expect[0].calls[0].arguments == {"city": "Ålesund"}
+    assert scenario.read_text().startswith("# Read from the bytes alone: confirm")
+    assert outcome(made, "reference") is Outcome.PASS
+
+
+def test_a_quirk_names_what_a_pasted_stream_shows(
+    harness: Harness, tmp_path: Path, log: Path
+) -> None:
+    made = written(harness, tmp_path, "--from", str(log), "--name", "shown")
+    assert scenario_of(made).quirks == (QUIRK,)
+    assert made.cassette.id == "unknown/deepseek-v3/shown"
+
+
+def test_standard_input_may_be_pasted(
+    harness: Harness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(PASTED.read_bytes())))
+    left = harness("new", "--from", "-", "-o", str(tmp_path), "--model", "m")
+    assert left.out.splitlines()[0] == str(tmp_path / "cassettes/unknown/m/pasted.yaml")
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "said"),
+    [
+        ((), None, "expected a quirk or --from"),
+        (("--call", "f={}"), "x", "--from cannot be used with --call"),
+        (("--set", "bom=true", "--text", "a"), "x", "--from cannot be used with --set, --text"),
+        ((), "hello\nworld\n", "no stream recognized\n  Paste the lines of the response"),
+        ((), 'data: {"hello": 1}\n\n', "no stream recognized: no dialect recognised"),
+        ((), '[{"scope": "a", "path": "/", "status": "x"}]', "expected a status code"),
+    ],
+)
+def test_a_text_without_a_stream_is_refused_with_a_hint(
+    harness: Harness, tmp_path: Path, words: tuple[str, ...], text: str | None, said: str
+) -> None:
+    out, given = tmp_path / "out", tmp_path / "pasted.txt"
+    given.write_text(text or "")
+    source = () if text is None else ("--from", str(given))
+    left = harness("new", *source, *words, "-o", str(out))
+    assert (left.code, left.out) == (2, "")
+    assert said in left.err
+    assert not out.exists()
+
+
+def test_streams_of_several_models_are_refused(harness: Harness, tmp_path: Path) -> None:
+    bodies = [PASTED.read_text(), PASTED.read_text().replace("deepseek-v3", "other")]
+    given = tmp_path / "a.json"
+    given.write_text(json.dumps([{"status": 200, "headers": {}, "body": body} for body in bodies]))
+    left = harness("new", "--from", str(given), "-o", str(tmp_path))
+    assert left.code == 2
+    assert "found 2: unknown/deepseek-v3, unknown/other" in left.err
+    assert "harness import" in left.err

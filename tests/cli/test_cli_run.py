@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,15 @@ def test_run_exits_with_5_when_nothing_is_judged(harness: Harness) -> None:
     assert "gate nothing: no cell was judged" in left.err
 
 
+def test_a_run_of_agents_without_a_conversation_says_how_to_judge_the_turns(
+    harness: Harness,
+) -> None:
+    left = harness("run", _imported(), "-a", "gateway", *QUICK)
+    assert left.code == 5
+    assert "nothing selected: no conversation that agents can replay in 1 recording" in left.err
+    assert "add a normalizer, such as -n reference" in left.err
+
+
 # What machines read
 
 
@@ -168,8 +178,15 @@ def test_run_json_has_the_documented_keys(harness: Harness) -> None:
     options = (*REFERENCE, *NAIVE, *QUICK, "--no-report", "--format", "json")
     left = harness("run", _imported(), DASHSCOPE, *options)
     found = left.json
-    keys = {"scenarios", "replays", "outcomes", "rankings", "gate", "judged", "causes"}
+    keys = {"scenarios", "replays", "outcomes", "rankings", "gate", "judged", "causes", "cells"}
     assert set(found) == keys
+    counts = Counter((cell["normalizer"], cell["outcome"]) for cell in found["cells"])
+    of_each = found["outcomes"].items()
+    assert counts == {(name, how): n for name, each in of_each for how, n in each.items()}
+    failed = {cell["cell"]: cell for cell in found["cells"] if cell["cause"]}
+    worst = found["causes"][0]
+    assert failed[worst["cell"]]["outcome"] == worst["outcome"]
+    assert all(cell["title"] for cell in found["cells"])
     assert found["scenarios"] == COUNT + 1
     assert found["replays"] > 20
     assert set(found["outcomes"]) == {"naive", "reference"}

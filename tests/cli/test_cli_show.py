@@ -44,7 +44,7 @@ def test_show_prints_reads_and_events(tmp_path: Path) -> None:
     text = shown(saved(tmp_path / "a.yaml"))
     assert "provider    openai" in text
     assert "origin      kind recorded, by tests␛[31m<U+202E><U+2028>␍" in text
-    assert ", stream, 1 tools: get␛[31m" in text
+    assert ", stream, 1 tool: get␛[31m" in text
     assert f"body      {len(BODY)} bytes in 2 reads (recorded)" in text
     assert "  read 0: 10 bytes at 0, after 31 ms" in text
     assert '    event 0                    0  data: {"a"\n' in text

@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 import pytest
 
+from harness.providers import PROVIDERS, provider_of
 from harness.recording.identify import STALE_DAYS, age_text, days_old, identify, provider_of_path
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
@@ -112,6 +113,31 @@ def test_a_placeholder_host_names_a_provider() -> None:
 )
 def test_the_innermost_folder_counts_and_then_the_name(path: str, provider: str) -> None:
     assert provider_of_path(PurePath(path)) == provider
+
+
+@pytest.mark.parametrize(
+    ("host", "provider"),
+    [
+        ("api.avian.io", "avian"),
+        ("adb-123.4.azuredatabricks.net", "databricks"),
+        ("dbc-a1b2.cloud.databricks.com", "databricks"),
+        ("oai.endpoints.kepler.ai.cloud.ovh.net", "ovhcloud"),
+        ("us-south.ml.cloud.ibm.com", "watsonx"),
+        ("avian.io.example.com", "unknown"),
+        ("api.avian.io.evil.example", "unknown"),
+    ],
+)
+def test_a_provider_is_known_by_its_host(host: str, provider: str) -> None:
+    assert provider_of(f"https://{host}:443/v1/chat/completions") == provider
+
+
+def test_each_host_and_folder_belongs_to_one_provider() -> None:
+    rows = PROVIDERS.values()
+    hosts = [host for row in rows for host in (*row.hosts, *row.domains)]
+    folders = [*PROVIDERS, *(folder for row in rows for folder in row.folders)]
+    assert len(hosts) == len(set(hosts))
+    assert len(folders) == len(set(folders))
+    assert sum(bool(row.hosts or row.domains) for row in rows) >= 90
 
 
 TODAY = date(2026, 11, 22)

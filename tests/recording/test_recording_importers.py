@@ -13,6 +13,7 @@ from harness.recording.importers import READERS, read
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Read
+from tests.recording.format_fixtures import FIXTURES
 from tests.recording.recording_samples import flow, flows, trace
 
 URI = "https://api.openai.com/v1/chat/completions"
@@ -162,7 +163,8 @@ def events_of(body: bytes) -> list[object]:
 
 
 def test_every_reader_is_shown_here() -> None:
-    assert {*ALL, "raw-body"} == set(READERS)  # that one has a file of its own
+    others = {container for container, _, _ in FIXTURES.values()}
+    assert {*ALL, *others, "raw-body"} == set(READERS)  # that one has another file
 
 
 @pytest.mark.parametrize(("name", "data"), [(n, d) for n, datas in ALL.items() for d in datas])

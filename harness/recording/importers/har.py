@@ -3,18 +3,25 @@
 A body that a browser left out (too large, or a stream that was still open) is empty. A damaged
 entry is skipped. If all are damaged, the error of the first is raised. WebSocket messages are not
 streamed responses, and are ignored.
-Source: http://www.softwareishard.com/blog/har-12-spec/
+
+Polly.js writes such archives with further keys: bodies that are not text in hexadecimal, and
+those with a content encoding as a list of chunks in hexadecimal or base64. Its storage in a browser
+has one archive for each recording.
+Sources: http://www.softwareishard.com/blog/har-12-spec/,
+https://netflix.github.io/pollyjs/#/examples, https://netflix.github.io/pollyjs/#/persisters/fs
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any, Final
 
 from harness.files.typed import expect_list, expect_mapping, expect_text, refuse_type
 from harness.recording.importers.container import ContainerFile, decode_base64, entries_file
 from harness.recording.importers.event_list import parse_event
+from harness.recording.importers.http_fields import decode_hex, header_fields, is_encoded
 from harness.recording.importers.http_message import response_interaction
 from harness.wire.interaction import Headers, Interaction, Request
+from harness.wire.payload import json_or_none
 
 _START: Final = b"\xef\xbb\xbf \t\r\n"
 
@@ -23,12 +30,24 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
     """Return the entries of the archive, or None if the data are not an archive."""
     if not data.lstrip(_START).startswith(b"{") or b'"entries"' not in data:
         return None
-    log = (parse_event(data) or {}).get("log")
-    if not isinstance(log, dict) or "entries" not in log:
+    logs = list(_logs(parse_event(data) or {}, str(path)))
+    if not logs:
         return None
-    entries = expect_list(log["entries"], f"{path}: log.entries")
-    placed = ((f"{path}: log.entries[{n}]", entry) for n, entry in enumerate(entries))
+    placed = (
+        (f"{where}.entries[{n}]", entry)
+        for where, log in logs
+        for n, entry in enumerate(expect_list(log["entries"], f"{where}.entries"))
+    )
     return entries_file(path, placed, _interaction)
+
+
+def _logs(archive: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the log of an archive, or those of the recordings that are its members."""
+    named = {"": archive} if "log" in archive else archive
+    for name, held in named.items():
+        log = held.get("log") if isinstance(held, dict) else None
+        if isinstance(log, dict) and "entries" in log:
+            yield f"{where}: {name}.log" if name else f"{where}: log", log
 
 
 def _interaction(value: object, where: str) -> Interaction:
@@ -38,8 +57,8 @@ def _interaction(value: object, where: str) -> Interaction:
     if not isinstance(status, int):
         refuse_type("a status code", status, f"{where}.response.status")
     content = expect_mapping(response.get("content"), f"{where}.response.content")
-    body = _body(content, f"{where}.response.content")
-    headers = _headers(response.get("headers"), f"{where}.response.headers")
+    headers = header_fields(response.get("headers") or [], f"{where}.response.headers")
+    body = _body(content, headers, f"{where}.response.content")
     request = _request(expect_mapping(entry.get("request"), f"{where}.request"), f"{where}.request")
     return response_interaction(request, max(status, 0), headers, [(body, 0)], kept=False)
 
@@ -49,21 +68,24 @@ def _request(asked: dict[str, Any], where: str) -> Request:
     return Request(
         method=expect_text(asked.get("method"), f"{where}.method") or "POST",
         uri=expect_text(asked.get("url"), f"{where}.url"),
-        headers=_headers(asked.get("headers"), f"{where}.headers"),
-        body=_body(posted, f"{where}.postData"),
+        headers=header_fields(asked.get("headers") or [], f"{where}.headers"),
+        body=_body(posted, (), f"{where}.postData"),
     )
 
 
-def _body(content: dict[str, Any], where: str) -> bytes:
-    body = expect_text(content.get("text"), where)
-    if content.get("encoding") == "base64":
-        return decode_base64(body, where)
-    return body.encode("utf-8", "replace")
-
-
-def _headers(value: object, where: str) -> Headers:
-    items: Iterable[object] = expect_list(value or [], where)
-    fields = [expect_mapping(item, where) for item in items]
-    return tuple(
-        (expect_text(f.get("name"), where), expect_text(f.get("value"), where)) for f in fields
-    )
+def _body(content: dict[str, Any], headers: Headers, where: str) -> bytes:
+    text = expect_text(content.get("text"), where)
+    is_base64 = content.get("encoding") == "base64"
+    if text.startswith("[") and (is_base64 or is_encoded(headers)):
+        chunks = json_or_none(text.encode("utf-8", "replace"))
+        if isinstance(chunks, list) and all(isinstance(chunk, str) for chunk in chunks):
+            return (
+                b"".join(decode_base64(chunk, where) for chunk in chunks)
+                if is_base64
+                else decode_hex(chunks, where)
+            )
+    if is_base64:
+        return decode_base64(text, where)
+    if content.get("_isBinary") is True:
+        return decode_hex([text], where)
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,142 @@
+"""Fields of HTTP messages in JSON and YAML, as the recorders of several languages write them."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from harness.errors import UnreadableError
+from harness.files.typed import expect_list, expect_mapping, expect_text, refuse_type
+from harness.recording.importers.container import decode_base64, encodable
+from harness.recording.importers.http_message import header_of
+from harness.wire.interaction import Headers
+from harness.wire.payload import NotJson, decode_json
+
+_LAST_STATUS: Final = 999
+_STATUS_LINE: Final = re.compile(r"([0-9]{3})(?: .*)?", re.DOTALL)
+# Names of the members of a header that is an object.
+_HEADER_NAMES: Final = ("name", "key")
+_RESTORE: Final = "Restore the file from its source."
+_PAIR: Final = 2
+
+
+def load_json(data: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return the JSON value of `data`.
+
+    Raises:
+        UnreadableError: it is not one JSON value, or nested too deeply.
+    """
+    try:
+        return decode_json(data)
+    except NotJson as error:
+        raise UnreadableError(f"expected JSON: {error}", where=where, hint=_RESTORE) from None
+
+
+def is_object_or_list(data: bytes) -> bool:
+    """Whether `data` begins as a JSON object or array does."""
+    return data.lstrip()[:1] in (b"{", b"[")
+
+
+def status_code(value: object, where: str) -> int:
+    """Return the code of a status: a number, its text, a status line without version, or an object.
+
+    Raises:
+        UnreadableError: it is not a status.
+    """
+    if isinstance(value, dict):
+        return status_code(value.get("code"), where)
+    line = _STATUS_LINE.fullmatch(value) if isinstance(value, str) else None
+    code = int(line[1]) if line else value
+    if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= _LAST_STATUS:
+        refuse_type("a status code", value, where)
+    return code
+
+
+def header_fields(value: object, where: str) -> Headers:
+    """Return headers that are a mapping, a list of objects or pairs, or names and values in turn.
+
+    A value of a mapping may be a list. An object may be disabled.
+
+    Raises:
+        UnreadableError: they are something else.
+    """
+    if isinstance(value, list):
+        return tuple(_listed_headers(value, where))
+    return tuple(
+        (name, _header_text(item, f"{where}.{name}"))
+        for name, items in expect_mapping(value, where).items()
+        for item in (items if isinstance(items, list) else [items])
+    )
+
+
+def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]]:
+    if all(isinstance(item, str) for item in items):
+        names, values = items[::2], items[1::2]
+        yield from ((str(name), str(item)) for name, item in zip(names, values, strict=False))
+        return
+    for n, item in enumerate(items):
+        location = f"{where}[{n}]"
+        if isinstance(item, list) and len(item) == _PAIR:
+            yield expect_text(item[0], location), _header_text(item[1], location)
+            continue
+        fields = expect_mapping(item, location)
+        name = next((fields[key] for key in _HEADER_NAMES if key in fields), None)
+        if fields.get("disabled") is not True:
+            yield expect_text(name, location), _header_text(fields.get("value"), location)
+
+
+def _header_text(value: object, where: str) -> str:
+    """Return a value of a header; recorders store its length or age as a number."""
+    if isinstance(value, dict | list):
+        refuse_type("text", value, where)
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    return "" if value is None else str(value)
+
+
+def body_bytes(value: object, where: str) -> bytes:
+    """Return the bytes of a body: text, bytes, or the JSON value that the recorder parsed it to.
+
+    Raises:
+        UnreadableError: it contains what JSON does not have.
+    """
+    if value is None:
+        return b""
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return encodable(value).encode("utf-8")
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UnreadableError(
+            f"expected text or JSON: {error}", where=where, hint=_RESTORE
+        ) from None
+
+
+def encoded_body(fields: Mapping[str, object], where: str) -> bytes | None:
+    """Return the body under one of the keys for base64, or None without one."""
+    for key in ("base64Body", "body_base64", "bodyBase64", "base64"):
+        if isinstance(fields.get(key), str):
+            return decode_base64(expect_text(fields[key], where), f"{where}.{key}")
+    return None
+
+
+def is_encoded(headers: Headers) -> bool:
+    """Whether a header names a content encoding."""
+    return header_of(headers, "content-encoding").lower() not in ("", "identity")
+
+
+def decode_hex(texts: object, where: str) -> bytes:
+    """Return the bytes of a list of texts in hexadecimal.
+
+    Raises:
+        UnreadableError: it is not such a list.
+    """
+    parts = [expect_text(text, where) for text in expect_list(texts, where)]
+    try:
+        return bytes.fromhex("".join(parts))
+    except ValueError as error:
+        raise UnreadableError(
+            f"expected hexadecimal: {error}", where=where, hint=_RESTORE
+        ) from None

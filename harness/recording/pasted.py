@@ -1,0 +1,228 @@
+r"""Find the stream in a text that a person pasted: output of curl, copies from devtools, logs.
+
+Each way to read the text gives data that an importer may know. The first ways change least: all
+lines, all without a margin, those of the response, and at last the events alone, framed again.
+"""
+
+import ast
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from harness.dialects.table import DETECTOR
+from harness.recording.importers.event_list import Members, members, parse_event
+from harness.recording.importers.http_message import header_of, parse_message, status_of
+from harness.wire.payload import NotJson
+from harness.wire.sse import encode
+
+_FENCE: Final = b"```"
+_MARGIN: Final = re.compile(rb"[ \t>|]*")
+_STATUS_LINE: Final = re.compile(rb"^HTTP/[0-9.]{1,3} [0-9]{3}\b", re.MULTILINE)
+# What `curl -v` prints among the lines of the response.
+_REMARK: Final = re.compile(rb"\* |[{}] \[[0-9]+ bytes data\]\s*\Z")
+_BYTES_LITERAL: Final = re.compile(
+    rb"""\bb(?:'(?:[^'\\]|\\.){0,1000000}'|"(?:[^"\\]|\\.){0,1000000}")"""
+)
+_DATA: Final = re.compile(rb"(?<![\w-])data: ?(\{.*|\[DONE\])", re.DOTALL)
+_EVENT: Final = re.compile(rb"(?<![\w-])event: ?([A-Za-z][\w.:-]*)\s*\Z")
+_MOST_OBJECTS: Final = 8
+_DONE: Final = b"[DONE]"
+# Members of a record of a log are searched so deeply.
+_MOST_DEPTH: Final = 3
+
+
+class Pasted(msgspec.Struct, frozen=True):
+    """One way to read the text.
+
+    Fields:
+        data: in a format that an importer may know.
+        kept: what was changed; "" for nothing.
+        dropped: the number of lines that are not in `data`, without blank ones.
+    """
+
+    data: bytes
+    kept: str = ""
+    dropped: int = 0
+
+
+def ways_to_read(data: bytes) -> Iterator[Pasted]:
+    """Yield what `data` may contain; the ways that change least come first."""
+    yield Pasted(data)
+    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    plain = _without_margin(lines)
+    if plain != lines:
+        yield _pasted(plain, lines, "the margin was removed")
+    if any(line.startswith(b"< HTTP/") for line in plain):
+        yield _verbose(plain)
+    text = b"\n".join(plain)
+    status = _STATUS_LINE.search(text)
+    if status and status.start():
+        rest = text[status.start() :].split(b"\n")
+        yield _pasted(rest, lines, "the lines before the response were removed")
+    found = list(_payloads(plain))
+    if found:
+        used = len(found) + sum(bool(event.name) for event in found)
+        dropped = max(_full_lines(lines) - used, 0)
+        yield Pasted(_framed(found), "events in lines; framing rebuilt", dropped)
+
+
+def _pasted(kept: list[bytes], lines: list[bytes], how: str) -> Pasted:
+    return Pasted(b"\n".join(kept), how, _full_lines(lines) - _full_lines(kept))
+
+
+def _full_lines(lines: Iterable[bytes]) -> int:
+    return sum(bool(line.strip(b" \t<>|")) for line in lines)
+
+
+def _without_margin(lines: list[bytes]) -> list[bytes]:
+    """Remove fences, and what all lines begin with, such as the indent or `>` of a quotation."""
+    kept = [line for line in lines if not line.strip().startswith(_FENCE)]
+    full = [line for line in kept if line.strip()]
+    margins = [match[0] for line in full if (match := _MARGIN.match(line))]
+    margin = _common_start(margins)
+    # The marks of `curl -v` are not a margin: it prints the body without one.
+    return [line.removeprefix(margin) if line.strip() else b"" for line in kept]
+
+
+def _common_start(texts: Iterable[bytes]) -> bytes:
+    ordered = sorted(texts)
+    if not ordered:
+        return b""
+    first, last = ordered[0], ordered[-1]
+    length = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
+    return first[: len(first) if length is None else length]
+
+
+# The output of `curl -v`
+
+
+def _verbose(lines: list[bytes]) -> Pasted:
+    """Return the request and the response in the output of `curl -v`, as JSON."""
+    sent = [line[2:] for line in lines if line.startswith(b"> ")]
+    received = [line[2:].rstrip() for line in lines if line.startswith(b"< ")]
+    end = max(n for n, line in enumerate(lines) if line.startswith(b"<"))
+    start = max(n for n, line in enumerate(received) if status_of(line) is not None)
+    status, headers, _ = parse_message(b"\n".join(received[start:]))
+    body = [line for line in lines[end + 1 :] if not _REMARK.match(line)]
+    response = {
+        "status": status_of(status),
+        "headers": headers,
+        "body_base64": base64.b64encode(b"\n".join(body)).decode(),
+    }
+    dropped = _full_lines(lines) - _full_lines((*sent, *received, *body))
+    value = {"request": _request(sent), "response": response}
+    return Pasted(json.dumps(value).encode(), "output of curl -v", max(dropped, 0))
+
+
+def _request(sent: list[bytes]) -> dict[str, str]:
+    first, headers, _ = parse_message(b"\n".join(sent))
+    method, _, rest = first.decode("latin-1").partition(" ")
+    address = f"https://{header_of(headers, 'host')}{rest.partition(' ')[0]}"
+    return {"method": method, "url": address} if sent else {}
+
+
+# Events in lines
+
+
+class _Event(msgspec.Struct, frozen=True):
+    """One event: its data, the name in the line before it, and whether `data:` was written."""
+
+    data: bytes
+    name: str = ""
+    is_framed: bool = False
+
+
+def _framed(events: list[_Event]) -> bytes:
+    """Return server-sent events, or one event a line."""
+    if not any(event.is_framed for event in events):
+        return b"\n".join(event.data for event in events)
+    return b"".join(encode(event.data, event=event.name) for event in events)
+
+
+def _payloads(lines: list[bytes]) -> Iterator[_Event]:
+    name = ""
+    for line in lines:
+        named = _EVENT.search(line)
+        if named:
+            name = named[1].decode()
+            continue
+        for event in _events_in(line):
+            yield msgspec.structs.replace(event, name=event.name or name)
+            name = ""
+
+
+def _events_in(line: bytes) -> Iterator[_Event]:
+    """Yield the events in a line: in a bytes literal, in a record of a log, or after a prefix."""
+    literals = [literal for literal in _BYTES_LITERAL.findall(line) if b"data:" in literal]
+    if literals:
+        inner = b"".join(map(_bytes_of, literals))
+        yield from _payloads(inner.split(b"\n"))
+        return
+    data, start = _DATA.search(line), line.find(b"{")
+    if data and (start < 0 or data.start() < start):
+        yield _Event(_one_value(data[1]), is_framed=True)
+        return
+    for _ in range(_MOST_OBJECTS):
+        if start < 0:
+            return
+        value = _one_value(line[start:])
+        found = list(_events_of_record(value, 0))
+        if found:
+            yield from found
+            return
+        start = line.find(b"{", start + 1)
+
+
+def _bytes_of(literal: bytes) -> bytes:
+    """Return the bytes that a literal of Python contains; none if it is invalid."""
+    try:
+        value = ast.literal_eval(literal.decode("ascii"))
+    except (ValueError, SyntaxError):
+        return b""
+    return value if isinstance(value, bytes) else b""
+
+
+def _one_value(text: bytes) -> bytes:
+    """Return the JSON value at the start of `text`, or all of it if there is none."""
+    if text.startswith(_DONE):
+        return _DONE
+    decoded = text.decode("utf-8", "surrogateescape")
+    try:
+        _, end = json.JSONDecoder().raw_decode(decoded)
+    except (ValueError, RecursionError):
+        return text.rstrip()
+    return decoded[:end].encode("utf-8", "surrogateescape")
+
+
+def _events_of_record(text: bytes, depth: int) -> Iterator[_Event]:
+    """Yield the event `text`, or those in the members of a record of a log."""
+    value = parse_event(text)
+    if value and DETECTOR.mark_of(value).strong:
+        yield _Event(text)
+    elif value and depth < _MOST_DEPTH:
+        for part in _members(text).values():
+            yield from _events_of_member(bytes(part), depth)
+
+
+def _members(text: bytes) -> Members:
+    try:
+        return members(text)
+    except NotJson:
+        return {}
+
+
+def _events_of_member(part: bytes, depth: int) -> Iterator[_Event]:
+    value: Any = None
+    if part.startswith(b'"'):
+        try:
+            value = json.loads(part)
+        except ValueError:
+            return
+    if isinstance(value, str) and ("data:" in value or value.startswith("{")):
+        yield from _payloads(value.encode("utf-8", "surrogatepass").split(b"\n"))
+    elif part.startswith(b"{"):
+        yield from _events_of_record(part, depth + 1)
