@@ -32,7 +32,10 @@ class LlamaFunction(TextDialect):
 
     title = "A function tag around JSON (Llama 3.1, functionary)"
     openers = (_CALL, _BLOCK)
-    heads: ClassVar = {_CALL: (Head(*_NAMED, commits=0),), _BLOCK: (Head(SPACE, *literal(_CALL), *_NAMED),)}
+    heads: ClassVar = {
+        _CALL: (Head(*_NAMED, commits=0),),
+        _BLOCK: (Head(SPACE, *literal(_CALL), *_NAMED),),
+    }
     trailers = (_CLOSER, "</tool_call>", "<|eom_id|>", "<|eot_id|>")
     closed_by_trailer = True
     orphans = (_CLOSER,)
