@@ -32,7 +32,10 @@ class LlamaFunction(TextDialect):
 
     title = "A function tag around JSON (Llama 3.1, functionary)"
     openers = (_CALL, _BLOCK)
-    heads: ClassVar = {_CALL: (Head(*_NAMED),), _BLOCK: (Head(SPACE, *literal(_CALL), *_NAMED),)}
+    heads: ClassVar = {
+        _CALL: (Head(*_NAMED, commits=0),),
+        _BLOCK: (Head(SPACE, *literal(_CALL), *_NAMED),),
+    }
     trailers = (_CLOSER, "</tool_call>", "<|eom_id|>", "<|eot_id|>")
     closed_by_trailer = True
     orphans = (_CLOSER,)
@@ -50,7 +53,8 @@ class LlamaFunction(TextDialect):
         """The block is one call."""
         named, _, body = block.raw.partition(">")
         name, arguments = named.rpartition("=")[2].strip(), body.strip()
-        return (WrittenCall(name, arguments, error=parse(arguments).error),)
+        error = parse(arguments).error if arguments else "the text ended before its arguments"
+        return (WrittenCall(name, arguments, error=error),)
 
     def write_call(self, call: WrittenCall) -> str:
         """One tag."""

@@ -18,11 +18,11 @@ _TAGS: Final = (
     "thought",
     "reasoning",
     "seed:think",
+    "mm:think",
     "longcat_think",
     "think:opensource",
 )
 # Opening marker -> the only one that closes it.
-_TAGS: Final = ("think", "thinking", "thought", "reasoning", "seed:think", "mm:think")
 _CLOSERS: Final = {
     **{f"<{it}>": f"</{it}>" for it in _TAGS},
     "[THINK]": "[/THINK]",
