@@ -80,7 +80,13 @@ class WordsEnd(JsonEnd):
 
 
 class MarkedJson(TextDialect):
-    """What they share; an end token may end a call whose JSON is broken, too."""
+    """What they share; an end token may end a call whose JSON is broken, too.
+
+    Fields:
+        mentioned: openers with which an answer may end.
+    """
+
+    mentioned: ClassVar[tuple[str, ...]] = ()
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or a marker where it is broken."""
@@ -91,7 +97,7 @@ class MarkedJson(TextDialect):
     def starts(self, start: BlockStart) -> bool | None:
         """JSON follows the marker, or nothing, because the reply was cut."""
         alone = start.final and len(start.head) < HEAD_CHARACTERS and not start.head.strip()
-        return alone or super().starts(start)
+        return (alone and start.opener not in self.mentioned) or super().starts(start)
 
     def amid_line(self, start: BlockStart) -> bool | None:
         """A sentence may end with the marker."""
@@ -122,6 +128,7 @@ class Granite(MarkedJson):
     title = "An array after <|tool_call|> (IBM Granite 3)"
     openers = ("<|tool_call|>", "<tool_call>")
     heads = dict.fromkeys(openers, LIST)
+    mentioned = openers[1:]
     noise = ("<|end_of_text|>",)
     markers = (*openers, *noise)
 

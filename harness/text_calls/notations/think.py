@@ -20,9 +20,9 @@ _TAGS: Final = (
     "seed:think",
     "longcat_think",
     "think:opensource",
+    "mm:think",
 )
 # Opening marker -> the only one that closes it.
-_TAGS: Final = ("think", "thinking", "thought", "reasoning", "seed:think", "mm:think")
 _CLOSERS: Final = {
     **{f"<{it}>": f"</{it}>" for it in _TAGS},
     "[THINK]": "[/THINK]",
