@@ -45,7 +45,8 @@ class JsonTags(MarkedJson):
     line_ends = 2
     openers = tuple(_CLOSERS)
     heads = dict.fromkeys(openers, (*LIST, *OBJECT))
-    trailers = orphans = tuple(filter(None, _CLOSERS.values()))
+    trailers = tuple(filter(None, _CLOSERS.values()))
+    orphans = tuple(it for it in trailers if it != _CLOSERS[_TOOLS])
     mentioned = (_TOOLS,)
     noise = ("<SPECIAL_12>", "<|message_sep|>", "<|im_end|>", "<|stop|>")
     markers = (*openers, *orphans, *noise)

@@ -106,6 +106,8 @@ class MarkedJson(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""
         body = (_opened(block.opener) + block.raw).strip()
+        if not block.raw.strip():
+            return ()  # the reply was cut after the marker
         error = "the JSON after the marker names no tool"
         return read_marked_calls(body, block.offered, error)
 
@@ -128,7 +130,6 @@ class Granite(MarkedJson):
     title = "An array after <|tool_call|> (IBM Granite 3)"
     openers = ("<|tool_call|>", "<tool_call>")
     heads = dict.fromkeys(openers, LIST)
-    mentioned = openers[1:]
     noise = ("<|end_of_text|>",)
     markers = (*openers, *noise)
 
