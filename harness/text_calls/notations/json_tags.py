@@ -22,12 +22,13 @@ from harness.text_calls.notations.marked_json import LIST, OBJECT, MarkedJson
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
+_TOOLS: Final = "<tools>"
 # Opening marker -> its closing marker; "" if the end of the message closes it.
 _CLOSERS: Final = {
     "<TOOLCALL>": "</TOOLCALL>",
     "<toolcall>": "</toolcall>",
     "<longcat_tool_call>": "</longcat_tool_call>",
-    "<tools>": "</tools>",
+    _TOOLS: "</tools>",
     "<function_call>": "</function_call>",
     "[unused11]": "[unused12]",
     "function call<|role_sep|>": "",
@@ -44,9 +45,17 @@ class JsonTags(MarkedJson):
     line_ends = 2
     openers = tuple(_CLOSERS)
     heads = dict.fromkeys(openers, (*LIST, *OBJECT))
-    trailers = orphans = tuple(filter(None, _CLOSERS.values()))
+    trailers = tuple(filter(None, _CLOSERS.values()))
+    orphans = tuple(it for it in trailers if it != _CLOSERS[_TOOLS])
+    mentioned = (_TOOLS,)
     noise = ("<SPECIAL_12>", "<|message_sep|>", "<|im_end|>", "<|stop|>")
     markers = (*openers, *orphans, *noise)
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+        """Every object is a call; the tag in which prompts describe tools is text without one."""
+        found = super().calls(block)
+        broken = not found or any(it.error for it in found)
+        return None if block.opener == _TOOLS and broken else found
 
 
 class Apertus(MarkedJson):

@@ -80,7 +80,13 @@ class WordsEnd(JsonEnd):
 
 
 class MarkedJson(TextDialect):
-    """What they share; an end token may end a call whose JSON is broken, too."""
+    """What they share; an end token may end a call whose JSON is broken, too.
+
+    Fields:
+        mentioned: openers with which an answer may end.
+    """
+
+    mentioned: ClassVar[tuple[str, ...]] = ()
 
     def ending(self, opener: str) -> Ending:
         """The end of the JSON, or a marker where it is broken."""
@@ -91,7 +97,7 @@ class MarkedJson(TextDialect):
     def starts(self, start: BlockStart) -> bool | None:
         """JSON follows the marker, or nothing, because the reply was cut."""
         alone = start.final and len(start.head) < HEAD_CHARACTERS and not start.head.strip()
-        return alone or super().starts(start)
+        return (alone and start.opener not in self.mentioned) or super().starts(start)
 
     def amid_line(self, start: BlockStart) -> bool | None:
         """A sentence may end with the marker."""
@@ -100,6 +106,8 @@ class MarkedJson(TextDialect):
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; an empty array has none."""
         body = (_opened(block.opener) + block.raw).strip()
+        if not block.raw.strip():
+            return ()  # the reply was cut after the marker
         error = "the JSON after the marker names no tool"
         return read_marked_calls(body, block.offered, error)
 
