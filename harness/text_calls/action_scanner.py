@@ -104,7 +104,7 @@ class ActionScanner:
             self._other.stop(token)
             self._take_other()
 
-    def close(self, *, with_native_calls: bool, truncated: bool = False) -> None:
+    def close(self, *, with_native_calls: bool, cut: bool) -> None:
         """The text is over; see `Scanner.close`."""
         if self._phase == self._thinking:
             self._emit(self._held, reasoning=True)
@@ -114,7 +114,7 @@ class ActionScanner:
             self._pass_on(self._before + "".join(self._raw) + self._held)
         for reasoning, piece in self._late:
             self._emit(piece, reasoning=reasoning)
-        self._other.close(with_native_calls=with_native_calls, truncated=truncated)
+        self._other.close(with_native_calls=with_native_calls, cut=cut)
 
     def resolve(self, *, count: bool) -> None:
         """Let waiting calls count, or give their raw text back."""

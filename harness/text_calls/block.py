@@ -63,6 +63,19 @@ class Transcript:
         """Whether only marks that close the code block we are in are on this line."""
         return self._code and self.visible.after_fence
 
+    def emit_code(self, text: str, at: int) -> int:
+        """Emit a line of code, so that the line which ends the block is seen; return how far."""
+        line = text.find("\n", at) + 1 or len(text)
+        stop = self.visible.fence_marks(text, at, line)
+        self.emit(text[at:stop])
+        return stop
+
+    def takes(self, marker: str) -> bool:
+        """Whether `marker` may mean anything here."""
+        if self.message is None:
+            return True
+        return marker in (self.message.opens or ()) and not self.here.mentions
+
     def enter(self, section: Section | None) -> None:
         """Go into a section, or out of one; one of visible text is like no section at all."""
         border = section or self.section
@@ -187,10 +200,15 @@ class Block(msgspec.Struct):
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """A dialect whose block or section begins, and where."""
+    """A dialect whose block or section begins, and where.
+
+    Fields:
+        cut: the reply was cut before it could be known whether it begins.
+    """
 
     dialect: TextDialect
     start: BlockStart
+    cut: bool = False
 
 
 # More text must decide what opens, if anything does.
@@ -215,25 +233,51 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
     return not dialect.begins_line or emitted.here.line_blank
 
 
-def opening_of(  # noqa: PLR0913 - a place in a text, and what is known of it
+class Place(msgspec.Struct, frozen=True):
+    """Where markup may begin.
+
+    Fields:
+        text: its part from `at` on matters.
+        offered: the tools of the request.
+        final: no more text will come.
+        cut: because the reply was truncated.
+    """
+
+    text: str
+    at: int
+    offered: Offered
+    final: bool
+    cut: bool
+
+
+def opening_of(
     owners: Iterable[tuple[str, TextDialect]],
-    text: str,
-    at: int,
-    offered: Offered,
+    place: Place,
+    emitted: Transcript,
     *,
-    amid_line: bool,
-    final: bool,
+    start: bool,
+    only: TextDialect | None,
 ) -> Opening | None:
-    """Return which of the openers at `at` opens; `WAIT` if more text must decide."""
-    wait = False
+    """Return which of the openers at a place opens; `WAIT` if more text must decide.
+
+    If the reply was cut, what more text would have decided opens nothing, and is hidden.
+    """
+    wait, cut, here = False, None, emitted.here
     for opener, dialect in owners:
-        head = text[at + len(opener) : at + len(opener) + HEAD_CHARACTERS]
-        over = final or len(head) == HEAD_CHARACTERS
-        start = BlockStart(opener, head, offered, over)
-        begins = dialect.starts(start)
+        if not (dialect is only if only else counts_at(opener, dialect, emitted, start=start)):
+            continue
+        begin = place.at + len(opener)
+        head = place.text[begin : begin + HEAD_CHARACTERS]
+        over = place.final or len(head) == HEAD_CHARACTERS
+        block = BlockStart(opener, head, place.offered, over)
+        begins = dialect.starts(block)
         if begins:
             # What it refuses amid a line is not markup of a dialect after it either.
-            counts = dialect.amid_line(start) if amid_line else True
-            return Opening(dialect, start) if counts else WAIT if counts is None else None
+            counts = here.line_blank or dialect.amid_line(block)
+            return Opening(dialect, block) if counts else WAIT if counts is None else None
         wait = wait or (begins is None and not over)
-    return WAIT if wait else None
+        said = emitted.example or (head.strip() and here.mentions)
+        if place.cut and dialect.explicit and not said:
+            partial = BlockStart(opener, head, place.offered, final=False)
+            cut = Opening(dialect, block, cut=True) if dialect.starts(partial) is None else cut
+    return WAIT if wait else cut

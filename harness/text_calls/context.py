@@ -177,6 +177,11 @@ class Context:
         return self._quote or self.in_span or self.tags.example or self._indented
 
     @property
+    def mentions(self) -> bool:
+        """Whether markup that comes next is a word of a sentence, because a space precedes it."""
+        return self.last.isspace() and not self.line_blank
+
+    @property
     def in_span(self) -> bool:
         """Whether a code span is open."""
         return self._span_after(self._ticks) > 0

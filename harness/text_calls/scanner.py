@@ -14,8 +14,8 @@ from harness.text_calls.block import (
     WAIT,
     Block,
     Opening,
+    Place,
     Transcript,
-    counts_at,
     opening_of,
     trailing,
 )
@@ -34,7 +34,7 @@ from harness.text_calls.found import (
 from harness.text_calls.notations.bare_json import BARE_JSON
 from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import TextPolicy
-from harness.text_calls.stray import Markup, is_stray, markup_for, opens_in, over_in
+from harness.text_calls.stray import Markup, is_stray, markup_for, over_in
 
 _SEPARATORS = re.compile(r"[\s;,]{0,224}")
 _HELD: Final = -1
@@ -72,7 +72,7 @@ class Scanner:
         self._last: list[Found] = []
         self._pending = Pending()
         self._shown = False
-        self._leftovers = self._truncated = False
+        self._leftovers = self._cut = False
         # How many calls were found before a `<think>` that was emitted as text.
         self._think_shown = _NEVER
 
@@ -111,15 +111,15 @@ class Scanner:
         if self._markup.is_marker(token):
             self.feed(token)
 
-    def close(self, *, with_native_calls: bool, truncated: bool = False) -> None:
+    def close(self, *, with_native_calls: bool, cut: bool) -> None:
         """The text is over: nothing is held back any more, but open drafts are not settled.
 
         Args:
             with_native_calls: native calls came too, so that a marker which opens nothing here is
                 left over from one of them.
-            truncated: more text would have followed, so that an opener at the end is not shown.
+            cut: more text would have followed, perhaps after the start of markup.
         """
-        self._leftovers, self._truncated = with_native_calls, truncated
+        self._leftovers, self._cut = with_native_calls, cut
         self._scan(self._held, final=True)
         self._transcript.output.end()
 
@@ -154,7 +154,7 @@ class Scanner:
         if self._pending.raw:
             return self._between(buffer, at, final=final)
         if self._transcript.in_fence(buffer[at]):
-            return self._in_fence(buffer, at)
+            return self._transcript.emit_code(buffer, at)
         match = self._markup.search(buffer, at, start=self._at_start)
         if match and match.start() == at:
             return self._marker(buffer, at, match[0], final=final)
@@ -173,70 +173,40 @@ class Scanner:
         self._held = buffer[at:]
         return _HELD
 
-    def _in_fence(self, buffer: str, at: int) -> int:
-        """Code goes out line by line, so that the line which ends the block is seen."""
-        line = buffer.find("\n", at) + 1 or len(buffer)
-        stop = self._transcript.visible.fence_marks(buffer, at, line)
-        self._transcript.emit(buffer[at:stop])
-        return stop
-
     def _marker(self, buffer: str, at: int, marker: str, *, final: bool) -> int:
         """A marker is at `at`."""
         if self._markup.may_begin(buffer, at, final=final):
             return self._hold(buffer, at)
-        message = self._transcript.message
-        if message is not None and not opens_in(message, marker, self._transcript.here):
-            return self._in_message(message, marker, buffer, at, final=final)
-        if self._section is not None and marker in self._section.closers:
-            self._enter(None)
-            return at + len(marker)
-        opening = self._opening(buffer, at, final=final)
-        if opening is WAIT:
-            return self._hold(buffer, at)
-        if opening is not None:
-            return self._open(opening, at)
-        return self._no_opener(marker, buffer, at, final=final)
-
-    def _in_message(
-        self, message: Section, marker: str, buffer: str, at: int, *, final: bool
-    ) -> int:
-        """A marker is at `at` that opens nothing in this section."""
-        stop, here = at + len(marker), self._transcript.here
-        hidden, ends = over_in(message, marker, here, self._markup, buffer, stop, final=final)
-        if hidden is None:
-            return self._hold(buffer, at)
-        if ends:
-            self._enter(None)
-        if hidden:
-            self._transcript.hide()
-        else:
-            self._transcript.show(marker)
-        return stop
+        opening = None
+        if self._transcript.takes(marker):
+            if self._section is not None and marker in self._section.closers:
+                self._enter(None)
+                return at + len(marker)
+            opening = self._opening(buffer, at, final=final)
+            if opening is WAIT:
+                return self._hold(buffer, at)
+        if opening is None:
+            return self._no_opener(marker, buffer, at, final=final)
+        return self._open(opening, at)
 
     def _opening(
         self, buffer: str, at: int, only: TextDialect | None = None, *, final: bool
     ) -> Opening | None:
         """Return what opens at `at`; `WAIT` if more text must decide."""
-        here, start = self._transcript, self._at_start
-        owners = [
-            (opener, dialect)
-            for opener, dialect in self._markup.owners(buffer, at)
-            if (dialect is only if only else counts_at(opener, dialect, here, start=start))
-        ]
-        amid = not here.here.line_blank
-        return opening_of(owners, buffer, at, self._offered, amid_line=amid, final=final)
+        owners, here, start = self._markup.owners(buffer, at), self._transcript, self._at_start
+        place = Place(buffer, at, self._offered, final, self._cut)
+        return opening_of(owners, place, here, start=start, only=only)
 
     def _no_opener(self, marker: str, buffer: str, at: int, *, final: bool) -> int:
         """A marker that opens nothing: an end token, what is left of a call, or just text."""
         stop = at + len(marker)
-        if self._section is None and not self._transcript.example:
-            stray = self._is_stray(marker, buffer, stop, final=final)
-            if stray is None:
-                return self._hold(buffer, at)
-            if stray:
-                self._transcript.hide()
-                self._transcript.output.meet(*self._markup.line_ends(marker))
-                return stop
+        stray = self._is_stray(marker, buffer, stop, final=final)
+        if stray is None:
+            return self._hold(buffer, at)
+        if stray:
+            self._transcript.hide()
+            self._transcript.output.meet(*self._markup.line_ends(marker))
+            return stop
         self._shown = self._shown or marker in self._markup.explicit
         if marker in THINK.openers:
             self._think_shown = len(self.found)
@@ -246,8 +216,14 @@ class Scanner:
     def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
         """Whether the marker is not to be shown, once its meaning is noted."""
         markup, here = self._markup, self._transcript.here
-        cut = self._truncated and not buffer[stop:].strip()
-        if (self._leftovers or cut) and marker in markup.explicit:
+        if section := self._transcript.message:
+            stray, ends = over_in(marker, here, markup, buffer, stop, section=section, final=final)
+            if ends:
+                self._enter(None)
+            return stray
+        if self._section is not None or self._transcript.example:
+            return False
+        if self._leftovers and marker in markup.explicit:
             return True
         if marker in THINK.closers:
             return self._end_of_drafts()
@@ -261,6 +237,9 @@ class Scanner:
     def _open(self, opening: Opening, at: int) -> int:
         dialect, opener = opening.dialect, opening.start.opener
         at += len(opener)
+        if opening.cut:
+            self._transcript.hide()
+            return at + len(opening.start.head)
         section = dialect.section(opening.start)
         if self._section is not None and opener in self._section.ended_by:
             self._enter(None)
@@ -332,10 +311,9 @@ class Scanner:
             end = block.ending.close()
             if end == MORE:
                 self._finish(block, closed=False)
-        return (buffer, at) if end == MORE else self._cut_back(block, end, buffer, at)
-
-    def _cut_back(self, block: Block, end: int, buffer: str, at: int) -> tuple[str, int]:
-        """The block ended inside what was taken: the rest is text again."""
+        if end == MORE:
+            return buffer, at
+        # It ended inside what was taken: the rest is text again.
         rest = block.cut(end)
         self._finish(block, closed=True)
         if len(rest) <= at:  # all of it came from this buffer

@@ -152,7 +152,7 @@ class _Stage:
         if isinstance(end, Finish):
             text.stop(self._stopped_by)
         for channel in (reasoning, text):
-            channel.close(with_native_calls=bool(self._names), truncated=_was_cut(end))
+            channel.close(with_native_calls=bool(self._names), cut=_was_cut(end))
         counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
         text.resolve(count=counts)
         # Visible text, or a call in it, shows that the reasoning was over.

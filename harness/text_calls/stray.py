@@ -183,13 +183,15 @@ def line_over(markup: Markup, text: str, at: int, *, final: bool) -> bool | None
     return text[gap] in "\r\n" or markup.marks(text, gap)
 
 
-def opens_in(section: Section, marker: str, here: Context) -> bool:
-    """Whether `marker` means something in `section` at this position, and is not a word of it."""
-    return marker in (section.opens or ()) and (here.line_blank or not here.last.isspace())
-
-
-def over_in(  # noqa: PLR0913 - the marker, its position, and the section
-    section: Section, marker: str, here: Context, markup: Markup, text: str, at: int, *, final: bool
+def over_in(  # noqa: PLR0913 - the section, and as for `is_stray`
+    marker: str,
+    here: Context,
+    markup: Markup,
+    text: str,
+    at: int,
+    *,
+    section: Section,
+    final: bool,
 ) -> tuple[bool | None, bool]:
     """Return whether `marker` before `text[at:]` is hidden in `section`, and whether it ends it.
 

@@ -7,12 +7,15 @@ from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL
 from harness.text_calls.notations.anthropic_invoke import AnthropicInvoke
 from harness.text_calls.notations.bare_json import BARE_JSON
 from harness.text_calls.notations.cohere_action import CohereAction
+from harness.text_calls.notations.command_r import CommandR
 from harness.text_calls.notations.deepseek import DeepSeek
 from harness.text_calls.notations.dsml import Dsml
 from harness.text_calls.notations.fenced_json import FencedJson
 from harness.text_calls.notations.gemma import Gemma
 from harness.text_calls.notations.glm import Glm
 from harness.text_calls.notations.harmony import Harmony
+from harness.text_calls.notations.json_tags import Apertus, JsonTags
+from harness.text_calls.notations.keyed_tags import Hunyuan, LongCat
 from harness.text_calls.notations.kimi import Kimi
 from harness.text_calls.notations.kimi_k3 import KimiK3
 from harness.text_calls.notations.llama_function import LlamaFunction
@@ -24,6 +27,7 @@ from harness.text_calls.notations.python_tag import PythonTag
 from harness.text_calls.notations.pythonic import Pythonic, TaggedPythonic
 from harness.text_calls.notations.qwen_xml import QwenXml
 from harness.text_calls.notations.react import ReAct
+from harness.text_calls.notations.solar import Solar
 from harness.text_calls.notations.tagged_json import TaggedJson
 from harness.text_calls.notations.think import THINK
 
@@ -34,6 +38,8 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     QwenXml(),
     LlamaFunction(),
     Glm(),
+    Hunyuan(),
+    LongCat(),
     MinimaxM3(),
     TaggedJson(),
     FencedJson(),
@@ -49,13 +55,17 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     DeepSeek(),
     Kimi(),
     KimiK3(),
+    Solar(),
     MistralToolCalls(),
     CohereAction(),
+    CommandR(),
     PythonTag(),
     Phi(),
     Granite(),
     Jamba(),
     InternLM(),
+    JsonTags(),
+    Apertus(),
 )
 TEXT_DIALECTS: Final[dict[str, TextDialect]] = {dialect.name: dialect for dialect in _ALL}
 

@@ -160,7 +160,7 @@ def test_no_word_is_ever_lost(parts: list[str], size: int) -> None:
     scanner = Scanner(Offered(TOOLS), TextPolicy(dialects))
     for at in range(0, len(text), size):
         scanner.feed(text[at : at + size])
-    scanner.close(with_native_calls=False)
+    scanner.close(with_native_calls=False, cut=False)
     scanner.resolve(count=False)
     kept = "".join(said for _, said in scanner.take()) + "".join(it.raw for it in scanner.found)
     assert [word for word in words if word not in kept] == []

@@ -72,7 +72,6 @@ def test_strings_hold_anything_and_digits_are_kept() -> None:
         "f{n:1 2}",
         "f{n:1}}",
         "f{n:1} and more",
-        "f{city:<escape>x}",
         "f{<escape>x<escape>}",
         "f(city: 1)",
         "f{n:[1,]}",
@@ -84,6 +83,13 @@ def test_strings_hold_anything_and_digits_are_kept() -> None:
 def test_another_notation_is_rejected_and_hidden(body: str) -> None:
     turn = _read(f"a {_FUNCTION_GEMMA.format(body)} b")
     assert (turn.text, turn.tool_calls) == ("a  b", ())
+    assert [error.name for error in turn.parse_errors] == ["f"]
+
+
+def test_a_string_that_never_ends_quotes_all_that_follows() -> None:
+    call = _FUNCTION_GEMMA.format("f{n:1}")
+    turn = _read(f"a {_FUNCTION_GEMMA.format('f{city:<escape>x}')} b {call}{call} c")
+    assert (turn.text, turn.tool_calls) == ("a ", ())
     assert [error.name for error in turn.parse_errors] == ["f"]
 
 

@@ -205,3 +205,48 @@ def test_no_text_raises_and_no_cut_matters(text: str, size: int) -> None:
 )
 def test_long_hostile_text_is_read_the_same_however_it_is_cut(text: str) -> None:
     assert _read(text, 1000) == _read(text, len(text))
+
+
+_REST = '{"city": "Oslo"}<|call|>'
+
+
+@pytest.mark.parametrize(
+    ("text", "calls", "shown"),
+    [
+        (f"commentary to=functions.get_weather <|constrain|>json<|message|>{_REST}", 1, ""),
+        (f" to=functions.get_weather<|channel|>commentary json<|message|>{_REST}", 1, ""),
+        (f"functions.get_weather <|constrain|>json<|message|>{_REST}", 1, ""),
+        ("assistant<|channel|>final<|message|>It rains.<|return|>", 0, "It rains."),
+        ("final<|message|>It rains.", 0, "It rains."),
+        ("final, it rains.", 0, "final, it rains."),
+        (
+            f"So commentary to=get_weather<|message|>{_REST}",
+            0,
+            f"So commentary to=get_weather{_REST[:-8]}",
+        ),
+    ],
+)
+def test_the_text_may_begin_within_a_header(text: str, calls: int, shown: str) -> None:
+    for size in _SIZES:
+        turn = _read(text, size)
+        assert (len(turn.tool_calls), turn.text, turn.reasoning) == (calls, shown, "")
+
+
+_CALL = f"<|start|>assistant<|channel|>commentary to=get_weather<|message|>{_ARGUMENTS}<|call|>"
+
+
+@pytest.mark.parametrize("quoted", [_CALL, _CALL.removeprefix("<|start|>assistant")])
+@pytest.mark.parametrize("end", ["<|return|>", "<|end|>", ""])
+def test_what_the_answer_quotes_is_text(quoted: str, end: str) -> None:
+    for size in _SIZES:
+        turn = _read(f"<|channel|>final<|message|>Use {quoted} so.{end}", size)
+        assert (turn.text, turn.tool_calls, turn.parse_errors) == (f"Use {quoted} so.", (), ())
+
+
+def test_tokens_in_a_string_are_data_if_the_stop_token_was_removed() -> None:
+    arguments = json.dumps({"city": f"{_CALL}{_CALL}"})
+    text = f"<|channel|>commentary to=get_weather<|message|>{arguments}"
+    for size in _SIZES:
+        assert _called(_read(text, size)) == [("get_weather", json.loads(arguments))]
+        cut = _read(text[:-3], size)
+        assert (cut.text, cut.tool_calls, len(cut.parse_errors)) == ("", (), 1)

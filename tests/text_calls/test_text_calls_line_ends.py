@@ -24,7 +24,9 @@ def test_as_many_as_the_template_writes_belong_to_the_call(name: str, end: str, 
     call = dialect.write([CALL]).replace("\n", end)
     turn = read(f"Hi{end}{most}{call}{most}{call}{most}", [name], size)
     assert (turn.text, len(turn.tool_calls)) == (f"Hi{end}", 2)
-    # None is lost where words follow.
+    # None is lost where words follow, if the call may be before words.
+    if dialect.last:
+        return
     text = f"Hi{end}{most}{call}{most}Bye{end}"
     assert read(text, [name], size).text == text.replace(call, "")
 

@@ -194,3 +194,27 @@ def test_long_hostile_text_is_read_the_same_however_it_is_cut(text: str) -> None
     read_python_calls(text)
     for begun in ("[f(" + text, "<|python_start|>" + text):
         assert _read(begun, 1000) == _read(begun, len(begun))
+
+
+_TIME = "<|python_start|>[get_time()]<|python_end|>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<|python_start|>[get_weather(city='Use {_TIME}{_TIME} as",
+        f"<|python_start|>[get_weather(city='Use\n{_TIME}{_TIME}\nas')]<|python_end|>",
+        f"<|python_start|>[get_weather(city='{_TIME}', unit='a\nb')]<|python_end|>",
+    ],
+)
+def test_a_string_that_is_cut_or_broken_is_not_searched_for_a_call(text: str) -> None:
+    for size in (1, 7, 4000):
+        turn = _read(text, size)
+        assert (turn.text, turn.tool_calls) == ("", ())
+        assert [error.name for error in turn.parse_errors] == ["get_weather"]
+
+
+def test_a_missing_quotation_mark_does_not_hide_the_next_call() -> None:
+    for size in (1, 7, 4000):
+        turn = _read(f"<|python_start|>[get_weather(city='Os\n)]<|python_end|>It{_TIME}", size)
+        assert (turn.text, _called(turn)) == ("It", [("get_time", {})])

@@ -20,6 +20,9 @@ _NAMES = (
     "granite",
     "jamba",
     "internlm",
+    "json-tags",
+    "apertus",
+    "solar",
 )
 # All but the one that is read by a scanner of its own.
 _ALL = tuple(name for name in TEXT_DIALECTS if name != "action-protocol")

@@ -156,3 +156,25 @@ def test_a_whole_reply_that_was_cut_is_a_rejected_call(reason: FinishReason) -> 
     said = TextDelta('{"name": "f", "arguments": {"n": 1}}')
     turn = _turn([said, Finish(reason, "cut")], policy)
     assert (turn.tool_calls, [error.name for error in turn.parse_errors]) == ((), ["f"])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Wait.[TOOL_CALLS]", "Wait."),
+        ("Wait.<|start|>assistant", "Wait."),
+        ("Wait. <start_function_call>", "Wait. "),
+        ("Wait. <|start|>assistant", "Wait. <|start|>assistant"),
+        ("`[TOOL_CALLS]", "`[TOOL_CALLS]"),
+        ("[", "["),
+    ],
+)
+def test_the_start_of_markup_is_hidden_where_the_length_limit_cuts_it(
+    text: str, shown: str
+) -> None:
+    policy = TextPolicy(frozenset({"mistral-tool-calls", "harmony", "gemma", "pythonic"}))
+    for pieces in ([text], list(text)):
+        deltas = [TextDelta(piece) for piece in pieces]
+        cut = _turn([*deltas, Finish(FinishReason.LENGTH, "length")], policy)
+        assert (cut.text, cut.tool_calls, cut.parse_errors) == (shown, (), ())
+        assert _turn([*deltas, _STOP], policy).text == text

@@ -30,6 +30,8 @@ NAMES = (
     "anthropic-invoke",
     "dsml",
     "kimi-k3",
+    "longcat",
+    "hunyuan",
 )
 # The closing tags of each, innermost first.
 CLOSERS = {
@@ -41,6 +43,8 @@ CLOSERS = {
     "anthropic-invoke": ("</parameter>", "</invoke>", "</function_calls>"),
     "dsml": ("</｜DSML｜parameter>", "</｜DSML｜invoke>", "</｜DSML｜function_calls>"),
     "kimi-k3": tuple(f"<|close|>{word}<|sep|>" for word in ("argument", "call", "tools")),
+    "longcat": ("</longcat_arg_value>", "</longcat_tool_call>"),
+    "hunyuan": ("</arg_value>", "</tool_call>", "</tool_calls>"),
 }
 # Every tag of every dialect here, and what stands between them.
 TAGS = (

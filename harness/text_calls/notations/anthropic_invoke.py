@@ -6,10 +6,11 @@
     </invoke>
     </function_calls>
 
-with and without the namespace `antml:` on each tag; the outer tag is often missing. Strings
-are unchanged, everything else as JSON; the type comes from the schema. Prose that mentions
-a tag is text. Source: Anthropic's guide to tool use of the time before the API had tools;
-quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
+with and without a namespace on each tag, `antml:` or Muse Glimmer's `atem:`; the outer tag is
+often missing. Strings are unchanged, everything else as JSON; the type comes from the schema.
+Prose that mentions a tag is text. Source: Anthropic's guide to tool use of the time before the API
+had tools, and the chat template of Muse Glimmer; quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE,
+TEXT-ORPHAN-CLOSER.
 """
 
 from collections.abc import Sequence
@@ -24,7 +25,7 @@ from harness.text_calls.tag_blocks import (
     write_invoke_calls,
 )
 
-_PREFIXES: Final = ("", "antml:")
+_PREFIXES: Final = ("", "antml:", "atem:")
 _BLOCKS: Final = tuple(f"<{prefix}function_calls>" for prefix in _PREFIXES)
 _CALLS: Final = tuple(f"<{prefix}invoke name=" for prefix in _PREFIXES)
 _CLOSERS: Final = tuple(
@@ -40,7 +41,7 @@ _IN_BLOCK: Final = tuple(
 class AnthropicInvoke(TagDialect):
     """See the module."""
 
-    grammar = invoke_grammar(r"<(?:antml:)?", r"</(?:antml:)?", "function_calls")
+    grammar = invoke_grammar(r"<(?:a(?:ntml|tem):)?", r"</(?:a(?:ntml|tem):)?", "function_calls")
     title = "invoke and parameter tags (Claude's markup)"
     line_ends = 2
     openers = (*_BLOCKS, *_CALLS)

@@ -1,7 +1,7 @@
 """`<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>`: Cohere Command.
 
-One array of calls in a block; its reasoning is between thinking tokens and is a section,
-its answer between response tokens, which add nothing to the text. Source: chat templates
+One array of calls in a block; its reasoning is between thinking tokens and is a section, and
+so is its answer between response tokens, which holds no call. Source: chat templates
 of Command R7B and Command A; quirk TEXT-COHERE-ACTION.
 """
 
@@ -18,14 +18,16 @@ _OPENER: Final = "<|START_ACTION|>"
 _CLOSER: Final = "<|END_ACTION|>"
 _THINKING: Final = "<|START_THINKING|>"
 _THOUGHT: Final = "<|END_THINKING|>"
+_END_OF_TURN: Final = "<|END_OF_TURN_TOKEN|>"
+_ANSWERS: Final = {
+    "<|START_RESPONSE|>": "<|END_RESPONSE|>",
+    "<|START_TEXT|>": "<|END_TEXT|>",
+}
 _SAID: Final = (
-    "<|START_RESPONSE|>",
-    "<|END_RESPONSE|>",
-    "<|START_TEXT|>",
-    "<|END_TEXT|>",
+    *_ANSWERS.values(),
     "<|START_OF_TURN_TOKEN|>",
     "<|CHATBOT_TOKEN|>",
-    "<|END_OF_TURN_TOKEN|>",
+    _END_OF_TURN,
 )
 
 
@@ -33,20 +35,33 @@ class CohereAction(TextDialect):
     """See the module."""
 
     title = "Action blocks and thinking sections (Cohere Command)"
-    openers = (_OPENER, _THINKING)
-    heads: ClassVar = {_OPENER: (Head(SPACE, r"[\[{]"),), _THINKING: (Head(),)}
+    openers = (_OPENER, _THINKING, *_ANSWERS)
+    heads: ClassVar = {
+        _OPENER: (Head(SPACE, r"[\[{]"), Head(SPACE, *"```")),
+        _THINKING: (Head(),),
+        **dict.fromkeys(_ANSWERS, (Head(),)),
+    }
     trailers = orphans = (_CLOSER,)
     closed_by_trailer = True
     noise = (_THOUGHT, *_SAID)
     markers = (*openers, *orphans, *noise)
 
+    def amid_line(self, start: BlockStart) -> bool | None:
+        """An answer begins right after its token; words about the token do not."""
+        if start.opener not in _ANSWERS or start.head[:1].strip():
+            return True
+        return False if start.head or start.final else None
+
     def section(self, start: BlockStart) -> Section | None:
-        """Return the reasoning."""
+        """Return the reasoning, or the answer."""
+        if start.opener in _ANSWERS:
+            closers = (_ANSWERS[start.opener], _END_OF_TURN)
+            return Section(reasoning=False, closers=closers, opens=())
         return Section(reasoning=True, closers=(_THOUGHT,)) if start.opener == _THINKING else None
 
     def ending(self, _opener: str) -> Ending:
         """The end of the JSON, or the closing token where it is broken."""
-        return JsonEnd(closers=(_CLOSER, "<|END_OF_TURN_TOKEN|>"), openers=(_OPENER,))
+        return JsonEnd(closers=(_CLOSER, _END_OF_TURN), openers=(_OPENER,))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object of the array is a call; an empty one has none."""

@@ -22,7 +22,8 @@ from harness.text_calls.tag_blocks import TagDialect, invoke_grammar, write_invo
 
 # Full width, ASCII, each of them twice, and the double bar.
 _BARS: Final = ("\uff5c", "|", "\uff5c\uff5c", "||", "\u2016")
-_TOKENS: Final = tuple(f"{bar}DSML{bar}" for bar in _BARS)
+# GigaChat 3.5 has another word in the token.
+_TOKENS: Final = (*(f"{bar}DSML{bar}" for bar in _BARS), "\uff5cGCML\uff5c")
 _OPENERS: Final = tuple(f"<{token}" for token in _TOKENS)
 _ENDS: Final = tuple(f"</{token}" for token in _TOKENS)
 _CLOSERS: Final = tuple(
@@ -32,7 +33,7 @@ _CLOSERS: Final = tuple(
     for word in ("function_calls", "tool_calls", "calls", "invoke", "parameter")
 )
 _BAR: Final = r"\s{0,2}(?:\uff5c{1,2}|\|{1,2}|\u2016)\s{0,2}"
-_TOKEN: Final = rf"{_BAR}DSML{_BAR}\s{{0,4}}"
+_TOKEN: Final = rf"{_BAR}(?:DSML|GCML){_BAR}\s{{0,4}}"
 _BLOCK_ENDS: Final = (SPACE, ">", SPACE, "<")
 _HEADS: Final = tuple(
     Head(SPACE, *atoms, commits=0)

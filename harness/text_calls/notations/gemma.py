@@ -181,7 +181,8 @@ class Gemma(TextDialect):
         """Gemma 4 thinks in a separate channel."""
         if start.opener != THOUGHT:
             return None
-        return Section(True, (_THOUGHT_END,), header=len(_THOUGHT), line_ends=1)
+        closers, header = (_THOUGHT_END,), len(_THOUGHT)
+        return Section(reasoning=True, closers=closers, header=header, line_ends=1)
 
     def ending(self, opener: str) -> Ending:
         """The closing marker outside strings."""

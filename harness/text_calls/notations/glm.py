@@ -24,7 +24,9 @@ _CLOSER: Final = "</tool_call>"
 _CLOSERS: Final = ("</arg_value>", _CLOSER)
 _NAMED: Final = (SPACE, NAME, SPACE)
 _TAGS: Final = re.compile(
-    rf"(?P<call><tool_call>\s{{0,16}}{NAME}\s{{0,16}}(?=<arg_key>|</tool_call>))"
+    # Hunyuan, whose calls a value may quote, has a separator after the name.
+    rf"(?P<call><tool_call>\s{{0,16}}{NAME}\s{{0,16}}(?:<tool_sep>\s{{0,16}})?"
+    r"(?=<arg_key>|</tool_call>))"
     r"|(?P<end_call></tool_call>)"
     r"|(?P<parameter><arg_key>(?P<key>[^<>\n]{1,256})</arg_key>\s{0,16}<arg_value>)"
     r"|(?P<end_parameter></arg_value>)"

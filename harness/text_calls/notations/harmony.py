@@ -3,9 +3,9 @@
 `<|start|>assistant<|channel|>commentary to=functions.NAME <|constrain|>json<|message|>{...}
 <|call|>`: the recipient is with the role or with the channel, with `functions.` or
 without (HARMONY-PREFIX); other names are tools of the server, and no call of ours. The channel
-`analysis` is reasoning, `final` is the answer and holds no call, `commentary` without a recipient is
-a preamble that the user sees. The prompt may end within a header, so that the text begins there.
-On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning
+`analysis` is reasoning, `final` is the answer and holds no call, `commentary` without a recipient
+is a preamble that the user sees. The prompt may end within a header, so that the text begins
+there. On `analysis` only `<|call|>` makes a message a call; without it, it is reasoning
 (HARMONY-CHANNEL-POLICY). A message of another role is one that the model generated, and is
 never shown as the answer. If a server has stripped the markers, nothing can be distinguished
 from words, and the text stays unchanged (HARMONY-CHANNEL-LEAK).
@@ -213,7 +213,8 @@ class Harmony(TextDialect):
             return (WrittenCall(arguments=body, error="the call names no recipient"),)
         if not message.marked:
             return (WrittenCall(message.to, error="no message token precedes its arguments"),)
-        return (WrittenCall(message.to, body),)
+        error = "" if body or block.closed else "the text ended before its arguments"
+        return (WrittenCall(message.to, body, error=error),)
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
         """A message on `analysis` that is not a call is reasoning."""

@@ -32,8 +32,8 @@ _IN_LIST: Final = (
     (SPACE, r"\]"),
     (SPACE, r"[\w.\-]{1,64}+", r"[\"(]"),
 )
-_LIST: Final = tuple(Head(SPACE, r"\[", *form, commits=2) for form in _IN_LIST)
-_OBJECT: Final = tuple(Head(SPACE, r"\{", *form, commits=2) for form in _IN_OBJECT)
+LIST: Final = tuple(Head(SPACE, r"\[", *form, commits=2) for form in _IN_LIST)
+OBJECT: Final = tuple(Head(SPACE, r"\{", *form, commits=2) for form in _IN_OBJECT)
 # After a marker that has the bracket.
 _REST_OF_LIST: Final = tuple(Head(*form) for form in _IN_LIST)
 # Words without any markup after the brackets that close broken JSON.
@@ -121,7 +121,7 @@ class Granite(MarkedJson):
     name = "granite"
     title = "An array after <|tool_call|> (IBM Granite 3)"
     openers = ("<|tool_call|>", "<tool_call>")
-    heads = dict.fromkeys(openers, _LIST)
+    heads = dict.fromkeys(openers, LIST)
     noise = ("<|end_of_text|>",)
     markers = (*openers, *noise)
 
@@ -132,7 +132,7 @@ class Jamba(MarkedJson):
     name = "jamba"
     title = "An array in <tool_calls> tags (AI21 Jamba)"
     openers = ("<tool_calls>",)
-    heads = dict.fromkeys(openers, _LIST)
+    heads = dict.fromkeys(openers, LIST)
     trailers = orphans = ("</tool_calls>",)
     closed_by_trailer = True
     noise = ("<|eom|>",)
@@ -144,7 +144,7 @@ class Phi(MarkedJson):
 
     name = "phi"
     title = "An array between <|tool_call|> tokens, or after functools (Phi-4-mini)"
-    heads: ClassVar = {"<|tool_call|>": (*_LIST, *_OBJECT), "functools[": _REST_OF_LIST}
+    heads: ClassVar = {"<|tool_call|>": (*LIST, *OBJECT), "functools[": _REST_OF_LIST}
     openers = tuple(heads)
     trailers = orphans = ("<|/tool_call|>",)
     noise = ("<|end|>",)
@@ -161,7 +161,7 @@ class InternLM(MarkedJson):
         "<|action_start|> <|plugin|>",
         "<|action_start|>\n<|plugin|>",
     )
-    heads = dict.fromkeys(openers, (*_LIST, *_OBJECT))
+    heads = dict.fromkeys(openers, (*LIST, *OBJECT))
     trailers = orphans = ("<|action_end|>",)
     closed_by_trailer = True
     noise = ("<|im_end|>",)

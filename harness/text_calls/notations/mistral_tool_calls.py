@@ -107,10 +107,8 @@ class MistralToolCalls(TextDialect):
         if name is None:
             return body[0] == "{"
         rest = body[name.end() :]
-        if rest.startswith(_AFTER_NAME):
-            return True
-        if rest.startswith(_END):
-            return name[1] in start.offered
+        if rest.startswith((*_AFTER_NAME, _END)):
+            return name[1] in start.offered or not rest.startswith(_END)
         if not any(it.startswith(rest) for it in (*_AFTER_NAME, _END)):
             return False
         return (bool(rest) or start.offered.begins(name[1])) if start.final else None

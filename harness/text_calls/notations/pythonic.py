@@ -2,10 +2,11 @@
 
 As the complete reply it is Llama 3.2's and Llama 4's zero-shot format. Llama 4 also puts it, or a
 JSON call, between `<|python_start|>` and `<|python_end|>`, and Olmo 3 puts one call a line
-between `<function_calls>` tags: those may be among words. Arguments are literals by
-keyword, and nothing is evaluated. A bare list must name an offered tool first, and anything
-but calls around it makes it text. Source: Meta's prompt format pages of Llama 3.2 and 4, the
-chat template of Olmo 3; quirk TEXT-PYTHONIC.
+between `<function_calls>` tags, and LFM2 a list or JSON, or MiniCPM 3 a code block of calls,
+between `<|tool_call_start|>` and `<|tool_call_end|>`: those may be among words. Arguments are
+literals by keyword, and nothing is evaluated. A bare list must name an offered tool first, and
+anything but calls around it makes it text. Source: Meta's prompt format pages of Llama 3.2 and 4,
+the chat templates of Olmo 3, LFM2, LFM2.5 and MiniCPM 3; quirk TEXT-PYTHONIC.
 """
 
 import re
@@ -20,6 +21,7 @@ from harness.text_calls.boundaries import (
     Head,
     Notation,
     QuotedEnd,
+    literal,
 )
 from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
 from harness.text_calls.json_calls import read_marked_calls
@@ -27,11 +29,21 @@ from harness.text_calls.native import clean_name
 from harness.text_calls.python import read_python_calls, write_python_calls
 
 _LIST: Final = Notation(PYTHON_QUOTES, brackets=True)
-_CLOSERS: Final = {"<|python_start|>": "<|python_end|>", "<function_calls>": "</function_calls>"}
+_CLOSERS: Final = {
+    "<|python_start|>": "<|python_end|>",
+    "<function_calls>": "</function_calls>",
+    "<|tool_call_start|>": "<|tool_call_end|>",
+}
 _TAGGED: Final = {
     opener: Notation(PYTHON_QUOTES, (end,), openers=(opener,)) for opener, end in _CLOSERS.items()
 }
 _PYTHON = Head(SPACE, r"\[?+", SPACE, NAME, r"[ \t]*+", r"\(", commits=4)
+_FENCED = Head(
+    SPACE, *literal("```"), r"\w{0,10}+", r"\n", SPACE, NAME, r"[ \t]*+", r"\(", commits=1
+)
+_OBJECT = Head(SPACE, r"\{")
+_FENCE = re.compile(r"```\w{0,10}+\n(.*?)\s*(?:```)?\Z", re.DOTALL)
+_JSON = re.compile(r"\[?\s*\{")
 _NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+|)[ \t]*+(.?)", re.DOTALL)
 
 
@@ -72,10 +84,14 @@ class TaggedPythonic(TextDialect):
     """A list, or calls line by line, between tags."""
 
     name = "pythonic-tags"
-    title = "Python calls in <|python_start|> or <function_calls> (Llama 4, Olmo 3)"
+    title = "Python calls in tags or tokens (Llama 4, Olmo 3, LFM2)"
     openers = tuple(_CLOSERS)
-    heads: ClassVar = {openers[0]: (_PYTHON, Head(SPACE, r"\{")), openers[1]: (_PYTHON,)}
-    orphans = (_CLOSERS[openers[0]],)
+    heads: ClassVar = {
+        openers[0]: (_PYTHON, _OBJECT, Head(SPACE, r"\[", SPACE, r"\]")),
+        openers[1]: (_PYTHON,),
+        openers[2]: (_PYTHON, _OBJECT, Head(SPACE, r"\[", SPACE, r"\{", commits=2), _FENCED),
+    }
+    orphans = (_CLOSERS[openers[0]], _CLOSERS[openers[2]])
     noise = ("<|eom|>", "<|eot|>")
     markers = (*openers, *_CLOSERS.values())
 
@@ -90,7 +106,9 @@ class TaggedPythonic(TextDialect):
         # The end of the text may cut it.
         if _CLOSERS[block.opener].startswith(body[closer_at:]):
             body = body[:closer_at].rstrip()
-        if body.startswith("{"):
+        fenced = _FENCE.match(body)
+        body = fenced[1] if fenced else body
+        if _JSON.match(body):
             error = "the JSON in the tag names no tool"
             return read_marked_calls(body, block.offered, error)
         at = 1 if body.startswith("[") else 0

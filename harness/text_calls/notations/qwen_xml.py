@@ -10,8 +10,8 @@
 
 One line end on each side of a value belongs to the tags and nothing else is stripped; the type
 comes from the tool's schema. The outer tag is often missing. `<function=` is the opener of
-`llama-function` too; what follows decides. Source: chat template of Qwen3-Coder; quirks
-TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED, TEXT-DIALECT-COLLISION.
+`llama-function` too; what follows decides. Source: chat templates of Qwen3-Coder and Seed-OSS;
+quirks TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED, TEXT-DIALECT-COLLISION.
 """
 
 import re
@@ -22,12 +22,15 @@ from harness.text_calls.dialect import WrittenCall
 from harness.text_calls.tag_blocks import TagDialect
 from harness.text_calls.tags import Grammar, written_members
 
+# Seed-OSS has a prefix in its outer tag, and no line ends next to a value.
 _BLOCK: Final = "<tool_call>"
+_SEED: Final = "<seed:tool_call>"
 _CALL: Final = "<function="
-_CLOSERS: Final = ("</parameter>", "</function>", "</tool_call>")
+_CLOSERS: Final = ("</parameter>", "</function>", "</tool_call>", "</seed:tool_call>")
 _TAGS: Final = re.compile(
     # An opening tag that no other tag follows is part of a value that speaks of it.
-    r"(?P<block><tool_call>(?=\s{0,16}<function=))|(?P<end_block></tool_call>)"
+    r"(?P<block><(?:seed:)?tool_call>(?=\s{0,16}<function=))"
+    r"|(?P<end_block></(?:seed:)?tool_call>)"
     r"|(?P<call><function=(?P<name>[^<>\n]{1,128})>(?=\s{0,16}<(?:parameter=|/function>)))"
     r"|(?P<end_call></function>)"
     # Some models quote the key; quotation marks and white space are never part of it.
@@ -46,12 +49,13 @@ class QwenXml(TagDialect):
     grammar = Grammar(_TAGS, span=300, newlines=True)
     title = "Function and parameter tags (Qwen3-Coder)"
     line_ends = 2
-    openers = (_BLOCK, _CALL)
-    heads: ClassVar = {_BLOCK: (_IN_BLOCK,), _CALL: (_PARAMETER, _NOTHING)}
-    trailers = ("</tool_call>",)
+    openers = (_BLOCK, _SEED, _CALL)
+    heads: ClassVar = {_BLOCK: (_IN_BLOCK,), _SEED: (_IN_BLOCK,), _CALL: (_PARAMETER, _NOTHING)}
+    trailers = ("</tool_call>", "</seed:tool_call>")
     untyped_end = True
     orphans = _CLOSERS
-    markers = (*openers, "<parameter=", *_CLOSERS)
+    noise = ("<seed:eos>",)
+    markers = (*openers, "<parameter=", *_CLOSERS, *noise)
 
     def write_call(self, call: WrittenCall) -> str:
         """One outer tag, as the chat template renders it."""

@@ -99,7 +99,9 @@ class ReAct(TextDialect):
         space = len(start.head) - len(start.head.lstrip())
         label = _LABELS[start.opener]
         if label == ANSWER:
-            return Section(reasoning=False, closers=(), header=space, voids=_BOTH)
+            return Section(
+                reasoning=False, closers=(), header=space, opens=self.openers, voids=_BOTH
+            )
         if label == THOUGHT:
             return Section(
                 reasoning=True,

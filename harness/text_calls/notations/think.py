@@ -12,6 +12,15 @@ from typing import Final
 from harness.text_calls.boundaries import Ending, literal_end
 from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
 
+_TAGS: Final = (
+    "think",
+    "thinking",
+    "thought",
+    "reasoning",
+    "seed:think",
+    "longcat_think",
+    "think:opensource",
+)
 # Opening marker -> the only one that closes it.
 _TAGS: Final = ("think", "thinking", "thought", "reasoning", "seed:think", "mm:think")
 _CLOSERS: Final = {
@@ -19,9 +28,18 @@ _CLOSERS: Final = {
     "[THINK]": "[/THINK]",
     "\u25c1think\u25b7": "\u25c1/think\u25b7",
     "<|open|>think<|sep|>": "<|close|>think<|sep|>",
+    "<|thought_start|>": "<|thought_end|>",
+    "<|inner_prefix|>": "<|inner_suffix|>",
 }
 # Special tokens, which begin reasoning within a line too.
-TOKENS: Final = frozenset(("[THINK]", "\u25c1think\u25b7", "<|open|>think<|sep|>"))
+TOKENS: Final = frozenset(
+    (
+        "[THINK]",
+        "\u25c1think\u25b7",
+        "<|open|>think<|sep|>",
+        "<|inner_prefix|>",
+    )
+)
 # Tokens that end a turn or begin the next one in the templates of many models, whose servers
 # remove them as a rule. Source: `special_tokens_map.json` of Qwen3, Llama 2 and 3.1, Gemma 3,
 # Phi-4, GLM-4.5 and Granite 3.

@@ -1,0 +1,83 @@
+r"""JSON in tags of other names than Hermes', and Apertus' objects whose key is the name.
+
+    <TOOLCALL>[{"name": NAME, "arguments": {...}}]</TOOLCALL>        Nemotron Nano 2, Super 1.5
+    <longcat_tool_call>{...}</longcat_tool_call>                     LongCat-Flash
+    <tools>{...}</tools>                                             Qwen2.5-Coder
+    <function_call> {...}                                            Granite 20B functions
+    [unused11][{...}][unused12]                                      openPangu
+    function call<|role_sep|>\n{...}<|message_sep|>                  GigaChat 3
+    <|im_start|>assistant -> tool/function_call\n[{...}]<|im_end|>   HyperCLOVA X SEED
+    <|tools_prefix|>[{NAME: {...}}]<|tools_suffix|>                  Apertus
+
+Source: the chat templates of these models, most of them in `models/templates` of llama.cpp and in
+`examples` of vLLM.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from harness.text_calls.dialect import RawBlock, WrittenCall
+from harness.text_calls.json_calls import iter_values, read_items, read_pairs
+from harness.text_calls.notations.marked_json import LIST, OBJECT, MarkedJson
+from harness.turns.exact_json import write_exactly
+from harness.turns.json_prefix import PrefixState, scan
+
+# Opening marker -> its closing marker; "" if the end of the message closes it.
+_CLOSERS: Final = {
+    "<TOOLCALL>": "</TOOLCALL>",
+    "<toolcall>": "</toolcall>",
+    "<longcat_tool_call>": "</longcat_tool_call>",
+    "<tools>": "</tools>",
+    "<function_call>": "</function_call>",
+    "[unused11]": "[unused12]",
+    "function call<|role_sep|>": "",
+    "<|im_start|>assistant -> tool/function_call": "",
+    " -> tool/function_call": "",
+}
+
+
+class JsonTags(MarkedJson):
+    """See the module."""
+
+    name = "json-tags"
+    title = "JSON in tags of other names (Nemotron, LongCat, GigaChat 3 and others)"
+    line_ends = 2
+    openers = tuple(_CLOSERS)
+    heads = dict.fromkeys(openers, (*LIST, *OBJECT))
+    trailers = orphans = tuple(filter(None, _CLOSERS.values()))
+    noise = ("<SPECIAL_12>", "<|message_sep|>", "<|im_end|>", "<|stop|>")
+    markers = (*openers, *orphans, *noise)
+
+
+class Apertus(MarkedJson):
+    """Apertus: each object has one member, whose key names the tool."""
+
+    name = "apertus"
+    title = "Objects with the name as the key, between tokens (Apertus)"
+    openers = ("<|tools_prefix|>",)
+    heads: ClassVar = {openers[0]: (*LIST, *OBJECT)}
+    trailers = orphans = ("<|tools_suffix|>",)
+    closed_by_trailer = True
+    noise = ("<|assistant_end|>",)
+    markers = (*openers, *orphans, *noise)
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+        """Every member of an object is a call; an empty list has none."""
+        found: list[WrittenCall] = []
+        for value in iter_values(block.raw):
+            whole = scan(value).state is PrefixState.COMPLETE
+            items = read_items(value) if whole and value.startswith("[") else (value,)
+            found += [call for item in items for call in _members(item)]
+        return tuple(found)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One list of all calls between the tokens."""
+        items = (f"{{{write_exactly(it.name)}: {it.arguments or '{}'}}}" for it in calls)
+        return f"<|tools_prefix|>[{', '.join(items)}]<|tools_suffix|>" if calls else ""
+
+
+def _members(item: str) -> tuple[WrittenCall, ...]:
+    found = read_pairs(item)
+    if not found:
+        return (WrittenCall(error="it is not an object whose key is the name of a tool"),)
+    return tuple(WrittenCall(name, arguments) for name, arguments in found)

@@ -1,0 +1,160 @@
+"""GLM's keys and values in tags of other names: LongCat and Hunyuan 3.
+
+    <longcat_tool_call>NAME
+    <longcat_arg_key>KEY</longcat_arg_key>
+    <longcat_arg_value>VALUE</longcat_arg_value>
+    </longcat_tool_call>
+
+    <tool_calls>
+    <tool_call>NAME<tool_sep>
+    <arg_key>KEY</arg_key>
+    <arg_value>VALUE</arg_value>
+    </tool_call>
+    </tool_calls>
+
+Each tag of Hunyuan may end in `:opensource`, and Hunyuan 4 writes neither the separator nor line
+ends. LongCat also writes JSON in its tag, which `json-tags` reads. Source: the parsers of vLLM for
+LongCat-Flash, Hy3 and Hy4, which describe the chat templates of these models.
+"""
+
+import re
+from typing import ClassVar, Final
+
+from harness.text_calls.boundaries import NAME, SPACE, Ending, Head, literal, literal_end
+from harness.text_calls.dialect import RawBlock, WrittenCall
+from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tags import Grammar, written_members
+
+
+def _grammar(prefix: str, suffix: str, separator: str) -> Grammar:
+    """Return the grammar whose tags have this prefix, and a suffix and separator by pattern."""
+    call, key, value = (f"{prefix}{word}" for word in ("tool_call", "arg_key", "arg_value"))
+    ahead = rf"(?=<{key}{suffix}>|</{call}{suffix}>)"
+    return Grammar(
+        re.compile(
+            rf"(?P<call><{call}{suffix}>\s{{0,16}}{NAME}\s{{0,16}}{separator}{ahead})"
+            rf"|(?P<end_call></{call}{suffix}>)"
+            rf"|(?P<parameter><{key}{suffix}>(?P<key>[^<>\n]{{1,256}})</{key}{suffix}>"
+            rf"\s{{0,16}}<{value}{suffix}>)|(?P<end_parameter></{value}{suffix}>)"
+        ),
+        span=400,
+    )
+
+
+class KeyedTags(TagDialect):
+    """What both share.
+
+    Fields:
+        value_tag, value_end: patterns of the tags around a value.
+    """
+
+    value_tag: ClassVar["re.Pattern[str]"]
+    value_end: ClassVar["re.Pattern[str]"]
+    untyped_end = True
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
+        """Return the calls; one whose open value quotes an opening tag may end further on."""
+        found = super().calls(block)
+        *before, value = self.value_tag.split(block.text)
+        quotes = bool(before) and any(it in value for it in self.openers)
+        if not quotes or self.value_end.search(value):
+            return found
+        error = "the text ended in a value that quotes a call"
+        return tuple(WrittenCall(call.name, error=error) for call in found)
+
+
+_NAMED: Final = (SPACE, NAME, SPACE)
+
+
+class LongCat(KeyedTags):
+    """LongCat-Flash."""
+
+    name = "longcat"
+    title = "Keys and values in tags of LongCat"
+    grammar = _grammar("longcat_", "", "")
+    value_tag, value_end = map(re.compile, ("<longcat_arg_value>", "</longcat_arg_value>"))
+    line_ends = 1
+    openers = ("<longcat_tool_call>",)
+    heads: ClassVar = {
+        openers[0]: (
+            Head(*_NAMED, *literal("<longcat_arg_key>"), commits=4),
+            Head(*_NAMED, *literal("</longcat_tool_call>"), offered=True),
+        )
+    }
+    orphans = ("</longcat_arg_value>", "</longcat_tool_call>")
+    noise = ("</longcat_s>",)
+    markers = (*openers, "<longcat_arg_key>", "<longcat_arg_value>", *orphans, *noise)
+
+    def write_call(self, call: WrittenCall) -> str:
+        """One outer tag."""
+        arguments = "".join(
+            f"<longcat_arg_key>{key}</longcat_arg_key>\n"
+            f"<longcat_arg_value>{text}</longcat_arg_value>\n"
+            for key, text, _ in written_members(call.arguments)
+        )
+        return f"<longcat_tool_call>{call.name}\n{arguments}</longcat_tool_call>"
+
+
+_SUFFIXES: Final = ("", ":opensource")
+_SUFFIX: Final = "(?::opensource)?"
+_BLOCKS: Final = tuple(f"<tool_calls{suffix}>" for suffix in _SUFFIXES)
+_CALLS: Final = tuple(f"<tool_call{suffix}>" for suffix in _SUFFIXES)
+
+
+def _heads(suffix: str) -> tuple[Head, ...]:
+    """Return how a call continues; without a suffix only the separator is not GLM's."""
+    separated = Head(*_NAMED, *literal(f"<tool_sep{suffix}>"), commits=4)
+    if not suffix:
+        return (separated,)
+    keyed = Head(*_NAMED, *literal(f"<arg_key{suffix}>"), commits=4)
+    return separated, keyed, Head(*_NAMED, *literal(f"</tool_call{suffix}>"), offered=True)
+
+
+def _in_block(suffix: str) -> tuple[Head, ...]:
+    call = (SPACE, *literal(f"<tool_call{suffix}>"), *_NAMED)
+    after = "<" if suffix else f"<tool_sep{suffix}>"
+    return (Head(*call, *literal(after)),)
+
+
+class Hunyuan(KeyedTags):
+    """Hunyuan 3 and 4; the outer tag has no meaning."""
+
+    name = "hunyuan"
+    title = "Keys and values in tags, the name before a separator (Hunyuan 3 and 4)"
+    grammar = _grammar("", _SUFFIX, rf"(?:<tool_sep{_SUFFIX}>\s{{0,16}})?")
+    value_tag, value_end = map(re.compile, (f"<arg_value{_SUFFIX}>", f"</arg_value{_SUFFIX}>"))
+    line_ends = 1
+    openers = (*_BLOCKS, *_CALLS)
+    heads: ClassVar = {
+        **dict(zip(_BLOCKS, map(_in_block, _SUFFIXES), strict=True)),
+        **dict(zip(_CALLS, map(_heads, _SUFFIXES), strict=True)),
+    }
+    trailers = tuple(f"</tool_calls{suffix}>" for suffix in _SUFFIXES)
+    orphans = tuple(
+        f"</{word}{suffix}>" for suffix in _SUFFIXES for word in ("arg_value", "tool_call")
+    )
+    markers = (
+        *openers,
+        *(f"<{word}{suffix}>" for suffix in _SUFFIXES for word in ("tool_sep", "arg_value")),
+        *trailers,
+        *orphans,
+    )
+
+    def ending(self, opener: str) -> Ending:
+        """The first call, if the outer tag opens; else the closing tag that can be one."""
+        if opener in _BLOCKS:
+            return literal_end(*_CALLS, inclusive=False)
+        return super().ending(opener)
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
+        """Nothing is between the outer tag and the first call."""
+        return () if block.opener in _BLOCKS else super().calls(block)
+
+    def write_call(self, call: WrittenCall) -> str:
+        """One outer tag for each call, because text may be between them."""
+        arguments = "".join(
+            f"<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>\n"
+            for key, text, _ in written_members(call.arguments)
+        )
+        inside = f"<tool_call>{call.name}<tool_sep>\n{arguments}</tool_call>"
+        return f"<tool_calls>\n{inside}\n</tool_calls>"

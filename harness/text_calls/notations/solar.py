@@ -1,0 +1,57 @@
+"""`<|tool_calls|><|tool_call:begin|>ID<|tool_call:name|>NAME<|tool_call:args|>{...}<|tool_call:end|>`.
+
+Solar Open: one section of calls, each with its id before its name. Reasoning is a section that
+`<|think|>` begins, and the answer follows `<|content|>`; both end with `<|end|>`, and
+`<|begin|>assistant` is before all but the first. Source: the chat template of Solar-Open-100B.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from harness.text_calls.dialect import BlockStart, Offered, Section, WrittenCall
+from harness.text_calls.tokens import TokenCalls
+
+_THINK: Final = "<|think|>"
+_ARGUMENTS: Final = "<|tool_call:args|>"
+_NAME: Final = "<|tool_call:name|>"
+_NEXT: Final = "<|begin|>assistant"
+
+
+class Solar(TokenCalls):
+    """See the module."""
+
+    title = "Sections of special tokens with ids and names (Solar Open)"
+    section_begins = ("<|tool_calls|>",)
+    call_begins = ("<|tool_call:begin|>",)
+    separators = (_NAME,)
+    call_ends = ("<|tool_call:end|>",)
+    section_ends = ("<|calls|>", "<|flush|>")
+    ends = ("<|end|>",)
+    openers = (*section_begins, *call_begins, _THINK)
+    trailers = orphans = call_ends
+    noise = (*section_ends, _NEXT, "<|content|>")
+    markers = (*openers, *separators, _ARGUMENTS, *orphans, *noise)
+
+    def starts(self, start: BlockStart) -> bool | None:
+        """Reasoning begins with its token alone."""
+        return True if start.opener == _THINK else super().starts(start)
+
+    def section(self, start: BlockStart) -> Section | None:
+        """Return the reasoning."""
+        if start.opener != _THINK:
+            return None
+        return Section(reasoning=True, closers=self.ends, ended_by=self.section_begins)
+
+    def named(self, header: str, body: str, _offered: Offered) -> WrittenCall:
+        """The header is the id, and the name precedes the arguments."""
+        name, _, arguments = body.partition(_ARGUMENTS)
+        return WrittenCall(name.strip(), arguments.strip(), header)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One section with all calls, numbered where they have no ids."""
+        inside = "".join(
+            f"{self.call_begins[0]}{call.id or index}{_NAME}{call.name}{_ARGUMENTS}"
+            f"{call.arguments or '{}'}{self.call_ends[0]}"
+            for index, call in enumerate(calls)
+        )
+        return f"{self.section_begins[0]}{inside}{self.section_ends[0]}" if calls else ""
