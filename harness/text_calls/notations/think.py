@@ -21,7 +21,6 @@ _TAGS: Final = (
     "mm:think",
     "longcat_think",
     "think:opensource",
-    "mm:think",
 )
 # Opening marker -> the only one that closes it.
 _CLOSERS: Final = {
