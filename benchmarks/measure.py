@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.wire.interaction import Interaction
 
 _MB: Final = 1 << 20
+_SCHEDULER: Final = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
 _PAD: Final = b": %s\n\n"
 _TOOL: Final = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 
@@ -109,23 +110,13 @@ def cluster(workers: int) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         at = Path(folder) / "scheduler.json"
         dask = [str(Path(sys.executable).with_name("dask"))]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        started = [
-            subprocess.Popen(
-                [*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
-                + ["--scheduler-file", str(at)],
-                **quiet,  # type: ignore[call-overload]  # two of its many keywords
-            )
-        ]
+        started = [_started([*dask, "scheduler", *_SCHEDULER, "--scheduler-file", str(at)], folder)]
         try:
             while not at.exists() or not at.read_text():
                 time.sleep(0.1)
             address = json.loads(at.read_text())["address"]
             worker = [*dask, "worker", address, "--nthreads", "1", "--no-dashboard"]
-            started += [
-                subprocess.Popen([*worker, "--name", str(n)], cwd=folder, **quiet)  # type: ignore[call-overload]
-                for n in range(workers)
-            ]
+            started += [_started([*worker, "--name", str(n)], folder) for n in range(workers)]
             time.sleep(3)
             yield address.replace("tcp://", "dask://")
         finally:
@@ -133,6 +124,11 @@ def cluster(workers: int) -> Iterator[str]:
                 each.terminate()
             for each in started:
                 each.wait()
+
+
+def _started(command: list[str], folder: str) -> "subprocess.Popen[bytes]":
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=folder, stdout=quiet, stderr=quiet)  # noqa: S603 - ours
 
 
 def measure_log(log: Path, folder: Path, on: str, workers: int, *, kill: bool) -> float:
@@ -152,14 +148,15 @@ def measure_log(log: Path, folder: Path, on: str, workers: int, *, kill: bool) -
 
 def _kill_a_worker() -> None:
     """Kill the process with the most CPU time of those that measure."""
-    listed = subprocess.run(
-        ["ps", "-eo", "pid,time,args", "--sort=-time"], capture_output=True, text=True, check=True
-    ).stdout
-    for line in listed.splitlines()[1:]:
-        pid, _, command = line.split(None, 2)
-        if ("spawn_main" in command or "dask worker" in command) and int(pid) != os.getpid():
-            os.kill(int(pid), signal.SIGKILL)
-            return
+    times: dict[int, int] = {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command = (path / "cmdline").read_bytes()
+            if b"spawn_main" in command or b"worker" in command:
+                fields = (path / "stat").read_text().rpartition(") ")[2].split()
+                times[int(path.name)] = int(fields[11])  # user time
+    if times:
+        os.kill(max(times, key=lambda pid: times[pid]), signal.SIGKILL)
 
 
 def figures(arguments: argparse.Namespace) -> Figures:

@@ -59,7 +59,7 @@ def measure_command(  # noqa: PLR0913 - its options
     output: Path,
     style: Format,
 ) -> int:
-    """Measure the turns of logs: rates by model, prompt, provider and day, and the blame for failures.
+    """Measure the turns of logs: rates by model, prompt, provider and day, and the blame.
 
     SOURCE is a file, a folder, an archive or, with fsspec, a URL: JSON Lines or Parquet of bodies,
     results of batches, logs of LiteLLM, spans of OpenTelemetry, exports of Langfuse, cassettes
