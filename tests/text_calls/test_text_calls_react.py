@@ -42,14 +42,14 @@ def test_react_comes_out_as_it_went_in(said: tuple[list[Piece], str], size: int)
 def test_thoughts_are_reasoning_and_an_action_is_a_call() -> None:
     for size in _SIZES:
         turn = _read('Thought: I look.\nStill.\nAction: search\nAction Input: {"q": "x"}', size)
-        assert (turn.reasoning, turn.text) == ("I look.\nStill.\n", "")
+        assert (turn.reasoning, turn.text) == ("I look.\nStill.", "")
         assert _called(turn) == [("search", {"q": "x"})]
 
 
 def test_a_final_answer_is_text() -> None:
     for size in _SIZES:
         turn = _read("Thought: I know.\nFinal Answer: It is\n4.", size)
-        assert (turn.reasoning, turn.text) == ("I know.\n", "It is\n4.")
+        assert (turn.reasoning, turn.text) == ("I know.", "It is\n4.")
         assert (turn.tool_calls, turn.parse_errors) == ((), ())
 
 
