@@ -39,8 +39,9 @@ class Output:
         return emitted
 
     def clear(self) -> None:
-        """Forget what was emitted, and what would come back."""
+        """Forget what was emitted, what waits, and what would come back."""
         self._emitted.clear()
+        self.held = ""
         self._dropped = self._dropped and ""
 
     def passes(self, text: str) -> bool:

@@ -85,7 +85,8 @@ class Scanner:
         """All that was fed is the prompt's. Return what of it may still be emitted."""
         in_block = self._block.raw if self._block else ""
         self._transcript.output.clear()
-        return self._transcript.output.held + "".join(self._pending.raw) + in_block + self._held
+        self._held = "" if self._held.isspace() else self._held
+        return "".join(self._pending.raw) + in_block + self._held
 
     def take(self) -> list[tuple[bool, str]]:
         """Return what was emitted since the last time: (whether it is reasoning, text)."""

@@ -7,7 +7,7 @@ on with nothing else, that reasoning was closed, and that no native call is the 
 """
 
 from collections.abc import Hashable, Iterable, Iterator
-from itertools import groupby, takewhile
+from itertools import groupby
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -212,15 +212,17 @@ def _was_cut(end: Finish | StreamFailure) -> bool:
 
 
 def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
-    """Yield the deltas without `start` if their text or reasoning begins with it."""
+    """Yield the deltas without `start` if their text or reasoning begins with all of it."""
+    taken = ""
     for delta in deltas:
         if start and isinstance(delta, TextDelta | ReasoningDelta):
-            text = delta.text
-            pairs = zip(text, start, strict=False)
-            common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            start = start[common:] if common == len(text) else ""
-            if common < len(text):
-                yield replace(delta, text=text[common:])
+            taken += delta.text
+            if start.startswith(taken) and taken != start:
+                continue
+            rest = taken.removeprefix(start)
+            start = ""
+            if rest:
+                yield replace(delta, text=rest)
         else:
             yield delta
 

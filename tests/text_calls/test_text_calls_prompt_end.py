@@ -29,9 +29,11 @@ def calls_of(turn: Turn) -> list[tuple[str, str]]:
 def test_a_prompt_may_end_anywhere_in_the_reply(name: str, size: int) -> None:
     dialect = TEXT_DIALECTS[name]
     lead, tail = ("", "") if dialect.whole else ("Let me look.\n", "\n\nI looked.")
-    if name in {"react", "granite"}:  # what follows is part of the call, or of the next turn
-        tail = ""
+    if name in {"react", "granite", "command-r"}:  # what follows is part of the call, or forbidden
+        lead, tail = lead.rstrip("\n") if dialect.line_ends else lead, ""
     written = dialect.write([CALL])
+    if lead and not lead.endswith("\n"):
+        written = f"\n{written}"
     text = lead + written + tail
     whole = read(text, frozenset([name]), size)
     assert (calls_of(whole), whole.text) == (CALLED, lead + tail)
