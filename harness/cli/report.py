@@ -60,7 +60,7 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     Default: the newest run in reports/. If you pass several RUNs, the oldest first, the report is
     of the last one and has trends over all of them. The page is one file: it opens from disk,
     needs no network and is readable without script. The command also writes summary.md, junit.xml,
-    results.csv, turns.csv, badge.json and summary.json.
+    results.csv, turns.csv, rankings.csv, badge.json and summary.json.
     """
     *history, path = map(find_run, runs or (None,))
     run = read_run(path)

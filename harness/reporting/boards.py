@@ -10,14 +10,24 @@ import msgspec
 from harness.reporting.report import Report
 from harness.reporting.words import percent
 from harness.runs.questions import BlameSplit
-from harness.runs.rankings import Ranked, RankedConversations, Rankings
+from harness.runs.rankings import Ranked, RankedConversations, RankedRate, Rankings
 
 FEW = 30
+NOT_DISTINGUISHABLE = "not distinguishable"
 
 _NOT_MEASURED = (
     "No recorded or imported turns are in this run, so there is nothing to rank. "
     "Emulated cassettes measure normalizers, not {what}: they were not recorded from a {one}."
 )
+
+
+class ErrorRateText(msgspec.Struct, frozen=True):
+    """The parse_error rate of a ranked name; `rate` is None if it has none."""
+
+    rate: RankedRate | None = None
+    place: str = ""
+    share: str = ""
+    interval: str = ""
 
 
 class BoardRow(msgspec.Struct, frozen=True):
@@ -30,6 +40,7 @@ class BoardRow(msgspec.Struct, frozen=True):
     interval: str
     parse_errors: str
     failed: str
+    errors: ErrorRateText
 
     @property
     def few(self) -> bool:
@@ -171,7 +182,15 @@ def board_row(ranked: Ranked, note: str = "") -> BoardRow:
         interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
         parse_errors=blame_counts(ranked.parse_error),
         failed=blame_counts(ranked.failed),
+        errors=_error_rate_text(ranked.parse_error_rate),
     )
+
+
+def _error_rate_text(rate: RankedRate | None) -> ErrorRateText:
+    if rate is None:
+        return ErrorRateText()
+    share, interval = percent(rate.k / rate.n), f"{percent(rate.low)} to {percent(rate.high)}"
+    return ErrorRateText(rate, rank_text(rate), share, interval)
 
 
 def blame_counts(split: BlameSplit) -> str:
@@ -185,7 +204,12 @@ def blame_counts(split: BlameSplit) -> str:
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 
 
-def rank_text(ranked: Ranked | RankedConversations) -> str:
-    """Return the rank as a range, such as `2-4`, or one number if the intervals allow only one."""
+def rank_text(ranked: Ranked | RankedConversations | RankedRate) -> str:
+    """Return the rank as a range, such as `2-4`, or one number if the intervals allow only one.
+
+    A range of more than half of the ranks says too little, and is not shown.
+    """
+    if not ranked.distinguishable:
+        return NOT_DISTINGUISHABLE
     low, high = ranked.rank_low, ranked.rank_high
     return str(low) if low == high else f"{low}-{high}"

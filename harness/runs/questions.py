@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Axis = Literal["model", "prompt", "model x prompt"]
+TurnMetric = Literal["success", "parse_error"]
 
 _SEALED = {
     "enable_external_access": "false",
@@ -50,6 +51,11 @@ class BlameSplit(msgspec.Struct, frozen=True):
     provider: int = 0
     normalizer: int = 0
     harness: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return the number of failed turns."""
+        return self.model + self.provider + self.normalizer + self.harness
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -272,10 +278,13 @@ class Questions:
         rows = self._ask("commonest_failures", axis=axis, lead=self.lead)
         return {name: (why, count, cell) for name, why, count, cell in rows}
 
-    def repeats(self, axis: Axis) -> dict[str, tuple[Cluster, ...]]:
-        """Return for each name of `turn_success` how often each request was repeated."""
+    def repeats(self, axis: Axis, metric: TurnMetric) -> dict[str, tuple[Cluster, ...]]:
+        """Return for each name of `turn_success` how often each request was repeated.
+
+        The `k` of a cluster counts the turns with `metric`.
+        """
         found: dict[str, tuple[Cluster, ...]] = {}
-        rows = self._ask("repeats", axis=axis, lead=self.lead)
+        rows = self._ask("repeats", axis=axis, lead=self.lead, metric=metric)
         for name, k, n, times in rows:
             found[name] = (*found.get(name, ()), Cluster(k, n, times))
         return found
