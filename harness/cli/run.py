@@ -170,7 +170,7 @@ def _execute(
         writer.header(header)
         done = execute(
             planned,
-            partial(judge_if_readable, cuts=cuts),
+            partial(judge_if_readable, cuts=cuts, lead=header.lead),
             jobs_in_parallel=_processes(planned, jobs, others),
             on_result=writer.add,
             on_progress=show,

@@ -9,7 +9,7 @@ import msgspec
 
 from harness.reporting.report import Report
 from harness.reporting.words import percent
-from harness.runs.questions import BlameSplit
+from harness.runs.answers import BlameSplit
 from harness.runs.rankings import Ranked, RankedConversations, RankedRate, Rankings
 
 FEW = 30

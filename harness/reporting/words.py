@@ -69,7 +69,7 @@ OUTCOME_WORDS = {each: OutcomeWord(each, *_SIGNS[each], _MEANINGS[each]) for eac
 WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 
 BLAMES = (
-    ("model", "The bytes contain unusable arguments."),
+    ("model", "It wrote an unusable call, stopped early, or did not give the call or answer due."),
     ("provider", "The bytes violate the API contract."),
     ("normalizer", "The bytes were usable, and the normalizer dropped or changed them."),
     ("harness", "The harness could not judge this turn. This is a bug in the harness."),

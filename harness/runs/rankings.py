@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from harness.runs.questions import Axis, BlameSplit, ConversationRate, Questions, Rate, TurnMetric
+from harness.runs.answers import BlameSplit, ConversationRate, Rate
+from harness.runs.questions import Axis, Questions, TurnMetric
 from harness.runs.run import Run
 from harness.runs.statistics import (
     ClusteredInterval,

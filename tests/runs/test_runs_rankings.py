@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.judging.results import Outcome, Result
-from harness.runs.questions import BlameSplit, Questions
+from harness.runs.answers import BlameSplit
+from harness.runs.questions import Questions
 from harness.runs.rankings import Ranked, rankings
 from harness.runs.statistics import wilson
 from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn

@@ -13,8 +13,8 @@ from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
+from harness.runs.answers import BlameSplit
 from harness.runs.gate import Gate, Summary, Verdict
-from harness.runs.questions import BlameSplit
 from harness.runs.rankings import Ranked, Rankings
 from harness.runs.run import Run
 
