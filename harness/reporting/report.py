@@ -122,10 +122,17 @@ def anchor(name: str, kind: AnchorKind = "case") -> str:
     return f"{kind}/{quote(name, safe='/:!$*,;', errors='replace')}"
 
 
-def replays_link(**filters: str) -> str:
-    """Return the link to the table of replays, filtered by `field:value` of each keyword."""
-    terms = (f"{field}:{_quote_value(value)}" for field, value in filters.items() if value)
+def replays_link(**filters: str | tuple[str, ...]) -> str:
+    """Return the link to the table of replays, filtered by `field:value` of each keyword.
+
+    A row matches a tuple if it has one of its values.
+    """
+    terms = (f"{field}:{_quote_values(value)}" for field, value in filters.items() if value)
     return "replays?q=" + quote(" ".join(terms), safe="", errors="replace")
+
+
+def _quote_values(values: str | tuple[str, ...]) -> str:
+    return ",".join(map(_quote_value, (values,) if isinstance(values, str) else values))
 
 
 def _quote_value(value: str) -> str:

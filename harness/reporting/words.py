@@ -66,6 +66,8 @@ _MEANINGS: Final = {
 }
 
 OUTCOME_WORDS = {each: OutcomeWord(each, *_SIGNS[each], _MEANINGS[each]) for each in Outcome}
+FAILING: Final = tuple(outcome.value for outcome in Outcome if outcome.fails)
+MEASURED: Final = ("recorded", "imported")
 WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 
 BLAMES = (

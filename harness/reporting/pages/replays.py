@@ -75,6 +75,9 @@ _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
     "text": attrgetter("text_dialect"),
     "success": _success,
     "failed": lambda each: tuple(sorted({blame for blame, _ in _failed_turns(each) if blame})),
+    "parse_error": lambda each: tuple(
+        sorted({turn.parse_error_blame for turn in each.turns if turn.parse_errors})
+    ),
     "why": lambda each: tuple(sorted({why for _, why in _failed_turns(each)})),
     "quirk": attrgetter("quirks"),
     "unjudged": unjudged_fields,

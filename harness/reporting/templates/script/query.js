@@ -1,5 +1,5 @@
 // The filter language: text, field:value, field:a,b, field:glo*, field:>3, -not:this, "quoted words".
-const TOKEN = /(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/g;
+const TOKEN = /(-?)(?:([a-z_]+):)?(?:"([^"]*)"|(\S+))/g;
 const glob = (text) => new RegExp("^" + text.split(/([*?])/).map((part) =>
   part === "*" ? ".*" : part === "?" ? "." : part.replace(/[\\^$.|+()[\]{}/]/g, "\\$&")).join("") + "$", "isu");
 const NUMBER = /^(>=|<=|>|<|=)?(\d+)$/;
