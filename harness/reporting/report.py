@@ -16,6 +16,7 @@ import msgspec
 from harness.judging.catalogue import Quirk
 from harness.judging.results import Result
 from harness.runs.gate import Gate, judge_gate
+from harness.runs.history import RunAbout
 from harness.runs.kill_table import MeasuredKill
 from harness.runs.questions import Questions, questions_on
 from harness.runs.rankings import Rankings, rank
@@ -25,10 +26,15 @@ _View = TypeVar("_View")
 
 
 class NamedRun(msgspec.Struct, frozen=True):
-    """A run with the label that identifies it to the reader, such as its file name."""
+    """A run with the label that identifies it to the reader, such as its file name.
+
+    Fields:
+        commit: of its project; "" if it is not known, or had changes.
+    """
 
     label: str
     run: Run
+    commit: str = ""
 
 
 class ReportContext(msgspec.Struct, frozen=True):
@@ -38,6 +44,7 @@ class ReportContext(msgspec.Struct, frozen=True):
         base: the run to compare with; None for no comparison.
         history: earlier runs, the oldest first, without the run of the report.
         label: of the run of the report, in the trends.
+        about: when it was made and from what; None if it was not kept.
         quirks: the catalogue, by id.
         kills: the kill table.
         live: a server shows the page while the run is in progress.
@@ -46,6 +53,7 @@ class ReportContext(msgspec.Struct, frozen=True):
     base: NamedRun | None = None
     history: tuple[NamedRun, ...] = ()
     label: str = "this run"
+    about: RunAbout | None = None
     quirks: Mapping[str, Quirk] = msgspec.field(default_factory=dict)
     kills: tuple[MeasuredKill, ...] = ()
     live: bool = False

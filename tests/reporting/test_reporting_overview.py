@@ -1,4 +1,4 @@
-"""The overview: who is to blame, what changed, what is best, and links to exactly what it counts."""
+"""The overview: who is to blame, what changed, what is best, and links to what it counts."""
 
 import msgspec
 import pytest

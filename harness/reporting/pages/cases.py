@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
@@ -23,9 +24,11 @@ from harness.reporting.pages.conversations import (
     message_views,
 )
 from harness.reporting.pages.failures import cells_with_case
+from harness.reporting.pages.trends import cell_histories
 from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
 from harness.reporting.words import worst_first
+from harness.runs.flips import CellHistory
 from harness.runs.gate import replay_command
 from harness.runs.run import AnyCase, Selection
 from harness.turns.turn import Turn
@@ -185,6 +188,7 @@ class CaseView(msgspec.Struct, frozen=True):
             if no turn failed.
         messages: of the request of that turn.
         turn: what the normalizer made of it.
+        history: the outcomes over the runs; None if the cell did not flip.
         differences: fields of the turn that are not as expected.
         talk: the conversation, if the cell is one.
         findings: of the result, each rule explained once.
@@ -201,6 +205,7 @@ class CaseView(msgspec.Struct, frozen=True):
     findings: tuple[ExplainedFinding, ...]
     output: str
     failed_turn: TurnFacts | None = None
+    history: CellHistory | None = None
     messages: tuple[MessageView, ...] = ()
     turn: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
 
@@ -227,7 +232,9 @@ def cases_page(report: Report) -> CasesView:
         )
         for each in sorted(cells, key=worst_first)
     )
-    return CasesView(tuple(cases), sum(each.outcome.fails for each in run.results))
+    flipped = report.of(cell_histories)
+    shown = (replace(each, history=flipped.get(each.result.cell)) for each in cases)
+    return CasesView(tuple(shown), sum(each.outcome.fails for each in run.results))
 
 
 def _explained(result: Result, report: Report) -> tuple[ExplainedFinding, ...]:

@@ -12,6 +12,7 @@ from harness.judging.results import Result
 from harness.reporting.boards import Board, BoardRow, boards
 from harness.reporting.pages.compare import CompareView, compare_page
 from harness.reporting.pages.failures import failures_page
+from harness.reporting.pages.trends import cell_histories
 from harness.reporting.report import Report, anchor, replays_link
 from harness.reporting.words import FAILING, MEASURED, WORST_FIRST, OutcomeWord
 from harness.runs.judged import JudgedShare, judged_shares_of_run
@@ -46,6 +47,7 @@ class OverviewView(msgspec.Struct, frozen=True):
         outcomes: each outcome with its number of cells, worst first.
         judged: turns by field.
         causes: for which cells fail.
+        flaky: number of cells that are flaky over the earlier runs and this one.
     """
 
     reasons: tuple[tuple[Part, ...], ...]
@@ -59,6 +61,7 @@ class OverviewView(msgspec.Struct, frozen=True):
     causes: int
     boards: tuple[Board, ...]
     comparison: CompareView | None
+    flaky: int = 0
 
 
 def overview_page(report: Report) -> OverviewView:
@@ -80,6 +83,7 @@ def overview_page(report: Report) -> OverviewView:
         causes=report.of(failures_page).must_count,
         boards=tuple(ranked[name] for name in ("models", "prompts", "normalizers", "agents")),
         comparison=report.of(compare_page),
+        flaky=sum(each.is_flaky for each in report.of(cell_histories).values()),
     )
 
 
