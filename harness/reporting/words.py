@@ -23,7 +23,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 
-Tone = Literal["bad", "warn", "ok", "mute"]
+Tone = Literal["bad", "warn", "info", "ok", "mute"]
 
 
 class OutcomeWord(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ _SIGNS: Final[dict[Outcome, tuple[str, Tone]]] = {
     Outcome.LEAK: ("~", "warn"),
     Outcome.MISMATCH: ("≠", "warn"),
     Outcome.UNJUDGED: ("?", "mute"),
-    Outcome.PARSE_ERROR: ("!", "ok"),
+    Outcome.PARSE_ERROR: ("!", "info"),
     Outcome.PASS: ("✓", "ok"),
     Outcome.UNSUPPORTED: ("–", "mute"),  # noqa: RUF001 - the page shows an en dash
 }

@@ -184,7 +184,7 @@ class Questions:
         The denominators are those of `turn_success`: each measured turn once.
         """
         rows = self._ask("failed_turns", lead=self.lead)
-        return tuple(FailedTurns(*row, tuple(cells)) for *row, cells in rows)
+        return tuple(FailedTurns(blame, why, n, tuple(cells)) for blame, why, n, cells in rows)
 
     def repeats(self, axis: Axis, metric: TurnMetric) -> dict[str, tuple[Cluster, ...]]:
         """Return for each name of `turn_success` how often each request was repeated.

@@ -6,6 +6,7 @@ An emulated cassette measures no model, so that its turns never count for one.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from math import ceil
 from typing import NamedTuple
 
@@ -28,8 +29,8 @@ from harness.runs.statistics import (
 class _Rank(NamedTuple):
     """The last fields of each entry of a ranking; see `Ranked`."""
 
-    low: int
-    high: int
+    rank_low: int
+    rank_high: int
     distinguishable: bool = True
     needed_n: int = 0
 
@@ -195,7 +196,7 @@ def _parse_error_rates(trials: Sequence[_Trials]) -> list[RankedRate]:
     # Few are good, so the rates are ranked as those of turns without a parse_error.
     good = [each._replace(k=each.n - each.k, sure=_mirrored(each.sure)) for each in trials]
     return [
-        RankedRate(each.k, each.n, *each.sure.interval, *rank)
+        RankedRate(each.k, each.n, *each.sure.interval, **rank._asdict())
         for each, rank in zip(trials, _ranks(good), strict=True)
     ]
 
@@ -247,7 +248,7 @@ def _sorted(
     lines = (
         _line(rate, each.sure, rank, error)
         for rate, each, rank, error in zip(
-            rates, trials, _ranks(trials), errors or [None] * len(rates), strict=True
+            rates, trials, _ranks(trials), errors or repeat(None), strict=False
         )
     )
     return tuple(sorted(lines, key=lambda line: (-line.low, -line.n, line.name)))
@@ -258,7 +259,7 @@ def _ranked_conversations(rates: Iterable[ConversationRate]) -> tuple[RankedConv
     trials = [_independent(rate.k, rate.n) for rate in rows]
     lines = (
         RankedConversations(
-            f"{it.model} x {it.prompt} x {it.agent}", it, *each.sure.interval, *rank
+            f"{it.model} x {it.prompt} x {it.agent}", it, *each.sure.interval, **rank._asdict()
         )
         for it, each, rank in zip(rows, trials, _ranks(trials), strict=True)
     )
@@ -266,7 +267,19 @@ def _ranked_conversations(rates: Iterable[ConversationRate]) -> tuple[RankedConv
 
 
 def _line(rate: Rate, sure: ClusteredInterval, rank: _Rank, errors: RankedRate | None) -> Ranked:
-    low, high, *apart = rank
-    counts = rate.name, rate.k, rate.n, *sure.interval, low, high
-    turns = rate.parse_error, rate.failed, rate.best_k, sure.groups, sure.effective_n
-    return Ranked(*counts, *turns, rate.unjudged, rate.causes, *apart, errors)
+    return Ranked(
+        **rank._asdict(),
+        name=rate.name,
+        k=rate.k,
+        n=rate.n,
+        low=sure.interval.low,
+        high=sure.interval.high,
+        parse_error=rate.parse_error,
+        failed=rate.failed,
+        best_k=rate.best_k,
+        groups=sure.groups,
+        effective_n=sure.effective_n,
+        unjudged=rate.unjudged,
+        causes=rate.causes,
+        parse_error_rate=errors,
+    )

@@ -11,7 +11,7 @@ import os
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Self
+from typing import BinaryIO, Self
 
 import msgspec
 from msgspec.structs import replace
@@ -239,7 +239,7 @@ class _Reader:
         self._footer: Footer | None = None
         self._torn = 0
 
-    def read(self, file: IO[bytes]) -> Run:
+    def read(self, file: BinaryIO | gzip.GzipFile) -> Run:
         lines = self._lines(file)
         header = self._read_header(next(lines, b""))
         for line in lines:
@@ -249,7 +249,7 @@ class _Reader:
         kept = (self._conversations, self._outputs)
         return Run(header, results, self._cases, self._footer, self._torn, *kept)
 
-    def _lines(self, file: IO[bytes]) -> Iterator[bytes]:
+    def _lines(self, file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
         size = 0
         while line := file.readline(MAX_LINE_BYTES + 1):
             self._line += 1

@@ -24,7 +24,13 @@ Format = Literal["pretty", "markdown"]
 _Paint: TypeAlias = Callable[[str, str], str]
 
 _TONES: dict[str, str] = {each.value: OUTCOME_WORDS[each].tone for each in Outcome}
-_COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
+_COLOURS = {
+    "bad": "red",
+    "warn": "yellow",
+    "info": "blue",
+    "ok": "green",
+    "mute": "bright_black",
+}
 _RATE_HEAD = ("rank", "name", "k/n", "rate", "95 % interval")
 _BLAME_HEAD = ("parse_error by blame", "failed turns by blame")
 _ERRORS_HEAD = ("with parse_error", "rate", "95 % interval", "rank")

@@ -18,7 +18,14 @@ const hits = ({ values, codes }, test) => {
   return (row) => flags[codes[row]];
 };
 const WORDS_IN = ["scenario", "normalizer", "title", "cassette"];
+// A cell as the tool prints it: an id, an item of pytest, or a link to its page.
+const pastedCell = (text) => {
+  const bare = text.trim().replace(/^.*#?case\//, "").replace(/@\d+$/, "").replace(/::(?=[^:/]+$)/, "/");
+  try { return decodeURIComponent(bare); } catch { return bare; }
+};
 const matcher = (data, text) => {
+  const cell = text.includes("/") && !/\s/.test(text.trim()) ? findRow(data, pastedCell(text)) : -1;
+  if (cell >= 0) return { unknown: [], matches: (row) => row === cell };
   const terms = [];
   const unknown = [];
   for (const [, not, field, quoted, bare] of text.matchAll(TOKEN)) {
