@@ -32,6 +32,20 @@ def test_failures_are_counted_by_blame_and_fill_the_bar(sample: Run) -> None:
     )
 
 
+def test_failed_turns_of_emulated_cassettes_and_of_other_clients_are_not_blamed(
+    sample: Run,
+) -> None:
+    failed = [each for each in sample.results if each.blame == "model"]
+    changed = {
+        failed[0].cell: msgspec.structs.replace(failed[0], origin="emulated"),
+        failed[1].cell: msgspec.structs.replace(failed[1], normalizer="naive"),
+    }
+    results = tuple(changed.get(each.cell, each) for each in sample.results)
+    with open_report(msgspec.structs.replace(sample, results=results)) as report:
+        shares = {each.blame: each.count for each in blame_shares(report)}
+    assert shares["model"] == len(failed) - 2
+
+
 def test_link_with_several_values_lists_them() -> None:
     assert replays_link(outcome=("crash", "hang")) == "replays?q=outcome%3Acrash%2Chang"
 
