@@ -119,6 +119,7 @@ class Table(File, frozen=True):
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
         baseline: the file of known failing cells; "" if there is none.
+        history: how many runs `harness run` keeps in `runs/` of its output folder; 0 for none.
     """
 
     paths: tuple[str, ...] = ()
@@ -128,6 +129,7 @@ class Table(File, frozen=True):
     gate: tuple[GateRule, ...] = ()
     expectations: str = ""
     baseline: str = ""
+    history: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 30
 
 
 class Project(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from typing import Final
 from harness.reporting.boards import blame_counts, rank_text
 from harness.reporting.visible import markdown_escaped, markdown_table
 from harness.reporting.words import percent
-from harness.runs.rankings import Ranked, Rankings, rankings
+from harness.runs.rankings import Ranked, RankedRate, Rankings, rankings
 from harness.runs.run import Run
 from harness.runs.store import read_run
 from harness.wire.cassette_file import load_cassette
@@ -24,6 +24,7 @@ _HEAD: Final = (
     *("rank", "name", "rate", "95 % interval"),
     *("turns with a parse_error, by blame", "failed turns, by blame"),
 )
+_ERRORS_HEAD: Final = ("parse_error rate", "its 95 % interval", "its rank")
 _INTRO: Final = """\
 # Ranking of the bundled recordings
 
@@ -75,7 +76,8 @@ def _sections(ranked: Rankings) -> Iterator[str]:
 
 
 def _table(rows: tuple[Ranked, ...], counted: str = "turn success") -> str:
-    head = (*_HEAD[:2], counted, *_HEAD[2:])
+    has_errors = any(each.parse_error_rate for each in rows)
+    head = (*_HEAD[:2], counted, *_HEAD[2:4], *(_ERRORS_HEAD if has_errors else ()), *_HEAD[4:])
     return markdown_table(
         map(markdown_escaped, head), (map(markdown_escaped, _row(each)) for each in rows)
     ).rstrip()
@@ -88,9 +90,17 @@ def _row(each: Ranked) -> tuple[str, ...]:
         f"{each.k}/{each.n}",
         percent(each.k / each.n),
         f"{percent(each.low)} to {percent(each.high)}",
+        *_error_cells(each.parse_error_rate),
         blame_counts(each.parse_error),
         blame_counts(each.failed),
     )
+
+
+def _error_cells(rate: RankedRate | None) -> Iterator[str]:
+    if rate is not None:
+        yield f"{rate.k}/{rate.n}, {percent(rate.k / rate.n)}"
+        yield f"{percent(rate.low)} to {percent(rate.high)}"
+        yield rank_text(rate)
 
 
 def main() -> None:

@@ -8,24 +8,31 @@ import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import format_option
-from harness.cli.run_files import find_run, read_finished_run
+from harness.cli.run_files import find_base, find_run, previous_run, read_finished_run
 from harness.reporting.text.compare import comparison_text
+from harness.reporting.visible import marked
 from harness.runs.compare import compare
 
 Format = Literal["pretty", "json", "markdown"]
 
 
 @click.command("compare")
-@click.argument("base", type=click.Path(path_type=Path))
+@click.argument("base", required=False, type=click.Path(path_type=Path))
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @format_option("pretty", "json", "markdown")
 @click.option("--fail-on-broken", is_flag=True, help="Exit with code 1 if a cell regressed.")
-def compare_command(base: Path, run: Path | None, *, style: Format, fail_on_broken: bool) -> int:
+def compare_command(
+    base: Path | None, run: Path | None, *, style: Format, fail_on_broken: bool
+) -> int:
     """Print what changed from BASE to RUN.
 
-    Both are run files, or folders with one. Default for RUN: the newest run in reports/.
+    Both are run files, or folders with one. Default for RUN: the newest run in reports/. BASE may
+    also be a branch or a commit of a run in reports/runs/. Default: the run before RUN.
     """
-    found = compare(*(read_finished_run(find_run(path)) for path in (base, run)))
+    after = find_run(run)
+    before = find_base(base, after.parent) if base else previous_run(after)
+    click.echo(f"from {marked(str(before))} to {marked(str(after))}", err=True)
+    found = compare(read_finished_run(before), read_finished_run(after))
     if style == "json":
         click.echo(msgspec.json.encode(found).decode())
     else:

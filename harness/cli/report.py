@@ -42,7 +42,8 @@ _DEFAULT_KINDS = (_PAGE, *(kind for kind in KINDS if kind != "agent"))
     "--base",
     type=click.Path(path_type=Path),
     metavar="RUN",
-    help="Earlier run to compare with.",
+    help="Run to compare with: a run file, or a branch or commit of a run in reports/runs/. "
+    "Default: the run before.",
 )
 @open_option
 @today_option
@@ -58,9 +59,10 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     """Write the HTML report of RUN.
 
     Default: the newest run in reports/. If you pass several RUNs, the oldest first, the report is
-    of the last one and has trends over all of them. The page is one file: it opens from disk,
-    needs no network and is readable without script. The command also writes summary.md, junit.xml,
-    results.csv, turns.csv, badge.json and summary.json.
+    of the last one and has trends over all of them. Otherwise the trends are over the runs that
+    `harness run` kept in reports/runs/. The page is one file: it opens from disk, needs no network
+    and is readable without script. The command also writes summary.md, junit.xml,
+    results.csv, turns.csv, rankings.csv, badge.json and summary.json.
     """
     *history, path = map(find_run, runs or (None,))
     run = read_run(path)
@@ -75,7 +77,7 @@ def report_command(  # noqa: PLR0913 - one parameter for each option
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
         if _PAGE in selected:
-            context = context_of(path, find_run(base) if base else None, history)
+            context = context_of(path, run, base, history)
             write_text(at, render_page(run, context, summary.gate, questions))
             click.echo(str(at))
     for kind in KINDS:

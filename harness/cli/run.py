@@ -8,6 +8,7 @@ from collections.abc import Collection
 from datetime import date
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Literal
 
 import click
@@ -16,6 +17,7 @@ import msgspec
 from harness import __version__
 from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
+from harness.cli.history import keep_in_history
 from harness.cli.options import (
     accept_option,
     dialect_option,
@@ -26,7 +28,7 @@ from harness.cli.options import (
     target_options,
     today_option,
 )
-from harness.cli.run_files import bundled_context, write_text
+from harness.cli.run_files import context_of, write_text
 from harness.judging.replaying import CUTS, Cuts
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
@@ -108,7 +110,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     named = tuple(path.as_posix() for path in found.paths)
     selection = Selection(named, cuts, dialect or "", skipped, found.words)
     header = _header(selection, chosen, len(found.subjects), planned)
-    path = output / "run.jsonl"
+    path, started = output / "run.jsonl", monotonic()
     done = _execute(header, planned, cuts, jobs, path)
     for each in done.unreadable:
         print_error(each.error)
@@ -116,7 +118,8 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         click.echo(f"no results: 0 of {done.total} cells ran", err=True)
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
     else:
-        code = _finish_run(path, policy, None if no_report else output / "index.html", style)
+        page, seconds = None if no_report else output / "index.html", monotonic() - started
+        code = _finish_run(path, policy, page, style, seconds)
     return EXIT_USAGE if done.unreadable else code
 
 
@@ -178,7 +181,7 @@ def _execute(
         writer.header(header)
         done = execute(
             planned,
-            partial(judge_if_readable, cuts=cuts),
+            partial(judge_if_readable, cuts=cuts, lead=header.lead),
             jobs_in_parallel=_processes(planned, jobs, others),
             on_result=writer.add,
             on_progress=show,
@@ -206,13 +209,16 @@ def _processes(planned: tuple[Job, ...], jobs: int | None, others: Collection[st
     return 0 if few and not others else jobs or max(2, cores)
 
 
-def _finish_run(path: Path, policy: GatePolicy, page: Path | None, style: Format) -> int:
+def _finish_run(
+    path: Path, policy: GatePolicy, page: Path | None, style: Format, seconds: float
+) -> int:
     """Judge the run at `path`, write and print its results, and return the exit code."""
     run = read_run(path)
+    keep_in_history(run, path, seconds)
     with Questions(run) as questions:
         summary = summarize(run, policy, questions)
         if page is not None:
-            write_text(page, render_page(run, bundled_context(), summary.gate, questions))
+            write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
     _print(run, summary, style)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)

@@ -1,7 +1,7 @@
 """Run files as arguments of commands, and the files that commands write."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -12,6 +12,14 @@ from harness.errors import UnreadableError, UsageError
 from harness.files.write import PARTIAL, write_file
 from harness.judging.catalogue import load_catalogue
 from harness.reporting.report import NamedRun, ReportContext
+from harness.runs.history import (
+    FOLDER,
+    KeptRun,
+    find_kept,
+    history_of,
+    kept_runs,
+    run_digest,
+)
 from harness.runs.kill_table import load_kill_table
 from harness.runs.run import Run
 from harness.runs.store import read_run
@@ -57,22 +65,72 @@ def bundled_context() -> ReportContext:
     return ReportContext(quirks=catalogue, kills=load_kill_table())
 
 
-def context_of(path: Path, base: Path | None, history: Sequence[Path]) -> ReportContext:
+def context_of(
+    path: Path, run: Run, base: Path | None = None, given: Sequence[Path] = ()
+) -> ReportContext:
     """Return the bundled data, with the base run and the runs before the one at `path`.
+
+    Args:
+        path: of `run`.
+        run: of the report.
+        base: to compare with; None for the newest of the runs before it.
+        given: the runs of the trends; without them, those that were kept before `run`.
 
     Raises:
         UnreadableError: one of them is not a finished run.
     """
-    *before, label = _labels([*history, path])
-    editions = (
-        NamedRun(name, read_finished_run(each)) for name, each in zip(before, history, strict=True)
-    )
+    kept = history_of(run, run_digest(path), kept_runs(path.parent / FOLDER))
+    *names, label = _labels([*given, path])
+    if given:
+        pairs = zip(names, given, strict=True)
+        history = tuple(NamedRun(name, read_finished_run(each)) for name, each in pairs)
+    else:
+        history = tuple(_readable_runs(kept.compared))
     return msgspec.structs.replace(
         bundled_context(),
-        base=NamedRun(_label(base), read_finished_run(base)) if base else None,
-        history=tuple(editions),
-        label=label,
+        base=_base_run(base, path.parent) if base else next(reversed(history), None),
+        history=history,
+        label=kept.about.label if kept.about and not given else label,
+        about=kept.about,
     )
+
+
+def _readable_runs(kept: Sequence[KeptRun]) -> Iterator[NamedRun]:
+    """Yield the kept runs; one that an older or newer harness cannot read is left out."""
+    for each in kept:
+        with suppress(UnreadableError):
+            yield NamedRun(each.about.label, read_run(each.path), each.about.clean_commit)
+
+
+def _base_run(base: Path, folder: Path) -> NamedRun:
+    path = find_base(base, folder)
+    return NamedRun(_label(path), read_finished_run(path))
+
+
+def find_base(base: Path, folder: Path) -> Path:
+    """Return the run file that `base` names: a path, or a branch or commit in the history.
+
+    Raises:
+        UnreadableError: it is none of these.
+    """
+    kept = None if base.exists() else find_kept(str(base), kept_runs(folder / FOLDER))
+    return kept.path if kept else find_run(base)
+
+
+def previous_run(path: Path) -> Path:
+    """Return the kept run before the one at `path`.
+
+    Raises:
+        UnreadableError: none with the same selection was kept.
+    """
+    kept = history_of(read_run(path), run_digest(path), kept_runs(path.parent / FOLDER))
+    if not kept.earlier:
+        raise UnreadableError(
+            "no earlier run with the same selection",
+            where=str(path.parent / FOLDER),
+            hint="Pass the run to compare with, or make another run with `harness run`.",
+        )
+    return kept.earlier[-1].path
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
@@ -82,7 +140,8 @@ def _labels(paths: Sequence[Path]) -> list[str]:
 
 
 def _label(path: Path) -> str:
-    return path.parent.name if path.stem == "run" and path.parent.name else path.stem
+    name = path.name.partition(".")[0]
+    return path.parent.name if name == "run" and path.parent.name else path.stem
 
 
 def incomplete_reason(run: Run) -> str:

@@ -5,10 +5,12 @@ neither cassettes nor normalizers. Bytes are stored as bytes (base64 in JSON) an
 decoded nor repaired.
 """
 
+import json
 from typing import Any, TypeVar
 
 import msgspec
 
+from harness.dialects.table import message_form, request_body
 from harness.errors import StreamError
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expectation import ALL_FIELDS, Expectation, Field
@@ -20,6 +22,7 @@ from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
+from harness.wire.interaction import Due, Interaction
 
 T = TypeVar("T")
 
@@ -55,8 +58,26 @@ def _shortened_value(value: Any, limit: int) -> Any:  # noqa: ANN401 - of any sh
 BODY_LIMIT = 64 * 1024
 
 
+class SentRequest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The request of a turn.
+
+    Fields:
+        messages: each as JSON in OpenAI's form, the last ones of a long history.
+        left_out: number of messages before those.
+        tools: names of the tools that it declares.
+        due: what the question needs, as `Interaction.due`.
+    """
+
+    messages: tuple[str, ...] = ()
+    left_out: int = 0
+    tools: tuple[str, ...] = ()
+    due: Due = ""
+
+
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     """The worst failing replay of one cell, next to the reference, long texts cut.
+
+    If the cell conforms and a turn of its model or provider failed, it is the replay of that turn.
 
     Fields:
         cell: id of the `Result` that it belongs to.
@@ -65,13 +86,14 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         chunking: the cuts of the replay, as offsets in the complete body.
         frames: of the body that is stored, in order of their offset.
         deltas: what the normalizer under test emitted, and after how many bytes.
-        reference: what `reference` emitted under the same cuts.
+        reference: what `reference` emitted under the same cuts; () if it is the normalizer.
         error: the exception that the normalizer raised, `Type: text`; "" if it did not.
         expected: the expected turn; None if there is none. An empty id, snippet or error text in
             it is not judged.
         actual: the turn that the normalizer gave.
         cut: whether body, frames or deltas were cut to a readable length.
         judged: the fields of `expected` that are compared.
+        request: None if it was not recorded, and in runs of older harnesses.
     """
 
     cell: str
@@ -86,12 +108,14 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     actual: Turn
     cut: bool = False
     judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
+    request: SentRequest | None = None
 
 
 _MOST_ROWS = 500
 # Enough characters of one frame or delta, and of one field of a turn, to see what happened.
 _ROW_LIMIT = 4_000
 _FIELD_LIMIT = 20_000
+_MOST_MESSAGES = 30
 
 
 def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
@@ -106,9 +130,11 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
         recorded = replay(evidence.normalizer, interaction, cuts, limits)
         if (recorded.turn, recorded.error, recorded.hung) == (failing.turn, failing.error, False):
             failing = recorded
-    expected = replay(reference, interaction, failing.chunking, limits)
+    beside: tuple[Emission, ...] = ()
+    if evidence.normalizer.name != reference.name:
+        beside = replay(reference, interaction, failing.chunking, limits).emissions
     frames = _frames_of_body(interaction.body)
-    rows = (frames, failing.emissions, expected.emissions)
+    rows = (frames, failing.emissions, beside)
     return Case(
         cell=cell,
         interaction=evidence.index,
@@ -116,12 +142,30 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
         chunking=failing.chunking,
         frames=shorten(frames[:_MOST_ROWS], _ROW_LIMIT),
         deltas=shorten(failing.emissions[:_MOST_ROWS], _ROW_LIMIT),
-        reference=shorten(expected.emissions[:_MOST_ROWS], _ROW_LIMIT),
+        reference=shorten(beside[:_MOST_ROWS], _ROW_LIMIT),
         error="did not end within its limits" if failing.hung else failing.error,
         expected=shorten(expected_turn(expectation), _FIELD_LIMIT),
         judged=tuple(sorted(expectation.judged)),
         actual=shorten(failing.turn, _FIELD_LIMIT),
         cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _MOST_ROWS for row in rows),
+        request=_sent_request(interaction),
+    )
+
+
+def _sent_request(interaction: Interaction) -> SentRequest | None:
+    body = request_body(interaction.request.body)
+    if body is None:
+        return SentRequest(due=interaction.due) if interaction.due else None
+    form = message_form(interaction.dialect)
+    messages = form.messages_of(body)
+    return SentRequest(
+        messages=shorten(
+            tuple(json.dumps(each, ensure_ascii=False) for each in messages[-_MOST_MESSAGES:]),
+            _ROW_LIMIT,
+        ),
+        left_out=max(0, len(messages) - _MOST_MESSAGES),
+        tools=form.tool_names(body) or (),
+        due=interaction.due,
     )
 
 

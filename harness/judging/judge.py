@@ -66,17 +66,33 @@ def judge_subject(
     *,
     cuts: Cuts = "standard",
     limits: ReplayLimits = DEFAULT_LIMITS,
+    shows_turns: bool = False,
 ) -> tuple[Result, Case | None]:
-    """Judge one cell; there is a case if it fails."""
+    """Judge one cell; there is a case if it fails.
+
+    Args:
+        subject: a scenario or a recording.
+        normalizer: the client under test.
+        cuts: chunkings to replay.
+        limits: of each replay.
+        shows_turns: whether there is also a case if the cell conforms and a turn failed.
+    """
     bare = empty_result(subject, normalizer.name)
     if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
         return bare, None
     with deadlines():
         parts = _examined_turns(subject, normalizer, cuts, limits)
     result = _judged_turns(bare, subject, parts)
-    if not result.outcome.fails:
-        return result, None
-    return result, make_case(result.cell, parts[result.interaction], limits)
+    shown = _shown_turn(result, shows_turns=shows_turns)
+    return result, None if shown is None else make_case(result.cell, parts[shown], limits)
+
+
+def _shown_turn(result: Result, *, shows_turns: bool) -> int | None:
+    """Return the index of the interaction that the case of a cell shows; None for no case."""
+    if result.outcome.fails:
+        return result.interaction
+    failed = (turn.interaction for turn in result.turns if not turn.success)
+    return next(failed, None) if shows_turns else None
 
 
 def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -> bool:

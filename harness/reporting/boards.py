@@ -3,16 +3,19 @@
 Order and numbers are those of `harness.runs.rankings`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 import msgspec
 
 from harness.reporting.report import Report
-from harness.reporting.words import percent
-from harness.runs.questions import BlameSplit
-from harness.runs.rankings import Ranked, RankedConversations, Rankings
+from harness.reporting.words import MEASURED, percent
+from harness.runs.answers import BlameSplit
+from harness.runs.rankings import Ranked, RankedConversations, RankedRate, Rankings
 
 FEW = 30
+Filters: TypeAlias = dict[str, str | tuple[str, ...]]
+NOT_DISTINGUISHABLE = "not distinguishable"
 
 _NOT_MEASURED = (
     "No recorded or imported turns are in this run, so there is nothing to rank. "
@@ -20,8 +23,22 @@ _NOT_MEASURED = (
 )
 
 
+class ErrorRateText(msgspec.Struct, frozen=True):
+    """The parse_error rate of a ranked name; `rate` is None if it has none."""
+
+    rate: RankedRate | None = None
+    place: str = ""
+    share: str = ""
+    interval: str = ""
+
+
 class BoardRow(msgspec.Struct, frozen=True):
-    """One ranked name; `parse_errors` and `failed` are turns by blame, as text."""
+    """One ranked name.
+
+    Fields:
+        parse_errors, failed: turns by blame, as text.
+        filters: what the table of replays must match to list its cells; none for no link.
+    """
 
     ranked: Ranked
     place: str
@@ -30,6 +47,8 @@ class BoardRow(msgspec.Struct, frozen=True):
     interval: str
     parse_errors: str
     failed: str
+    errors: ErrorRateText
+    filters: dict[str, str | tuple[str, ...]] = {}
 
     @property
     def few(self) -> bool:
@@ -109,15 +128,23 @@ def boards(report: Report) -> dict[str, Board]:
     rankings, header = report.rankings, report.run.header
     roles = {each.name: each.role for each in header.normalizers}
     agent_roles = {each.name: each.role for each in header.agents}
+    measured: Filters = {"normalizer": header.lead, "origin": MEASURED}
+    pairs = {
+        f"{each.model} x {each.prompt}": {"model": each.model, "prompt": each.prompt}
+        for each in report.store.measured_turns()
+    }
+    models = _turn_rows(rankings.models, lambda name: {"model": name, **measured})
+    prompts = _turn_rows(rankings.prompts, lambda name: {"prompt": name, **measured})
+    by_pair = _turn_rows(rankings.pairs, lambda name: {**pairs[name], **measured})
     found = (
-        _turn_board("models", "Models", "model", rankings.models),
-        _turn_board("prompts", "Prompts", "prompt", rankings.prompts),
-        _turn_board("pairs", "Models by prompts", "pair", rankings.pairs),
+        _turn_board("models", "Models", "model", models),
+        _turn_board("prompts", "Prompts", "prompt", prompts),
+        _turn_board("pairs", "Models by prompts", "pair", by_pair),
         Board(
             id="normalizers",
             title="Normalizers",
             one="normalizer",
-            rows=tuple(board_row(each, roles.get(each.name, "")) for each in rankings.normalizers),
+            rows=tuple(_client_row(each, roles) for each in rankings.normalizers),
             empty="This run judged no normalizer: no cell was selected.",
         ),
         Board(
@@ -132,7 +159,7 @@ def boards(report: Report) -> dict[str, Board]:
             title="Agents",
             one="agent",
             unit="conversations",
-            rows=tuple(board_row(each, agent_roles.get(each.name, "")) for each in rankings.agents),
+            rows=tuple(_client_row(each, agent_roles) for each in rankings.agents),
             empty="This run judged no agent: no conversation was selected.",
         ),
     )
@@ -147,7 +174,17 @@ def _text_dialect_rows(rankings: Rankings) -> Iterator[BoardRow]:
             yield board_row(msgspec.structs.replace(each, name=name))
 
 
-def _turn_board(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) -> Board:
+def _client_row(ranked: Ranked, roles: Mapping[str, str]) -> BoardRow:
+    return board_row(ranked, roles.get(ranked.name, ""), {"normalizer": ranked.name})
+
+
+def _turn_rows(
+    ranked: tuple[Ranked, ...], filters: Callable[[str], Filters]
+) -> tuple[BoardRow, ...]:
+    return tuple(board_row(each, filters=filters(each.name)) for each in ranked)
+
+
+def _turn_board(board: str, title: str, one: str, rows: tuple[BoardRow, ...]) -> Board:
     return Board(
         id=board,
         title=title,
@@ -155,12 +192,12 @@ def _turn_board(board: str, title: str, one: str, ranked: tuple[Ranked, ...]) ->
         rate="turn success",
         unit="turns",
         best=True,
-        rows=tuple(map(board_row, ranked)),
+        rows=rows,
         empty=_NOT_MEASURED.format(what=board, one=one),
     )
 
 
-def board_row(ranked: Ranked, note: str = "") -> BoardRow:
+def board_row(ranked: Ranked, note: str = "", filters: Filters | None = None) -> BoardRow:
     """Return a row of a ranking; `note` is a label after the name."""
     share = ranked.k / ranked.n if ranked.n else 0.0
     return BoardRow(
@@ -171,7 +208,16 @@ def board_row(ranked: Ranked, note: str = "") -> BoardRow:
         interval=f"{percent(ranked.low)} to {percent(ranked.high)}",
         parse_errors=blame_counts(ranked.parse_error),
         failed=blame_counts(ranked.failed),
+        errors=_error_rate_text(ranked.parse_error_rate),
+        filters=filters or {},
     )
+
+
+def _error_rate_text(rate: RankedRate | None) -> ErrorRateText:
+    if rate is None:
+        return ErrorRateText()
+    share, interval = percent(rate.k / rate.n), f"{percent(rate.low)} to {percent(rate.high)}"
+    return ErrorRateText(rate, rank_text(rate), share, interval)
 
 
 def blame_counts(split: BlameSplit) -> str:
@@ -185,7 +231,12 @@ def blame_counts(split: BlameSplit) -> str:
     return ", ".join(f"{count} {name}" for count, name in parts if count) or "0"
 
 
-def rank_text(ranked: Ranked | RankedConversations) -> str:
-    """Return the rank as a range, such as `2-4`, or one number if the intervals allow only one."""
+def rank_text(ranked: Ranked | RankedConversations | RankedRate) -> str:
+    """Return the rank as a range, such as `2-4`, or one number if the intervals allow only one.
+
+    A range of more than half of the ranks says too little, and is not shown.
+    """
+    if not ranked.distinguishable:
+        return NOT_DISTINGUISHABLE
     low, high = ranked.rank_low, ranked.rank_high
     return str(low) if low == high else f"{low}-{high}"

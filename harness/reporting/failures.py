@@ -10,8 +10,9 @@ import msgspec
 
 from harness.judging.cause import cause_of
 from harness.judging.results import Finding, Result
+from harness.runs.answers import CauseGroup
 from harness.runs.gate import Gate, replay_command
-from harness.runs.questions import CauseGroup, Questions
+from harness.runs.questions import Questions
 from harness.runs.run import Run, Selection
 
 FAILING_NO_CELL: Final = "SHOULD rules violated, which fail no cell"

@@ -27,10 +27,12 @@ from harness.reporting.pages.failures import (
     CASES_PER_CAUSE,
     MAX_CASES,
     MAX_GROUPS,
+    MAX_TURN_CASES,
     cells_with_case,
     failure_link,
     failure_name,
     failures_page,
+    turns_link,
 )
 from harness.reporting.pages.method import method_page
 from harness.reporting.pages.normalizers import agents_page, normalizers_page
@@ -187,38 +189,44 @@ def _environment() -> "jinja2.Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "anchor": anchor,
-        "facts": _set_fields,
-        "failure_link": failure_link,
-        "failure_name": failure_name,
-        "number": "{:,}".format,
-        "percent": words.percent,
-        "pieces": pieces,
-        "plain": plain,
-        "points": words.points,
-        "reasons": words.reasons_text,
-        "unjudged": words.unjudged_fields,
-    }
-    environment.globals |= {
-        "BLAMES": words.BLAMES,
-        "COST_HEAD": COST_HEAD,
-        "COST_LIMITS": COST_LIMITS,
-        "CASES_PER_CAUSE": CASES_PER_CAUSE,
-        "FEW": FEW,
-        "MAX_CASES": MAX_CASES,
-        "MAX_FINDINGS": MAX_FINDINGS,
-        "MAX_GROUPS": MAX_GROUPS,
-        "MAX_LISTED": MAX_LISTED,
-        "PICTURES": PICTURES,
-        "OUTCOME_WORDS": words.OUTCOME_WORDS,
-        "WORST": WORST,
-        "WORST_FIRST": words.WORST_FIRST,
-        "replays_link": replays_link,
-    }
+    environment.filters |= _FILTERS
+    environment.globals |= _GLOBALS
     return environment
 
 
 def _set_fields(value: msgspec.Struct) -> tuple[tuple[str, str], ...]:
     """Return the names and values of the fields of `value` that are not empty."""
     return tuple((key, str(each)) for key, each in msgspec.structs.asdict(value).items() if each)
+
+
+_FILTERS: Final[dict[str, Callable[..., Any]]] = {
+    "anchor": anchor,
+    "facts": _set_fields,
+    "failure_link": failure_link,
+    "failure_name": failure_name,
+    "number": "{:,}".format,
+    "percent": words.percent,
+    "pieces": pieces,
+    "plain": plain,
+    "points": words.points,
+    "reasons": words.reasons_text,
+    "turns_link": turns_link,
+    "unjudged": words.unjudged_fields,
+}
+_GLOBALS: Final[dict[str, Any]] = {
+    "BLAMES": words.BLAMES,
+    "COST_HEAD": COST_HEAD,
+    "COST_LIMITS": COST_LIMITS,
+    "CASES_PER_CAUSE": CASES_PER_CAUSE,
+    "FEW": FEW,
+    "MAX_CASES": MAX_CASES,
+    "MAX_FINDINGS": MAX_FINDINGS,
+    "MAX_GROUPS": MAX_GROUPS,
+    "MAX_LISTED": MAX_LISTED,
+    "MAX_TURN_CASES": MAX_TURN_CASES,
+    "PICTURES": PICTURES,
+    "OUTCOME_WORDS": words.OUTCOME_WORDS,
+    "WORST": WORST,
+    "WORST_FIRST": words.WORST_FIRST,
+    "replays_link": replays_link,
+}

@@ -16,6 +16,7 @@ import msgspec
 from harness.judging.catalogue import Quirk
 from harness.judging.results import Result
 from harness.runs.gate import Gate, judge_gate
+from harness.runs.history import RunAbout
 from harness.runs.kill_table import MeasuredKill
 from harness.runs.questions import Questions, questions_on
 from harness.runs.rankings import Rankings, rank
@@ -25,10 +26,15 @@ _View = TypeVar("_View")
 
 
 class NamedRun(msgspec.Struct, frozen=True):
-    """A run with the label that identifies it to the reader, such as its file name."""
+    """A run with the label that identifies it to the reader, such as its file name.
+
+    Fields:
+        commit: of its project; "" if it is not known, or had changes.
+    """
 
     label: str
     run: Run
+    commit: str = ""
 
 
 class ReportContext(msgspec.Struct, frozen=True):
@@ -38,6 +44,7 @@ class ReportContext(msgspec.Struct, frozen=True):
         base: the run to compare with; None for no comparison.
         history: earlier runs, the oldest first, without the run of the report.
         label: of the run of the report, in the trends.
+        about: when it was made and from what; None if it was not kept.
         quirks: the catalogue, by id.
         kills: the kill table.
         live: a server shows the page while the run is in progress.
@@ -46,6 +53,7 @@ class ReportContext(msgspec.Struct, frozen=True):
     base: NamedRun | None = None
     history: tuple[NamedRun, ...] = ()
     label: str = "this run"
+    about: RunAbout | None = None
     quirks: Mapping[str, Quirk] = msgspec.field(default_factory=dict)
     kills: tuple[MeasuredKill, ...] = ()
     live: bool = False
@@ -122,10 +130,17 @@ def anchor(name: str, kind: AnchorKind = "case") -> str:
     return f"{kind}/{quote(name, safe='/:!$*,;', errors='replace')}"
 
 
-def replays_link(**filters: str) -> str:
-    """Return the link to the table of replays, filtered by `field:value` of each keyword."""
-    terms = (f"{field}:{_quote_value(value)}" for field, value in filters.items() if value)
+def replays_link(**filters: str | tuple[str, ...]) -> str:
+    """Return the link to the table of replays, filtered by `field:value` of each keyword.
+
+    A row matches a tuple if it has one of its values.
+    """
+    terms = (f"{field}:{_quote_values(value)}" for field, value in filters.items() if value)
     return "replays?q=" + quote(" ".join(terms), safe="", errors="replace")
+
+
+def _quote_values(values: str | tuple[str, ...]) -> str:
+    return ",".join(map(_quote_value, (values,) if isinstance(values, str) else values))
 
 
 def _quote_value(value: str) -> str:

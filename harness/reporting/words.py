@@ -23,7 +23,7 @@ from harness.turns.deltas import (
     UsageDelta,
 )
 
-Tone = Literal["bad", "warn", "ok", "mute"]
+Tone = Literal["bad", "warn", "info", "ok", "mute"]
 
 
 class OutcomeWord(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ _SIGNS: Final[dict[Outcome, tuple[str, Tone]]] = {
     Outcome.LEAK: ("~", "warn"),
     Outcome.MISMATCH: ("≠", "warn"),
     Outcome.UNJUDGED: ("?", "mute"),
-    Outcome.PARSE_ERROR: ("!", "ok"),
+    Outcome.PARSE_ERROR: ("!", "info"),
     Outcome.PASS: ("✓", "ok"),
     Outcome.UNSUPPORTED: ("–", "mute"),  # noqa: RUF001 - the page shows an en dash
 }
@@ -66,10 +66,12 @@ _MEANINGS: Final = {
 }
 
 OUTCOME_WORDS = {each: OutcomeWord(each, *_SIGNS[each], _MEANINGS[each]) for each in Outcome}
+FAILING: Final = tuple(outcome.value for outcome in Outcome if outcome.fails)
+MEASURED: Final = ("recorded", "imported")
 WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 
 BLAMES = (
-    ("model", "The bytes contain unusable arguments."),
+    ("model", "It wrote an unusable call, stopped early, or did not give the call or answer due."),
     ("provider", "The bytes violate the API contract."),
     ("normalizer", "The bytes were usable, and the normalizer dropped or changed them."),
     ("harness", "The harness could not judge this turn. This is a bug in the harness."),

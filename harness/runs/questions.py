@@ -13,14 +13,23 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 
 import msgspec
 
 from harness.judging.cause import cause_of
-from harness.judging.results import ConversationFacts, Level, Outcome, Result
+from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.judging.scenario import area_of
 from harness.project import GateRule, Metric
+from harness.runs.answers import (
+    BlameSplit,
+    CauseGroup,
+    ConversationRate,
+    FailedTurns,
+    MeasuredRate,
+    QuirkLoss,
+    Rate,
+)
 from harness.runs.pool import defer_interrupts
 from harness.runs.run import Run
 from harness.runs.statistics import Cluster
@@ -30,6 +39,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Axis = Literal["model", "prompt", "model x prompt"]
+AXES: Final[tuple[Axis, ...]] = get_args(Axis)
+TurnMetric = Literal["success", "parse_error"]
 
 _SEALED = {
     "enable_external_access": "false",
@@ -37,111 +48,6 @@ _SEALED = {
     "autoinstall_known_extensions": "false",
     "lock_configuration": "true",
 }
-
-
-class BlameSplit(msgspec.Struct, frozen=True):
-    """Numbers of failed turns, by blame.
-
-    Fields:
-        harness: the types of the harness cannot express the turn.
-    """
-
-    model: int = 0
-    provider: int = 0
-    normalizer: int = 0
-    harness: int = 0
-
-
-class Rate(msgspec.Struct, frozen=True):
-    """`k` of `n` for one name; `best_k` is `k` with the best normalizer for each turn.
-
-    Fields:
-        unjudged: of a model or prompt, the turns among the `n` whose calls are ambiguous; of a
-            client, its unjudged cells, which are not among the `n`.
-        causes: of a client, the number of different causes for which its cells fail.
-    """
-
-    name: str
-    k: int
-    n: int
-    best_k: int
-    unjudged: int
-    parse_error: BlameSplit
-    failed: BlameSplit
-    causes: int = 0
-
-
-class MeasuredRate(msgspec.Struct, frozen=True):
-    """`k` of `n` measured turns of a model and a prompt succeeded, as one normalizer read them."""
-
-    model: str
-    prompt: str
-    normalizer: str
-    k: int
-    n: int
-
-
-class ConversationRate(msgspec.Struct, frozen=True):
-    """`k` of `n` conversations of a model, a prompt and an agent ended with an answer.
-
-    Fields:
-        turns: replies that the agent recorded; the numbers below count those.
-        broken_turns: with a parse_error, failed, or truncated.
-        parse_error_turns: with a parse_error.
-        recovered: broken ones that a usable one followed.
-        retries: compensating requests.
-        tool_use, json_fallback: by strategy.
-        compared: requests that were compared with those of the recorded client.
-        as_recorded: of those, the ones with the same structure.
-        failed: conversations without an answer, by blame.
-    """
-
-    model: str
-    prompt: str
-    agent: str
-    k: int
-    n: int
-    turns: int
-    broken_turns: int
-    parse_error_turns: int
-    recovered: int
-    retries: int
-    tool_use: int
-    json_fallback: int
-    compared: int
-    as_recorded: int
-    failed: BlameSplit
-
-
-class CauseGroup(msgspec.Struct, frozen=True):
-    """Cells of one normalizer with one cause.
-
-    Fields:
-        cause: see `harness.judging.cause`; "" if the cells failed without a finding.
-        level: MUST if the cells fail for this cause.
-        outcome: the worst.
-        count: number of cells.
-        quirks: of all those cells, sorted.
-        cells: their ids, sorted.
-    """
-
-    cause: str
-    level: Level
-    outcome: Outcome
-    normalizer: str
-    count: int
-    quirks: tuple[str, ...]
-    cells: tuple[str, ...]
-
-
-class QuirkLoss(msgspec.Struct, frozen=True):
-    """`k` of `n` cells of a normalizer with a quirk conform."""
-
-    normalizer: str
-    quirk: str
-    k: int
-    n: int
-    worst: Outcome
 
 
 @cache
@@ -272,10 +178,21 @@ class Questions:
         rows = self._ask("commonest_failures", axis=axis, lead=self.lead)
         return {name: (why, count, cell) for name, why, count, cell in rows}
 
-    def repeats(self, axis: Axis) -> dict[str, tuple[Cluster, ...]]:
-        """Return for each name of `turn_success` how often each request was repeated."""
+    def failed_turns(self) -> tuple[FailedTurns, ...]:
+        """Return the turns that failed, by blame and reason, those of most turns first.
+
+        The denominators are those of `turn_success`: each measured turn once.
+        """
+        rows = self._ask("failed_turns", lead=self.lead)
+        return tuple(FailedTurns(blame, why, n, tuple(cells)) for blame, why, n, cells in rows)
+
+    def repeats(self, axis: Axis, metric: TurnMetric) -> dict[str, tuple[Cluster, ...]]:
+        """Return for each name of `turn_success` how often each request was repeated.
+
+        The `k` of a cluster counts the turns with `metric`.
+        """
         found: dict[str, tuple[Cluster, ...]] = {}
-        rows = self._ask("repeats", axis=axis, lead=self.lead)
+        rows = self._ask("repeats", axis=axis, lead=self.lead, metric=metric)
         for name, k, n, times in rows:
             found[name] = (*found.get(name, ()), Cluster(k, n, times))
         return found

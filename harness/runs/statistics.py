@@ -71,6 +71,24 @@ def rank_ranges(intervals: Sequence[Interval]) -> tuple[RankRange, ...]:
     )
 
 
+def trials_to_tell_apart(one: float, other: float) -> int:
+    """Return the smallest n at which the Wilson intervals of two rates are disjoint.
+
+    Both rates have n trials; 0 if the rates are equal.
+    """
+    low, high = sorted((one, other))
+    if low == high:
+        return 0
+
+    def is_apart(n: int) -> bool:
+        return n > 0 and wilson(low * n, n).high < wilson(high * n, n).low
+
+    enough = 1
+    while not is_apart(enough):
+        enough *= 2
+    return bisect_left(range(enough), x=True, key=is_apart)
+
+
 class Cluster(msgspec.Struct, frozen=True):
     """`times` clusters of `n` trials each, of which `k` succeeded in each."""
 

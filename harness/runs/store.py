@@ -6,7 +6,9 @@ result. A finished file is sorted by cell: equal runs are equal bytes. Reading n
 file that is not a run, is damaged or comes from a newer harness is an UnreadableError.
 """
 
+import gzip
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -200,7 +202,12 @@ def read_run(path: Path) -> Run:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_RUN_BYTES:
                 raise UnreadableError(f"larger than {MAX_RUN_BYTES} bytes", where=str(path))
+            if path.suffix == ".gz":
+                with gzip.open(file) as unpacked:
+                    return _Reader(path).read(unpacked)
             return _Reader(path).read(file)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UnreadableError("damaged: not a complete gzip file", where=str(path)) from error
     except FileNotFoundError as error:
         raise UnreadableError("no such run", where=str(path), hint=_hint(path)) from error
     except OSError as error:
@@ -232,7 +239,7 @@ class _Reader:
         self._footer: Footer | None = None
         self._torn = 0
 
-    def read(self, file: BinaryIO) -> Run:
+    def read(self, file: BinaryIO | gzip.GzipFile) -> Run:
         lines = self._lines(file)
         header = self._read_header(next(lines, b""))
         for line in lines:
@@ -242,9 +249,13 @@ class _Reader:
         kept = (self._conversations, self._outputs)
         return Run(header, results, self._cases, self._footer, self._torn, *kept)
 
-    def _lines(self, file: BinaryIO) -> Iterator[bytes]:
+    def _lines(self, file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+        size = 0
         while line := file.readline(MAX_LINE_BYTES + 1):
             self._line += 1
+            size += len(line)
+            if size > MAX_RUN_BYTES:  # of a small file that unpacks to a large one
+                raise self._error(f"larger than {MAX_RUN_BYTES} bytes")
             if len(line) > MAX_LINE_BYTES:
                 raise self._error(f"a line longer than {MAX_LINE_BYTES} bytes")
             yield line

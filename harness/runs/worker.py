@@ -124,8 +124,13 @@ _normalizer = lru_cache(_NORMALIZERS_KEPT)(load_normalizer)
 _agent = lru_cache(_NORMALIZERS_KEPT)(load_agent)
 
 
-def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None]:
+def judge_job(job: Job, cuts: Cuts = "standard", lead: str = "") -> tuple[Result, AnyCase | None]:
     """Judge the cell that `job` names.
+
+    Args:
+        job: the cell.
+        cuts: chunkings to replay.
+        lead: the normalizer through which models are measured; its failed turns have a case.
 
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
@@ -133,11 +138,16 @@ def judge_job(job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None
     if job.subject.kind == "log":
         return clean_rows(*count_log(subject_id(job.subject), load_log(job.subject)))
     loaded = load_subject(job.subject)
-    result, case = _judge(job, loaded, cuts)
+    result, case = _judge(job, loaded, cuts, shows_turns=_is_measured(job, loaded, lead))
     result = msgspec.structs.replace(result, source=_source(job.subject))
     if _is_bundled(job.subject.path) and not third_party_client(job):
         return result, case
     return clean_rows(result, case, _recorded_requests(job.subject, loaded))
+
+
+def _is_measured(job: Job, loaded: LoadedSubject, lead: str) -> bool:
+    """Return whether the turns of a cell measure their model."""
+    return job.normalizer == lead and loaded.cassette.origin.kind != "emulated"
 
 
 def _is_bundled(path: str) -> bool:
@@ -153,10 +163,10 @@ def _recorded_requests(subject: Subject, loaded: LoadedSubject) -> Iterator[Requ
 
 
 def judge_if_readable(
-    job: Job, cuts: Cuts = "standard"
+    job: Job, cuts: Cuts = "standard", lead: str = ""
 ) -> tuple[Result, AnyCase | None] | UnreadableFile:
-    """Judge the cell that `job` names, or return the file that cannot be used."""
-    return unreadable_file(job.subject) or judge_job(job, cuts)
+    """Judge the cell that `job` names as `judge_job`, or return the file that cannot be used."""
+    return unreadable_file(job.subject) or judge_job(job, cuts, lead)
 
 
 def unreadable_file(subject: Subject) -> UnreadableFile | None:
@@ -180,12 +190,15 @@ def readable_subjects(
     return good, tuple(broken for _, broken in found if broken is not None)
 
 
-def _judge(job: Job, loaded: LoadedSubject, cuts: Cuts) -> tuple[Result, AnyCase | None]:
+def _judge(
+    job: Job, loaded: LoadedSubject, cuts: Cuts, *, shows_turns: bool
+) -> tuple[Result, AnyCase | None]:
     # The output of a normalizer must not mix with the results on standard output.
     with redirect_stdout(sys.stderr):
         if job.subject.conversation:
             return judge_conversation(loaded, _agent(job.normalizer), cuts=cuts)
-        return judge_subject(loaded, _normalizer(job.normalizer), cuts=cuts)
+        by = _normalizer(job.normalizer)
+        return judge_subject(loaded, by, cuts=cuts, shows_turns=shows_turns)
 
 
 def is_job_supported(job: Job) -> bool:

@@ -159,7 +159,15 @@ def test_the_project_names_normalizers_and_paths(harness: Harness) -> None:
 
 def test_all_files_of_a_report_are_written(harness: Harness) -> None:
     _run(Outcome.LEAK)
-    names = {"index.html", "summary.md", "junit.xml", "results.csv", "turns.csv", "badge.json"}
+    names = {
+        "index.html",
+        "summary.md",
+        "junit.xml",
+        "results.csv",
+        "turns.csv",
+        "rankings.csv",
+        "badge.json",
+    }
     assert harness("report", "-o", "out").code == 0
     assert {path.name for path in Path("out").iterdir()} == {*names, "summary.json"}
     assert harness("report", "--format", "agent", "--format", "badge", "-o", "few").code == 0

@@ -9,8 +9,9 @@ from harness.judging.judge import judge_subject
 from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import render_page
+from harness.runs.answers import QuirkLoss
 from harness.runs.gate import summarize
-from harness.runs.questions import Questions, QuirkLoss
+from harness.runs.questions import Questions
 from harness.runs.run import SCHEMA, Footer, Header, Run, Selection, facts_of
 from tests.judging.judging_samples import shipped_subjects
 

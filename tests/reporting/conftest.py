@@ -9,7 +9,7 @@ import json
 import msgspec
 import pytest
 
-from harness.judging.case import Case
+from harness.judging.case import Case, SentRequest
 from harness.judging.cause import cause_of_cell
 from harness.judging.results import Blame, Emission, Finding, Outcome, Result, TurnFacts
 from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
@@ -328,10 +328,38 @@ def _turn(normalizer: str, model: str, prompt: str, number: int, *, success: boo
     )
 
 
+UNUSABLE = _sse(_call("call_7f3a", "get_weather", '{"city": '), finish="tool_calls")
+_REJECTED = _whole_call(
+    "get_weather",
+    '{"city": ',
+    end=ToolCallRejected(0, ParseError("tool_use", "truncated", '{"city": ', "", "get_weather")),
+)
+
+
+def _case_of_model(cell: str) -> Case:
+    """Return the case of a turn that failed because of the model: `reference` read it rightly."""
+    question = {"role": "user", "content": f"Is it warm in 杭州? {HOSTILE}"}
+    return Case(
+        cell=cell,
+        interaction=0,
+        body=UNUSABLE,
+        chunking=(),
+        frames=tuple(SSEDecoder().feed(UNUSABLE)),
+        deltas=_said(UNUSABLE, *_REJECTED),
+        reference=(),
+        error="",
+        expected=fold(_REJECTED),
+        actual=fold(_REJECTED),
+        request=SentRequest((json.dumps(question),), 2, ("get_weather",), "call"),
+    )
+
+
 def build() -> Run:
     """Return the sample run."""
     results = _imported("reference")
-    cases: dict[str, Case] = {}
+    failed = (each for each in results if not each.turns[0].success)
+    broken = min(failed, key=lambda each: each.cell)
+    cases: dict[str, Case] = {broken.cell: _case_of_model(broken.cell)}
     for each in FAILURES:
         good = (_result(each, name) for name in ("reference", "dashscope-restore"))
         bad = _result(each, "naive", each.findings)

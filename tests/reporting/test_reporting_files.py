@@ -17,7 +17,7 @@ from harness.judging.results import Outcome
 from harness.reporting import visible
 from harness.reporting.text.agent_pages import INDEX, MAX_INDEX_BYTES, MAX_PAGES, agent_pages
 from harness.reporting.text.compare import comparison_text
-from harness.reporting.text.files import KINDS, badge, files, results_csv, turns_csv
+from harness.reporting.text.files import KINDS, badge, files, rankings_csv, results_csv, turns_csv
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.text.terminal import tables
@@ -90,6 +90,24 @@ def test_csv_has_one_line_for_each_cell_and_no_formula() -> None:
     turns = list(csv.DictReader(io.StringIO(turns_csv(run))))
     assert {row["success"] for row in turns} == {"true"}
     assert len(turns) == sum(len(result.turns) for result in run.results)
+
+
+def test_rankings_csv_has_the_parse_error_rate_of_models_and_none_of_clients() -> None:
+    broken = a_turn(success=False, parse_errors=1, blame="model")
+    run = a_run([a_result("a", turns=(broken,)), a_result("b"), a_result("c", model="unknown")])
+    rows = list(csv.DictReader(io.StringIO(rankings_csv(summarize(run).rankings))))
+    found = {(row["board"], row["name"]): row for row in rows}
+    assert [*found] == [
+        ("model", "m"),
+        ("prompt", "p"),
+        ("model x prompt", "m x p"),
+        ("normalizer", "reference"),
+    ]
+    model = found["model", "m"]
+    assert (model["parse_error_rate_k"], model["parse_error_rate_n"]) == ("1", "2")
+    assert (model["parse_error_model"], model["distinguishable"]) == ("1", "true")
+    assert found["prompt", "p"]["parse_error_rate_n"] == "3"
+    assert found["normalizer", "reference"]["parse_error_rate_k"] == ""
 
 
 @given(texts)

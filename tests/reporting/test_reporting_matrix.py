@@ -62,7 +62,7 @@ def test_quirk_matrix_links_a_failing_square_to_a_failing_case(sample: Run) -> N
     verdicts = Counter(square.verdict for _, squares in found.rows for square in squares)
     assert verdicts == {"all": 14, "none": 7}
     worst = {square.worst for _, squares in found.rows for square in squares if square.worst}
-    assert worst == set(sample.cases)
+    assert worst == {each.cell for each in sample.results if each.outcome.fails}
 
 
 def test_square_verdicts_have_different_symbols() -> None:

@@ -20,7 +20,7 @@ import pytest
 from harness.judging.results import Finding, Outcome
 from harness.project import GateRule, Where
 from harness.reporting.page import render_page
-from harness.reporting.pages.failures import CASES_PER_CAUSE, MAX_CASES
+from harness.reporting.pages.failures import CASES_PER_CAUSE, MAX_CASES, MAX_TURN_CASES
 from harness.reporting.report import ReportContext, anchor
 from harness.runs.baseline import BaselineUpdate
 from harness.runs.expectations import AcceptedCell, AcceptedFailure, StaleEntry
@@ -324,3 +324,54 @@ def _judged(rule: GateRule) -> RuleVerdict:
         min_n=30,
         reason="",
     )
+
+
+MODEL_CASE = "cassette:qwen-plus/json-fallback-v2/000/reference"
+
+
+def _case_html(html: str, cell: str) -> str:
+    _, found, after = html.partition(f'id="{anchor(cell)}"')
+    assert found
+    return after.partition("</details>")[0]
+
+
+def test_worst_failure_of_a_model_opens_its_request_turn_and_reason(html: str) -> None:
+    models = html.partition('<section id="models"')[2].partition("</section>")[0]
+    assert f'<a href="#{anchor(MODEL_CASE)}">the arguments are not JSON</a>' in models
+    shown = _case_html(html, MODEL_CASE)
+    assert "<strong>failed</strong>, blame" in shown
+    assert "The question needs a call. Tools: <code>get_weather</code>." in shown
+    assert "Is it warm in 杭州?" in shown
+    assert "The first 2 messages are not shown." in shown
+    assert "<strong>the arguments are not JSON</strong>. Blame: provider" in shown
+    assert "<dt>unusable call get_weather</dt>" in shown
+    assert "Deltas of reference" in shown
+    assert shown.count("deltas of reference") == 2  # one lane: the text, and its description
+    assert "Smallest failing chunking" not in shown
+
+
+def test_failures_page_lists_failed_turns_by_reason_with_links_to_all_of_them(html: str) -> None:
+    page = html.partition('<section id="failures"')[2].partition("</section>")[0]
+    turns = page.partition('id="failures/turns"')[2]
+    assert 'href="#replays?q=failed%3Aprovider%20why%3A%22the%20arguments%20are%20not' in turns
+    assert f'href="#{anchor(MODEL_CASE)}"' in turns
+
+
+def test_cases_of_failed_turns_are_at_most_their_number(sample: Run) -> None:
+    turns = [each for each in sample.results if each.turns and each.normalizer == "reference"]
+    replace = msgspec.structs.replace
+    failed = replace(turns[0].turns[0], success=False, blame="model")
+    many = [
+        replace(
+            turns[0],
+            cell=f"cassette:{n}/reference",
+            scenario=f"cassette:{n}",
+            cassette=f"{n}",
+            turns=(replace(failed, why=f"reason {n}"),),
+        )
+        for n in range(MAX_TURN_CASES + 5)
+    ]
+    case = sample.cases[MODEL_CASE]
+    cases = {each.cell: replace(case, cell=each.cell) for each in many}
+    page = render_page(replace(sample, results=tuple(many), cases=cases))
+    assert page.count('<details class="case">') == MAX_TURN_CASES

@@ -17,6 +17,15 @@ def test_the_ranking_of_normalizers(sample: Run) -> None:
     assert "6 model, 4 provider" in first
 
 
+def test_the_parse_error_rate_of_models_is_ranked(sample: Run) -> None:
+    text = tables(summarize(sample), colour=False)
+    _, _, after = text.partition("Models by turn success\n")
+    head, *rows = after.split("\n\n")[0].splitlines()
+    assert head.split("with parse_error")[1].split()[:5] == ["rate", "95", "%", "interval", "rank"]
+    (qwen,) = (row for row in rows if "qwen-plus" in row)
+    assert "10/63 15.9 % 8.9 % to 26.8 % not distinguishable" in " ".join(qwen.split())
+
+
 def test_long_rankings_are_left_to_the_report(sample: Run) -> None:
     template = sample.results[0]
     many = tuple(

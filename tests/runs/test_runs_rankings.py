@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.judging.results import Outcome, Result
-from harness.runs.questions import BlameSplit, Questions
+from harness.runs.answers import BlameSplit
+from harness.runs.questions import Questions
 from harness.runs.rankings import Ranked, rankings
 from harness.runs.statistics import wilson
 from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
@@ -127,6 +128,64 @@ def test_conformance_excludes_unsupported_cells() -> None:
     found = rankings(a_run(rows, "reference", "other"))
     assert counts(found.normalizers) == [("reference", 1, 2)]
     assert counts(found.models) == [("m", 2, 2)]
+
+
+def _turns_of(model: str, n: int, broken: int, asked: str = "") -> list[Result]:
+    turns = [
+        a_turn(0, success=i >= broken, parse_errors=int(i < broken), blame="model", digest=f"{i}")
+        for i in range(n)
+    ]
+    return [
+        a_result(f"{model}/{i}", model=model, turns=(msgspec.structs.replace(turn, asked=asked),))
+        for i, turn in enumerate(turns)
+    ]
+
+
+def test_parse_error_rates_are_ranked_by_the_upper_bound() -> None:
+    rows = [*_turns_of("good", 200, 2), *_turns_of("bad", 200, 100), *_turns_of("one", 1, 0)]
+    found = {each.name: each.parse_error_rate for each in rankings(a_run(rows)).models}
+    ranks = {}
+    for name, rate in found.items():
+        assert rate is not None
+        assert (rate.low, rate.high) == pytest.approx(wilson(rate.k, rate.n))
+        ranks[name] = (rate.k, rate.n, rate.rank_low, rate.rank_high, rate.distinguishable)
+    assert ranks == {
+        "good": (2, 200, 1, 2, True),
+        "bad": (100, 200, 2, 3, True),
+        "one": (0, 1, 1, 3, False),
+    }
+
+
+def test_parse_errors_of_one_request_are_not_independent() -> None:
+    rows = [*_turns_of("alone", 8, 4), *_turns_of("repeated", 8, 8, asked="same")]
+    alone, repeated = (each.parse_error_rate for each in rankings(a_run(rows)).models)
+    assert alone
+    assert repeated
+    assert (alone.low, alone.high) == wilson(4, 8)
+    assert (repeated.low, repeated.high) == wilson(1, 1)
+
+
+def test_entries_that_are_not_told_apart_say_how_many_turns_would() -> None:
+    rows = [*_turns_of("a", 10, 5), *_turns_of("b", 10, 3)]
+    for line in rankings(a_run(rows)).models:
+        assert not line.distinguishable
+        low, high = sorted(
+            (wilson(0.5 * line.needed_n, line.needed_n), wilson(0.7 * line.needed_n, line.needed_n))
+        )
+        assert low.high < high.low
+    half = rankings(a_run([*rows, *_turns_of("c", 100, 100)])).models
+    assert {each.name: each.distinguishable for each in half} == {"a": True, "b": True, "c": True}
+    (alone,) = rankings(a_run(_turns_of("a", 10, 5))).models
+    assert alone.distinguishable
+    same = rankings(a_run([*_turns_of("a", 10, 5), *_turns_of("b", 10, 5)])).models
+    assert [(each.distinguishable, each.needed_n) for each in same] == [(False, 0)] * 2
+
+
+def test_what_is_unknown_is_not_ranked() -> None:
+    found = rankings(a_run([a_result("a", prompt="unknown"), a_result("b", model="unknown")]))
+    assert counts(found.models) == [("m", 1, 1)]
+    assert counts(found.prompts) == [("p", 1, 1)]
+    assert found.pairs == ()
 
 
 @settings(max_examples=settings().max_examples // 2, deadline=None)  # each opens a database

@@ -7,6 +7,7 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.judging.case import Case
 from harness.judging.results import Outcome, body_digest
 from harness.runs.plan import Job, Subject
 from harness.runs.selection import select_subjects
@@ -45,6 +46,25 @@ def test_failing_cell_has_a_case() -> None:
     result, case = judge_job(Job(subject(SPLIT), "naive"), cuts="quick")
     assert case is not None
     assert case.cell == result.cell
+
+
+def test_failed_turn_of_the_lead_has_a_case_with_its_request() -> None:
+    bundled = shipped.bundled_folder("cassettes")
+    path = bundled / "litellm/smollm2-135m-instruct/native-tools-en-hello-t08.yaml"
+    job = Job(subject(path), "reference")
+    assert judge_job(job, "whole", "naive")[1] is None
+    result, case = judge_job(job, "whole", "reference")
+    assert (result.outcome.conforms, result.turns[0].success) == (True, False)
+    assert isinstance(case, Case)
+    assert case.request is not None
+    assert (case.reference, case.request.due) == ((), "answer")
+    assert "Hello! Who are you?" in case.request.messages[-1]
+    assert case.request.tools == ("convert_units", "exchange_rate", "translate")
+
+
+def test_turn_of_an_emulated_cassette_has_no_case_unless_its_cell_fails() -> None:
+    path = shipped.bundled_folder("cassettes") / f"{CASSETTE}.yaml"
+    assert judge_job(Job(subject(path), "reference"), "whole", "reference")[1] is None
 
 
 def test_judge_cassette_without_scenario() -> None:

@@ -15,7 +15,7 @@ from harness.judging.case import Case
 from harness.judging.results import Emission, Finding
 from harness.reporting.visible import Piece, byte_pieces, pieces
 from harness.reporting.words import describe_delta
-from harness.runs.run import pluralize
+from harness.runs.run import REFERENCE, pluralize
 from harness.turns.deltas import ArgumentsDelta, ReasoningDelta, TextDelta
 from harness.wire.cuts import Chunking
 from harness.wire.frames import Frame
@@ -181,6 +181,7 @@ class Lanes(msgspec.Struct, frozen=True):
         dense: reads end so often that ticks are not drawn into the text.
         steps: offsets at which reads end, for stepping; none if there are too many.
         split: the byte after which the deltas first differ from `reference`; None for never.
+        compared: whether the normalizer is not `reference` itself.
     """
 
     size: int
@@ -192,13 +193,15 @@ class Lanes(msgspec.Struct, frozen=True):
     wire: tuple[WireRow, ...]
     deltas: tuple[DeltaRow, ...]
     reference: tuple[DeltaRow, ...]
+    compared: bool = True
 
 
 def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
     """Return the lanes of `case`."""
     size = max(len(case.body), *case.chunking, *(e.bytes_read for e in case.deltas), 1)
     dense = len(case.chunking) > len(case.body) * _DENSE
-    split = first_divergence(case.deltas, case.reference)
+    compared = normalizer != REFERENCE
+    split = first_divergence(case.deltas, case.reference) if compared else None
     starts = _starts(case)
     notes = _notes(findings, starts)
     interests = (*notes, *_rows_at_split(case, starts, split))
@@ -208,10 +211,11 @@ def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
         dense=dense,
         steps=case.chunking if len(case.chunking) <= _MOST_STEPS else (),
         split=_byte_of(split, case, size),
-        axis=axis_lanes(case, size, starts, split, normalizer),
+        axis=axis_lanes(case, size, starts, split, normalizer)[: 4 if compared else 3],
         wire=tuple(_wire(case, starts, notes, interests, () if dense else case.chunking)),
         deltas=tuple(_delta_rows(case.deltas, split.actual if split else None)),
         reference=tuple(_delta_rows(case.reference, split.reference if split else None)),
+        compared=compared,
     )
 
 

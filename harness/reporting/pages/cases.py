@@ -9,18 +9,26 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.expectation import ALL_FIELDS, Field
-from harness.judging.results import Result
+from harness.judging.results import Result, TurnFacts
 from harness.reporting.charts.lanes import Lanes, lanes
 from harness.reporting.explanation import ExplainedFinding, explain_findings
-from harness.reporting.pages.conversations import ConversationView, conversation_view
+from harness.reporting.pages.conversations import (
+    ConversationView,
+    MessageView,
+    conversation_view,
+    message_views,
+)
 from harness.reporting.pages.failures import cells_with_case
+from harness.reporting.pages.trends import cell_histories
 from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
 from harness.reporting.words import worst_first
+from harness.runs.flips import CellHistory
 from harness.runs.gate import replay_command
 from harness.runs.run import AnyCase, Selection
 from harness.turns.turn import Turn
@@ -167,6 +175,7 @@ def _three(text: str, head: int, tail: int) -> Parts:
 _SHOWN_CUTS = 12
 _MAX_COMMAND_CUTS = 200
 MAX_FINDINGS = 20
+_FIELD = 2_000
 _EVERYTHING = Selection()
 
 
@@ -175,6 +184,11 @@ class CaseView(msgspec.Struct, frozen=True):
 
     Fields:
         case: its bytes and deltas; None if the run has none.
+        failed_turn: the turn that the case shows, if it failed; else the first failed one. None
+            if no turn failed.
+        messages: of the request of that turn.
+        turn: what the normalizer made of it.
+        history: the outcomes over the runs; None if the cell did not flip.
         differences: fields of the turn that are not as expected.
         talk: the conversation, if the cell is one.
         findings: of the result, each rule explained once.
@@ -190,6 +204,10 @@ class CaseView(msgspec.Struct, frozen=True):
     talk: ConversationView | None
     findings: tuple[ExplainedFinding, ...]
     output: str
+    failed_turn: TurnFacts | None = None
+    history: CellHistory | None = None
+    messages: tuple[MessageView, ...] = ()
+    turn: tuple[tuple[str, tuple[Piece, ...]], ...] = ()
 
 
 class CasesView(msgspec.Struct, frozen=True):
@@ -214,7 +232,9 @@ def cases_page(report: Report) -> CasesView:
         )
         for each in sorted(cells, key=worst_first)
     )
-    return CasesView(tuple(cases), sum(each.outcome.fails for each in run.results))
+    flipped = report.of(cell_histories)
+    shown = (replace(each, history=flipped.get(each.result.cell)) for each in cases)
+    return CasesView(tuple(shown), sum(each.outcome.fails for each in run.results))
 
 
 def _explained(result: Result, report: Report) -> tuple[ExplainedFinding, ...]:
@@ -253,7 +273,40 @@ def case_view(
         talk=conversation_view(result, found) if isinstance(found, ConversationCase) else None,
         findings=findings,
         output=output,
+        failed_turn=_failed_turn(result, case),
+        messages=_messages(case),
+        turn=tuple(turn_fields(case.actual)) if case else (),
     )
+
+
+def _failed_turn(result: Result, case: Case | None) -> TurnFacts | None:
+    failed = [each for each in result.turns if not each.success]
+    shown = (each for each in failed if case is None or each.interaction == case.interaction)
+    return next(shown, None) or next(iter(failed), None)
+
+
+def _messages(case: Case | None) -> tuple[MessageView, ...]:
+    request = case.request if case else None
+    if request is None:
+        return ()
+    return tuple(message_views(request.messages, request.left_out))
+
+
+def turn_fields(turn: Turn) -> Iterator[tuple[str, tuple[Piece, ...]]]:
+    """Yield the name and the content of each part of a turn that is not empty."""
+    if turn.reasoning:
+        yield "reasoning", pieces(turn.reasoning, limit=_FIELD)
+    if turn.text:
+        yield "text", pieces(turn.text, limit=_FIELD)
+    for call in turn.tool_calls:
+        yield f"call {call.name}", pieces(call.arguments, limit=_FIELD)
+    for error in turn.parse_errors:
+        said = f"{error.error}: {error.snippet}" if error.snippet else error.error
+        yield f"unusable call {error.name}".rstrip(), pieces(said, limit=_FIELD)
+    if turn.finish:
+        yield "finish", pieces(f"{turn.finish.reason} ({turn.finish.raw or 'empty'})")
+    if turn.failure:
+        yield "failure", pieces(f"{turn.failure.code} {turn.failure.message}", limit=_FIELD)
 
 
 def _chunking(cuts: Chunking, case: Case | None) -> str:
@@ -276,6 +329,8 @@ def _command(result: Result, selection: Selection) -> str:
     """Return the command for a shell; without `--cuts`, `replay` searches for the smallest."""
     words = [*selection.options]
     if result.kind == "conversation":
+        return replay_command(result.cell, selection.paths, words)
+    if not result.outcome.fails:  # so that it has no failing replay
         return replay_command(result.cell, selection.paths, words)
     if result.interaction:
         words += ["--interaction", str(result.interaction)]

@@ -83,7 +83,7 @@ def conversation_view(result: Result, case: ConversationCase) -> ConversationVie
 def _requests(result: Result, case: ConversationCase) -> Iterator[RequestView]:
     for number, row in enumerate(case.requests):
         where = f"requests[{number}]"
-        messages = tuple(_messages(row.messages, row.same, where, result.findings))
+        messages = tuple(message_views(row.messages, row.same, where, result.findings))
         yield RequestView(
             title=f"Request {number}",
             row=row,
@@ -92,16 +92,24 @@ def _requests(result: Result, case: ConversationCase) -> Iterator[RequestView]:
             runs=tuple(_executed_calls(case, number + 1)),
             findings=_other_findings(where, messages, result.findings),
         )
-    messages = tuple(_messages(case.history, case.same, "history", result.findings))
+    messages = tuple(message_views(case.history, case.same, "history", result.findings))
     rest = _other_findings("history", messages, result.findings)
     if messages or rest:
         title = "Next messages" if case.requests else "Logged messages"
         yield RequestView(title, None, messages, (), (), rest)
 
 
-def _messages(
-    texts: tuple[str, ...], same: int, where: str, findings: tuple[Finding, ...]
+def message_views(
+    texts: tuple[str, ...], same: int, where: str = "", findings: tuple[Finding, ...] = ()
 ) -> Iterator[MessageView]:
+    """Yield the messages of a request, each JSON in OpenAI's form.
+
+    Args:
+        texts: the messages after the first `same`.
+        same: number of messages before them.
+        where: path of the request, as in findings.
+        findings: of the cell.
+    """
     for number, text in enumerate(texts, start=same):
         mine = tuple(each for each in findings if _finding_location(each) == (where, number))
         message = _object(text)
@@ -171,7 +179,7 @@ class ConversationsView(msgspec.Struct, frozen=True):
     Fields:
         ranked: models by prompts by agents.
         rows: worst first; `more` are left out.
-        conforming: some of those that conform, in full.
+        conforming: some of those that conform, in full, those without success first.
     """
 
     ranked: tuple[ConversationRow, ...]
@@ -191,7 +199,7 @@ def conversations_page(report: Report) -> ConversationsView:
     found = [each for each in run.results if each.conversation]
     conforming = [
         each
-        for each in found
+        for each in sorted(found, key=lambda it: bool(it.conversation and it.conversation.success))
         if not each.outcome.fails and each.cell in run.conversations and each.cell not in shown
     ]
     return ConversationsView(

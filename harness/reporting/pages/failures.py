@@ -1,6 +1,7 @@
 """The failures page: one row for each cause, and the cells whose case is part of the page.
 
-A page with every failing case would be too large to open, so each cause brings its first few.
+A page with every failing case would be too large to open, so each cause brings its first few, and
+so does each reason for which turns of models and providers failed.
 """
 
 from itertools import zip_longest
@@ -11,17 +12,25 @@ import msgspec
 from harness.reporting.failures import Failure, failure_of
 from harness.reporting.pages.peers import peers_page
 from harness.reporting.report import Report, replays_link
+from harness.runs.answers import FailedTurns
+from harness.runs.questions import AXES
 
 CASES_PER_CAUSE: Final = 3
 MAX_CASES: Final = 90
+MAX_TURN_CASES: Final = 40
 MAX_GROUPS: Final = 400
 
 
 class FailuresView(msgspec.Struct, frozen=True):
-    """All causes, MUST rules first; `must_count` of them fail cells."""
+    """All causes, MUST rules first; `must_count` of them fail cells.
+
+    Fields:
+        turns: why measured turns of models and providers failed, those of most turns first.
+    """
 
     failures: tuple[Failure, ...]
     must_count: int
+    turns: tuple[FailedTurns, ...] = ()
 
 
 def failures_page(report: Report) -> FailuresView:
@@ -30,26 +39,47 @@ def failures_page(report: Report) -> FailuresView:
     found = tuple(
         failure_of(each, report.results, selection) for each in report.store.failures_by_cause()
     )
-    return FailuresView(found, sum(each.is_must for each in found))
+    turns = (each for each in report.store.failed_turns() if each.blame != "normalizer")
+    return FailuresView(found, sum(each.is_must for each in found), tuple(turns))
 
 
 def cells_with_case(report: Report) -> frozenset[str]:
-    """Return the cells whose case is part of the page: at most `MAX_CASES`, and those of peers.
+    """Return the cells whose case is part of the page.
 
-    First the first cell of each cause, then the second of each, so that the page has cases
-    of as many causes as possible. The worst failures of each peer are always part of it.
+    At most `MAX_CASES`: first the first cell of each cause, then the second of each, so that the
+    page has cases of as many causes as possible. The worst failures of each peer are always part
+    of it, and at most `MAX_TURN_CASES` cells with failed turns of models and providers.
     """
     found = report.of(failures_page).failures
     ranks = zip_longest(*(each.group.cells[:CASES_PER_CAUSE] for each in found))
     cells = dict.fromkeys(cell for rank in ranks for cell in rank if cell is not None)
     of_peers = (each.failure.example.cell for each in report.of(peers_page).failures)
-    return frozenset((*tuple(cells)[:MAX_CASES], *of_peers))
+    return frozenset((*tuple(cells)[:MAX_CASES], *of_peers, *_cells_of_failed_turns(report)))
+
+
+def _cells_of_failed_turns(report: Report) -> tuple[str, ...]:
+    """Return first the worst failure of each model, prompt and pair, then one of each reason."""
+    commonest = (
+        sorted(report.store.commonest_failures(axis).values(), key=lambda each: -each[1])
+        for axis in AXES
+    )
+    worst = (cell for found in commonest for _, _, cell in found)
+    reasons = report.of(failures_page).turns
+    ranks = zip_longest(*(each.cells[:CASES_PER_CAUSE] for each in reasons))
+    cells = (*worst, *(cell for rank in ranks for cell in rank if cell is not None))
+    shown = dict.fromkeys(cell for cell in cells if cell in report.run.cases)
+    return tuple(shown)[:MAX_TURN_CASES]
 
 
 def failure_name(failure: Failure) -> str:
     """Return the name of a cause, the same in every report."""
     found = failure.group
     return f"{found.cause or 'none'}/{found.level}/{found.normalizer}"
+
+
+def turns_link(turns: FailedTurns) -> str:
+    """Return the link to all cells with turns that failed for a reason."""
+    return replays_link(failed=turns.blame, why=turns.why)
 
 
 def failure_link(failure: Failure) -> str:

@@ -1,26 +1,58 @@
-"""The overview: the verdict, counts of cells, and the top of the rankings."""
+"""The overview: what is broken, who is to blame, what changed, and which model and prompt is best.
+
+Each count is that of the rows of the table of replays behind its link.
+"""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from harness.reporting.boards import Board, boards
+from harness.judging.results import Result
+from harness.reporting.boards import Board, BoardRow, boards
 from harness.reporting.pages.compare import CompareView, compare_page
 from harness.reporting.pages.failures import failures_page
-from harness.reporting.report import Report
-from harness.reporting.words import WORST_FIRST, OutcomeWord
+from harness.reporting.pages.trends import cell_histories
+from harness.reporting.report import Report, anchor, replays_link
+from harness.reporting.words import FAILING, MEASURED, WORST_FIRST, OutcomeWord
 from harness.runs.judged import JudgedShare, judged_shares_of_run
+
+_WIDTH = 1_000
+
+
+class BlameShare(msgspec.Struct, frozen=True):
+    """Cells that one party failed, as a part of the bar; `x` and `width` are of `WIDTH`."""
+
+    blame: str
+    count: int
+    link: str
+    x: float
+    width: float
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A part of a reason of the verdict; `link` is "" for text without one."""
+
+    text: str
+    link: str = ""
 
 
 class OverviewView(msgspec.Struct, frozen=True):
     """Counts of cells, and what the overview shows of other pages.
 
     Fields:
+        reasons: of the verdict, in parts.
+        blames: cells with a failure, by blame.
+        best: the pair of model and prompt with the best turn success; None if none was measured.
         outcomes: each outcome with its number of cells, worst first.
         judged: turns by field.
         causes: for which cells fail.
+        flaky: number of cells that are flaky over the earlier runs and this one.
     """
 
+    reasons: tuple[tuple[Part, ...], ...]
+    blames: tuple[BlameShare, ...]
+    best: BoardRow | None
     cells: int
     replays: int
     failing: int
@@ -29,21 +61,84 @@ class OverviewView(msgspec.Struct, frozen=True):
     causes: int
     boards: tuple[Board, ...]
     comparison: CompareView | None
+    flaky: int = 0
 
 
 def overview_page(report: Report) -> OverviewView:
     """Return the counts of the run."""
-    results = report.run.results
+    results, ranked = report.run.results, report.of(boards)
     counts = Counter(each.outcome for each in results)
     return OverviewView(
+        reasons=tuple(
+            tuple(reason_parts(each, report.results, report.run.header.names))
+            for each in report.gate.reasons
+        ),
+        blames=tuple(blame_shares(report)),
+        best=next(iter(ranked["pairs"].rows), None),
         cells=len(results),
         replays=sum(each.replays for each in results),
         failing=sum(each.outcome.fails for each in results),
         outcomes=tuple((word, counts[word.outcome]) for word in WORST_FIRST),
         judged=judged_shares_of_run(report.run),
         causes=report.of(failures_page).must_count,
-        boards=tuple(
-            report.of(boards)[name] for name in ("models", "prompts", "normalizers", "agents")
-        ),
+        boards=tuple(ranked[name] for name in ("models", "prompts", "normalizers", "agents")),
         comparison=report.of(compare_page),
+        flaky=sum(each.is_flaky for each in report.of(cell_histories).values()),
     )
+
+
+def blame_shares(report: Report) -> Iterator[BlameShare]:
+    """Yield the cells with a failure by blame, those without a cell too.
+
+    Normalizers and agents: the cells that fail. Model, provider and harness: the recorded and
+    imported cells of the lead normalizer with a turn that failed because of them.
+    """
+    header = report.run.header
+    failed: Counter[str] = Counter()
+    for each in report.run.results:
+        if each.normalizer == header.lead and each.origin in MEASURED:
+            failed.update(_failed_turn_blames(each))
+    failing = sum(each.outcome.fails for each in report.run.results)
+    links = {
+        "normalizer": replays_link(outcome=FAILING),
+        **{
+            name: replays_link(failed=name, normalizer=header.lead, origin=MEASURED)
+            for name in ("model", "provider", "harness")
+        },
+    }
+    counts = {name: failing if name == "normalizer" else failed[name] for name in links}
+    total, x = sum(counts.values()), 0.0
+    for name, link in links.items():
+        width = round(_WIDTH * counts[name] / total, 1) if total else 0.0
+        yield BlameShare(name, counts[name], link, x, width)
+        x = round(x + width, 1)
+
+
+def _failed_turn_blames(result: Result) -> set[str]:
+    return {turn.blame for turn in result.turns if not turn.success}
+
+
+def reason_parts(
+    reason: str, results: Mapping[str, Result], names: tuple[str, ...]
+) -> Iterator[Part]:
+    """Yield a reason of the verdict, with links to the cells that it is about and to its cell."""
+    name, colon, rest = reason.partition(": ")
+    count, unjudged, _ = reason.partition(" cells unjudged")
+    if unjudged:
+        yield Part(count, replays_link(outcome="unjudged"))
+        rest = reason.removeprefix(count)
+    elif colon and name in names:
+        count, cells, rest = rest.partition(" cells ")
+        yield Part(name, replays_link(normalizer=name))
+        yield Part(": ")
+        yield Part(count, replays_link(normalizer=name, outcome=FAILING) if cells else "")
+        rest = cells + rest
+    else:
+        rest = reason
+    words = rest.split(" ")
+    cell = next((word for word in words if word in results), "")
+    before, _, after = rest.partition(cell) if cell else (rest, "", "")
+    yield Part(before.removesuffix("harness replay "))
+    if cell:
+        yield Part(cell, anchor(cell))
+        yield Part("" if before.endswith("harness replay ") else after)

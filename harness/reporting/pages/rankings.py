@@ -13,7 +13,8 @@ from harness.reporting.boards import Board, boards
 from harness.reporting.charts.squares import Matrix, Pair, Square, largest
 from harness.reporting.report import Report, replays_link
 from harness.reporting.words import percent
-from harness.runs.questions import Axis, ConversationRate, MeasuredRate
+from harness.runs.answers import ConversationRate, MeasuredRate
+from harness.runs.questions import Axis
 
 # A larger table is mostly empty and slow to draw; the ranking of pairs has the rest.
 MAX_ROWS: Final = 40

@@ -8,7 +8,7 @@ in base64, which has no character that HTML could take for markup.
 import base64
 import zlib
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
@@ -40,6 +40,12 @@ def _success(result: Result) -> str:
     return "yes" if all(turn.success for turn in result.turns) else "no"
 
 
+def _failed_turns(result: Result) -> Iterator[tuple[str, str]]:
+    """Yield blame and reason of each turn or conversation without success."""
+    facts = (result.conversation,) if result.conversation is not None else result.turns
+    yield from ((each.blame, _cut(each.why)) for each in facts if not each.success)
+
+
 # The names are the fields of the filter, which docs/reference/report.md documents. Most of them
 # are attributes of a result.
 _NAMES: Final = (
@@ -68,6 +74,11 @@ _COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
     "cause": lambda each: _cut(each.cause),
     "text": attrgetter("text_dialect"),
     "success": _success,
+    "failed": lambda each: tuple(sorted({blame for blame, _ in _failed_turns(each) if blame})),
+    "parse_error": lambda each: tuple(
+        sorted({turn.parse_error_blame for turn in each.turns if turn.parse_errors})
+    ),
+    "why": lambda each: tuple(sorted({why for _, why in _failed_turns(each)})),
     "quirk": attrgetter("quirks"),
     "unjudged": unjudged_fields,
     "rule": lambda each: tuple(sorted({finding.rule for finding in each.reported})),

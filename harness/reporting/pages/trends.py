@@ -12,9 +12,11 @@ import msgspec
 
 from harness.reporting.report import NamedRun, Report
 from harness.reporting.words import percent
+from harness.runs.flips import CellHistory, flipped_cells
 from harness.runs.rankings import Ranked, Rankings, rankings
 
 MAX_NAMES: Final = 24
+MAX_FLIPPED: Final = 200
 WIDTH: Final = 600
 HEIGHT: Final = 90
 _EDGE: Final = 12
@@ -62,12 +64,17 @@ class TrendsView(msgspec.Struct, frozen=True):
         labels: of the runs.
         breaks: (index of a run, text): the scenarios changed before this run.
         marks: the x of each break.
+        flipped: cells that conformed in one run and failed in the next, the flaky ones first; at
+            most `MAX_FLIPPED`, and `more` are left out.
     """
 
     labels: tuple[str, ...]
     breaks: tuple[tuple[int, str], ...]
     marks: tuple[float, ...]
     trends: tuple[Trend, ...]
+    flipped: tuple[CellHistory, ...] = ()
+    more: int = 0
+    flaky: int = 0
 
 
 _RATES: Final[dict[str, Callable[[Rankings], tuple[Ranked, ...]]]] = {
@@ -88,6 +95,7 @@ def trends_page(report: Report) -> TrendsView:
     breaks = tuple(_breaks(editions))
     cuts = {place for place, _ in breaks}
     count = len(editions)
+    flipped = report.of(cell_histories)
     return TrendsView(
         tuple(each.label for each in editions),
         breaks,
@@ -96,7 +104,18 @@ def trends_page(report: Report) -> TrendsView:
             _trend(title, [of(each) for each in ranked], editions, cuts)
             for title, of in _RATES.items()
         ),
+        tuple(flipped.values())[:MAX_FLIPPED],
+        max(0, len(flipped) - MAX_FLIPPED),
+        sum(each.is_flaky for each in flipped.values()),
     )
+
+
+def cell_histories(report: Report) -> dict[str, CellHistory]:
+    """Return the cells that flipped over the history and the run, by cell."""
+    context = report.context
+    commit = context.about.clean_commit if context.about else ""
+    runs = [*((each.run, each.commit) for each in context.history), (report.run, commit)]
+    return {each.cell: each for each in flipped_cells(runs)}
 
 
 def _breaks(editions: Sequence[NamedRun]) -> Iterable[tuple[int, str]]:

@@ -13,7 +13,9 @@ from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
+from harness.runs.answers import BlameSplit
 from harness.runs.gate import Gate, Summary, Verdict
+from harness.runs.rankings import Ranked, Rankings
 from harness.runs.run import Run
 
 _FORMULA = ("=", "+", "-", "@")
@@ -26,6 +28,8 @@ _TURN = (
     *("finish", "failure", "digest", "asked"),
 )
 
+_RATE = ("k", "n", "low", "high", "rank_low", "rank_high", "distinguishable", "needed_n")
+
 
 def results_csv(run: Run) -> str:
     """Return a line for each cell, with the rules that it violates and the quirks it shows."""
@@ -37,6 +41,33 @@ def turns_csv(run: Run) -> str:
     """Return a line for each turn of each cell."""
     turns = ((result, turn) for result in run.results for turn in result.turns)
     return _table(("cell", *_TURN, "unjudged"), (_turn(result, turn) for result, turn in turns))
+
+
+def rankings_csv(rankings: Rankings) -> str:
+    """Return a line for each ranked model, prompt, pair, normalizer and agent."""
+    boards = {
+        "model": rankings.models,
+        "prompt": rankings.prompts,
+        "model x prompt": rankings.pairs,
+        "normalizer": rankings.normalizers,
+        "agent": rankings.agents,
+    }
+    lines = (_ranked(board, each) for board, ranked in boards.items() for each in ranked)
+    blames = BlameSplit.__struct_fields__
+    head = (
+        *("board", "name", *_RATE, *(f"parse_error_rate_{name}" for name in _RATE)),
+        *(f"parse_error_{name}" for name in blames),
+        *(f"failed_{name}" for name in blames),
+    )
+    return _table(head, lines)
+
+
+def _ranked(board: str, ranked: Ranked) -> Iterator[object]:
+    yield from (board, ranked.name)
+    for rate in (ranked, ranked.parse_error_rate):
+        yield from (getattr(rate, name, "") for name in _RATE)
+    for split in (ranked.parse_error, ranked.failed):
+        yield from msgspec.structs.astuple(split)
 
 
 def _result(result: Result) -> Iterator[object]:
@@ -111,7 +142,11 @@ def _agent_files(run: Run, summary: Summary) -> dict[str, str]:
 _WRITERS: dict[Kind, Callable[[Run, Summary], dict[str, str]]] = {
     "markdown": lambda run, summary: {"summary.md": summary_markdown(run, summary)},
     "junit": lambda run, summary: {"junit.xml": junit(run, summary.gate)},
-    "csv": lambda run, _: {"results.csv": results_csv(run), "turns.csv": turns_csv(run)},
+    "csv": lambda run, summary: {
+        "results.csv": results_csv(run),
+        "turns.csv": turns_csv(run),
+        "rankings.csv": rankings_csv(summary.rankings),
+    },
     "badge": lambda run, summary: {"badge.json": _json(badge(run, summary.gate))},
     "json": lambda _, summary: {"summary.json": _json(summary)},
     "agent": _agent_files,

@@ -24,11 +24,19 @@ Format = Literal["pretty", "markdown"]
 _Paint: TypeAlias = Callable[[str, str], str]
 
 _TONES: dict[str, str] = {each.value: OUTCOME_WORDS[each].tone for each in Outcome}
-_COLOURS = {"bad": "red", "warn": "yellow", "ok": "green", "mute": "bright_black"}
+_COLOURS = {
+    "bad": "red",
+    "warn": "yellow",
+    "info": "blue",
+    "ok": "green",
+    "mute": "bright_black",
+}
 _RATE_HEAD = ("rank", "name", "k/n", "rate", "95 % interval")
-_TURNS_HEAD = (*_RATE_HEAD, "unjudged", "parse_error by blame", "failed turns by blame")
+_BLAME_HEAD = ("parse_error by blame", "failed turns by blame")
+_ERRORS_HEAD = ("with parse_error", "rate", "95 % interval", "rank")
+_TURNS_HEAD = (*_RATE_HEAD, "unjudged", *_ERRORS_HEAD, *_BLAME_HEAD)
 # Of a client, how many cells fail, and for how many causes.
-_HEAD = (*_RATE_HEAD, "failing", "causes", *_TURNS_HEAD[len(_RATE_HEAD) :])
+_HEAD = (*_RATE_HEAD, "failing", "causes", "unjudged", *_BLAME_HEAD)
 _CAUSES_HEAD = ("cells", "name", "outcome", "cause", "a cell for harness replay")
 _CONVERSATION_HEAD = (
     *_RATE_HEAD,
@@ -119,13 +127,16 @@ def _conversations(found: tuple[ConversationRow, ...]) -> _Table:
 
 
 def _turns_row(each: BoardRow) -> tuple[str, ...]:
-    rate = _rate_cells(each, each.ranked.k, each.ranked.n)
-    return (*rate, str(each.ranked.unjudged), each.parse_errors, each.failed)
+    rate, errors = _rate_cells(each, each.ranked.k, each.ranked.n), each.errors
+    counts = f"{errors.rate.k}/{errors.rate.n}" if errors.rate else "-"
+    with_error = (counts, errors.share, errors.interval, errors.place)
+    return (*rate, str(each.ranked.unjudged), *with_error, each.parse_errors, each.failed)
 
 
 def _client_row(each: BoardRow) -> tuple[str, ...]:
-    rate, rest = (row := _turns_row(each))[: len(_RATE_HEAD)], row[len(_RATE_HEAD) :]
-    return (*rate, str(each.ranked.n - each.ranked.k), str(each.ranked.causes), *rest)
+    ranked, rate = each.ranked, _rate_cells(each, each.ranked.k, each.ranked.n)
+    failing = (str(ranked.n - ranked.k), str(ranked.causes), str(ranked.unjudged))
+    return (*rate, *failing, each.parse_errors, each.failed)
 
 
 def _rate_cells(each: BoardRow | ConversationRow, k: int, n: int) -> tuple[str, ...]:

@@ -21,6 +21,14 @@ CREATE TEMP TABLE conversations (
 
 CREATE TEMP TABLE findings (cell VARCHAR, level VARCHAR, outcome VARCHAR, cause VARCHAR);
 
+-- What a turn is ranked as on an axis; NULL if that is not known.
+CREATE TEMP MACRO entry_name(axis, model, prompt) AS CASE
+    WHEN axis <> 'prompt' AND model = 'unknown' THEN NULL
+    WHEN axis <> 'model' AND prompt = 'unknown' THEN NULL
+    WHEN axis = 'model' THEN model
+    WHEN axis = 'prompt' THEN prompt
+    ELSE model || ' x ' || prompt END;
+
 -- Cells that the normalizer declares itself for.
 CREATE TEMP VIEW supported AS
 SELECT * FROM results JOIN outcomes USING (outcome) WHERE outcome <> 'unsupported';

@@ -6,8 +6,7 @@ WITH best AS (
     GROUP BY cassette, interaction, digest
 )
 SELECT
-    CASE $axis WHEN 'model' THEN model WHEN 'prompt' THEN prompt
-    ELSE model || ' x ' || prompt END AS name,
+    entry_name($axis, model, prompt) AS name,
     count_if(success), count(*), count_if(success OR best_success),
     count_if(list_contains(ambiguous, 'calls')),
     count_if(parse_errors > 0 AND parse_error_blame = 'model'),
@@ -19,6 +18,6 @@ SELECT
     count_if(NOT success AND blame = 'normalizer'),
     count_if(NOT success AND blame = 'harness')
 FROM measured JOIN best USING (cassette, interaction, digest)
-WHERE normalizer = $lead AND (model <> 'unknown' OR $axis = 'prompt')
+WHERE normalizer = $lead AND name IS NOT NULL
 GROUP BY name
 ORDER BY name

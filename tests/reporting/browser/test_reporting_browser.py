@@ -120,12 +120,51 @@ def test_a_cell_without_bytes_has_a_page_with_its_command(visit: Visit, sample: 
 
 def test_tables_filter_and_sort_by_their_own_part_of_the_link(visit: Visit, sample: Run) -> None:
     opened = visit("failures?q-failures=crash&sort=failures%3A3%3Adown")
-    assert opened.locator("#failures tbody tr:visible").count() == 1
+    assert opened.locator("#failures [data-table=failures] tbody tr:visible").count() == 1
     assert opened.get_attribute("#failures th >> nth=3", "aria-sort") == "descending"
-    opened.fill("#failures input[type=search]", "")
+    opened.fill("#failures input[type=search] >> nth=0", "")
     assert "q-failures" not in _place(opened)
     rows = {(each.cause, each.normalizer) for each in sample.results if each.cause}
-    assert opened.locator("#failures tbody tr:visible").count() == len(rows)
+    assert opened.locator("#failures [data-table=failures] tbody tr:visible").count() == len(rows)
+
+
+def test_failures_by_blame_lead_to_the_cells_that_they_count_and_to_a_case(visit: Visit) -> None:
+    for name in ("normalizer", "model", "provider"):
+        opened = visit("overview")
+        link = opened.locator(f"#overview .blames li a:has-text('{name}')")
+        count = link.inner_text().split()[0]
+        link.click()
+        assert opened.inner_text("#replays [role=status]").startswith(f"{count} of 84 cells")
+        opened.click("#replays-table tbody th a >> nth=0")
+        shown = opened.locator("details.case.here, #sheet:not([hidden])")
+        assert name in shown.inner_text()
+
+
+def test_turns_with_a_parse_error_of_a_model_are_listed_by_its_count(visit: Visit) -> None:
+    opened = visit("models")
+    opened.click("#models td.blamed a:has-text('model') >> nth=0")
+    assert "parse_error%3Amodel" in _place(opened)
+    assert opened.inner_text("#replays [role=status]").startswith("6 of 84 cells")
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "openai-chat/many-fragments/naive",
+        "openai-chat/many-fragments::naive",
+        "#case/openai-chat/many-fragments/naive@5051",
+        "cassette:qwen-plus/json-fallback-v2/000/reference",
+    ],
+)
+def test_pasted_cell_id_finds_its_cell(visit: Visit, pasted: str) -> None:
+    opened = visit("replays?q=" + quote(pasted))
+    assert opened.inner_text("#replays [role=status]").startswith("1 of 84 cells")
+    opened.keyboard.press("Escape")
+
+
+def test_title_names_the_page(visit: Visit) -> None:
+    assert visit("models").title().startswith("Models: ")
+    assert visit(CASE).title().startswith("openai-chat/many-fragments/naive: ")
 
 
 def test_keys_turn_pages_cases_and_the_theme(visit: Visit) -> None:
@@ -179,7 +218,7 @@ def test_it_reads_without_script(chromium: Browser, report: Path) -> None:
     opened = context.new_page()
     opened.goto(report.as_uri())
     assert opened.locator("main > section:visible").count() == len(PAGES)
-    assert opened.locator("#models table svg.interval:visible").count() == 2
+    assert opened.locator("#models table svg.interval:visible").count() == 4
     assert "53 / 63" in opened.inner_text("#models table >> nth=0")
     assert opened.locator("#replays-table tbody tr:visible").count() == 84
     opened.click(f"#failures a[href='#{CASE}']")
@@ -214,7 +253,7 @@ def test_hostile_streams_stay_text(chromium: Browser, sample: Run, tmp_path: Pat
         opened.goto(f"{path.as_uri()}#{place}")
         opened.wait_for_selector("html[data-ready]")
         assert not re.search("[\u202e\u2028\x1b]", opened.inner_text("main"))
-    assert opened.title() == "fail: harness conformance report"
+    assert opened.title().endswith(": fail: harness conformance report")
     assert complaints == []
     opened.close()
 

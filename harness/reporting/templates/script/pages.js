@@ -1,6 +1,7 @@
 // Pages: the hash names a section, something inside one, or a cell.
 const back = make("p", { className: "back" }, make("a", { href: "#failures" }, "← Failures"), " ", make("a", { href: "#replays" }, "Replays"));
 let shownCase = null;
+let ownTitle = "";
 const readied = new WeakSet();
 // A page gets its buttons when it is first shown, so that the file opens fast.
 const ready = (section) => {
@@ -52,6 +53,8 @@ const show = () => {
     else each.removeAttribute("aria-current");
   }
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  const title = isCell ? nameOf(route) : section.querySelector("h1, h2").textContent;
+  document.title = `${plain(title)}: ${ownTitle}`;
   ready(section);
   restoreTables(section, params);
   if (section.id === "replays") replays.show(params);
@@ -62,6 +65,7 @@ const begin = async () => {
   const bar = document.getElementById("theme");
   bar.append(themeButton, button("Keys", showKeys));
   bar.hidden = false;
+  ownTitle = document.title;
   learnChips();
   ages();
   addEventListener("hashchange", show);

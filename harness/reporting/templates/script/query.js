@@ -1,5 +1,5 @@
 // The filter language: text, field:value, field:a,b, field:glo*, field:>3, -not:this, "quoted words".
-const TOKEN = /(-?)(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/g;
+const TOKEN = /(-?)(?:([a-z_]+):)?(?:"([^"]*)"|(\S+))/g;
 const glob = (text) => new RegExp("^" + text.split(/([*?])/).map((part) =>
   part === "*" ? ".*" : part === "?" ? "." : part.replace(/[\\^$.|+()[\]{}/]/g, "\\$&")).join("") + "$", "isu");
 const NUMBER = /^(>=|<=|>|<|=)?(\d+)$/;
@@ -18,7 +18,14 @@ const hits = ({ values, codes }, test) => {
   return (row) => flags[codes[row]];
 };
 const WORDS_IN = ["scenario", "normalizer", "title", "cassette"];
+// A cell as the tool prints it: an id, an item of pytest, or a link to its page.
+const pastedCell = (text) => {
+  const bare = text.trim().replace(/^.*#?case\//, "").replace(/@\d+$/, "").replace(/::(?=[^:/]+$)/, "/");
+  try { return decodeURIComponent(bare); } catch { return bare; }
+};
 const matcher = (data, text) => {
+  const cell = text.includes("/") && !/\s/.test(text.trim()) ? findRow(data, pastedCell(text)) : -1;
+  if (cell >= 0) return { unknown: [], matches: (row) => row === cell };
   const terms = [];
   const unknown = [];
   for (const [, not, field, quoted, bare] of text.matchAll(TOKEN)) {

@@ -15,7 +15,8 @@ const sheet = (section, route) => {
   const fact = (term, ...value) => facts.append(make("dt", {}, term), make("dd", {}, ...value));
   fact("Outcome", ...outcomeOf(of));
   fact(of("kind") === "conversation" ? "Agent" : "Normalizer", plain(of("normalizer")));
-  fact("Blame", of("blame") || "none");
+  if (of("success") === "no") fact("Turn", make("strong", {}, "failed"), `, blame ${of("failed").join(", ") || "none"}: ${of("why").map(plain).join("; ")}`);
+  fact("Blame", of("blame") || of("failed").join(", ") || "none");
   if (of("cause")) fact("Cause", plain(of("cause")));
   fact("Violated rules", of("rule").map(plain).join(", ") || "none");
   fact("Not judged", of("unjudged").map(plain).join(", ") || "nothing");
@@ -25,7 +26,7 @@ const sheet = (section, route) => {
   fact("Replays", grouped(of("replays")));
   fact("Replay command", make("code", { className: "command" }, command));
   section.append(make("p", { className: "lead" }, plain(of("title"))), facts,
-    make("p", { className: "notice" }, "This file has the bytes of the first cells of each cause only. The replay command shows the bytes of this cell."));
+    make("p", { className: "notice" }, "This file has the bytes of the first cells of each cause and of each reason for a failed turn only. The replay command shows the bytes of this cell."));
   section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
 };
 const findRow = (data, name) => {
