@@ -23,6 +23,7 @@ from harness.judging.scenario import area_of
 from harness.project import GateRule, Metric
 from harness.runs.pool import defer_interrupts
 from harness.runs.run import Run
+from harness.runs.sql import ISOLATED, SEALED
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import encodable
 
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 Axis = Literal["model", "prompt", "model x prompt"]
-
-_SEALED = {
-    "enable_external_access": "false",
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "lock_configuration": "true",
-}
 
 
 class BlameSplit(msgspec.Struct, frozen=True):
@@ -208,7 +202,7 @@ def _sealed_database() -> "DuckDBPyConnection":
     with defer_interrupts():  # one during its import would abort the process
         import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
 
-        return duckdb.connect(":memory:", config=dict(_SEALED))
+        return duckdb.connect(":memory:", config={**ISOLATED, **SEALED})
 
 
 class Questions:
@@ -233,6 +227,11 @@ class Questions:
 
     def __exit__(self, *_raised: object) -> None:
         self._database.close()
+
+    @property
+    def database(self) -> "DuckDBPyConnection":
+        """The tables, for queries of the user; see `harness.runs.sql`."""
+        return self._database
 
     def outcome_counts(self) -> dict[str, dict[str, int]]:
         """Return normalizer -> outcome -> number of cells, the worst outcome first."""
