@@ -1,0 +1,275 @@
+"""How often `harness drift` alarms without a change, and how many days it needs for one.
+
+    python -m benchmarks.drift [--json] [--series N] [--svg FILE]
+
+Synthetic series of days are drawn with a fixed seed. Without a change, the share of series with an
+alarm should be at most 5 %, also if days differ by more than chance, or in their numbers of turns.
+Series whose days depend on the days before them are outside of what the test assumes; their rows
+show by how much it fails then. `--svg` writes a picture of both results.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from math import exp, sqrt
+from pathlib import Path
+from random import Random
+from typing import Final, Literal
+
+import msgspec
+
+from harness.measuring.change_point import find_rise
+from harness.runs.statistics import Cluster, wilson
+
+ALPHA: Final = 0.05
+SERIES: Final = 1_000
+DRAWS: Final = 999
+HISTORY: Final = 28
+MOST_DAYS: Final = 14
+FALLS: Final = (0.01, 0.02, 0.05, 0.10)
+DAILY_RUNS: Final = 30
+
+
+class Steady(msgspec.Struct, frozen=True):
+    """Series without a change.
+
+    Fields:
+        name: what is special about them.
+        turns: of a day.
+        rate: of failures.
+        spread: correlation of the turns of one day: days differ by more than chance.
+        sizes: whether days have equal numbers of turns, ever more, or few at weekends.
+        memory: correlation of the rate of a day with that of the day before.
+    """
+
+    name: str
+    days: int
+    turns: int
+    rate: float
+    spread: float = 0.0
+    sizes: Literal["equal", "growing", "weekly"] = "equal"
+    memory: float = 0.0
+
+
+STEADY: Final = (
+    Steady("few days", 7, 2_000, 0.10),
+    Steady("two weeks", 14, 200, 0.05),
+    Steady("few failures", 30, 50, 0.02),
+    Steady("days differ", 14, 1_000, 0.05, 0.01),
+    Steady("days differ, many turns", 30, 10_000, 0.05, 0.02),
+    Steady("days differ, few failures", 20, 300, 0.003, 0.01),
+    Steady("days differ, growing traffic", 30, 300, 0.05, 0.01, "growing"),
+    Steady("days differ, quiet weekends", 28, 300, 0.05, 0.01, "weekly"),
+    Steady("each day depends on the last, 0.3", 30, 1_000, 0.05, memory=0.3),
+    Steady("each day depends on the last, 0.6", 30, 1_000, 0.05, memory=0.6),
+)
+
+
+class Alarms(msgspec.Struct, frozen=True):
+    """Series of one kind with an alarm, with the 95 % interval of their share."""
+
+    name: str
+    series: int
+    alarms: int
+    low: float
+    high: float
+
+
+class Delay(msgspec.Struct, frozen=True):
+    """Series whose success fell from 95 %.
+
+    Fields:
+        fall: in rate.
+        turns: of a day.
+        found: the share of the series with an alarm after 1, 2, ... days.
+        median: days until the first alarm of half of the series; None if there were fewer.
+    """
+
+    fall: float
+    turns: int
+    found: tuple[float, ...]
+    median: int | None
+
+
+class Results(msgspec.Struct, frozen=True):
+    """What was measured.
+
+    Fields:
+        daily: the share of steady series with an alarm on any of 30 days, if each day tests the
+            last 28.
+    """
+
+    alarms: tuple[Alarms, ...]
+    delays: tuple[Delay, ...]
+    daily: Alarms
+
+
+def binomial(random: Random, n: int, rate: float) -> int:
+    """Draw a number of failures in `n` turns; a normal one if many are expected."""
+    if n * rate * (1 - rate) < 25:
+        return sum(random.random() < rate for _ in range(n))
+    return min(n, max(0, round(random.gauss(n * rate, sqrt(n * rate * (1 - rate))))))
+
+
+def steady_days(kind: Steady, random: Random) -> list[Cluster]:
+    """Draw one series without a change."""
+    days, state = [], 0.0
+    for day in range(kind.days):
+        n = kind.turns
+        if kind.sizes == "growing":
+            n += 3 * n * day // kind.days
+        elif kind.sizes == "weekly" and day % 7 > 4:
+            n //= 5
+        rate = kind.rate
+        if kind.spread:
+            both = (1 - kind.spread) / kind.spread
+            rate = random.betavariate(rate * both, (1 - rate) * both)
+        if kind.memory:
+            state = kind.memory * state + random.gauss(0, sqrt(1 - kind.memory**2))
+            rate = min(rate * exp(0.3 * state), 0.9)
+        days.append(Cluster(binomial(random, n, rate), n))
+    return days
+
+
+def count_alarms(kind: Steady, series: int) -> Alarms:
+    """Return how many of `series` series have an alarm."""
+    random = Random(kind.name)
+    alarms = sum(
+        find_rise(steady_days(kind, random), str(each), DRAWS).p <= ALPHA for each in range(series)
+    )
+    return Alarms(kind.name, series, alarms, *wilson(alarms, series))
+
+
+def count_daily_alarms(series: int) -> Alarms:
+    """Return how many steady series have an alarm in any of the runs of 30 days."""
+    kind = Steady("30 daily runs", HISTORY + DAILY_RUNS - 1, 1_000, 0.05, 0.002)
+    random, alarms = Random(kind.name), 0
+    for each in range(series):
+        days = steady_days(kind, random)
+        windows = (days[first : first + HISTORY] for first in range(DAILY_RUNS))
+        alarms += any(find_rise(window, str(each), DRAWS).p <= ALPHA for window in windows)
+    return Alarms(kind.name, series, alarms, *wilson(alarms, series))
+
+
+def measure_delay(fall: float, turns: int, series: int) -> Delay:
+    """Return how many days after a fall the alarm comes, if each day tests the days so far."""
+    random, firsts = Random(f"{fall} {turns}"), []
+    for each in range(series):
+        days = steady_days(Steady("", HISTORY, turns, 0.05, 0.002), random)
+        after = steady_days(Steady("", MOST_DAYS, turns, 0.05 + fall, 0.002), random)
+        firsts.append(
+            next(
+                (
+                    day
+                    for day in range(1, MOST_DAYS + 1)
+                    if find_rise([*days, *after[:day]], str(each), DRAWS).p <= ALPHA
+                ),
+                MOST_DAYS + 1,
+            )
+        )
+    found = tuple(sum(first <= day for first in firsts) / series for day in range(1, MOST_DAYS + 1))
+    median = next((day for day, share in enumerate(found, 1) if share >= 0.5), None)
+    return Delay(fall, turns, found, median)
+
+
+def measure(series: int) -> Results:
+    """Measure everything; a fall is searched for in a quarter of the series."""
+    fewer = max(series // 4, 1)
+    return Results(
+        tuple(count_alarms(kind, series) for kind in STEADY),
+        tuple(measure_delay(fall, 1_000, fewer) for fall in FALLS),
+        count_daily_alarms(fewer),
+    )
+
+
+def lines(results: Results) -> Iterator[str]:
+    """Yield the results as tables in Markdown."""
+    yield "| series without a change | alarms | 95 % interval |"
+    yield "|---|---|---|"
+    for each in (*results.alarms, results.daily):
+        yield f"| {each.name} | {each.alarms / each.series:.1%} | {each.low:.1%} to {each.high:.1%} |"
+    yield ""
+    yield "| fall of the success rate | after 1 day | 2 days | 7 days | 14 days | median |"
+    yield "|---|---|---|---|---|---|"
+    for it in results.delays:
+        shares = " | ".join(f"{it.found[day - 1]:.0%}" for day in (1, 2, 7, 14))
+        median = f"{it.median} days" if it.median else f"over {MOST_DAYS} days"
+        yield f"| 95 % to {0.95 - it.fall:.0%} | {shares} | {median} |"
+
+
+_COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+_TEXT: Final = '<text x="{}" y="{}" text-anchor="{}">{}</text>'
+
+
+def picture(results: Results) -> str:
+    """Return both results as an SVG: alarms without a change, and those after a fall by day."""
+    parts = [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 340" font-family="sans-serif" '
+        'font-size="12" role="img" aria-label="False alarms and delay of harness drift">',
+        '<rect width="900" height="340" fill="white"/>',
+        _TEXT.format(20, 24, "start", "Alarms without a change (95 % interval)"),
+        _TEXT.format(520, 24, "start", "Alarms by days after a fall from 95 %, 1,000 turns a day"),
+        *_alarm_marks(results.alarms),
+        *_delay_marks(results.delays),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _alarm_marks(alarms: tuple[Alarms, ...]) -> Iterator[str]:
+    left, width, most = 230, 230, 0.32
+    for percent in (0, 5, 10, 20, 30):
+        x = left + width * percent / 100 / most
+        colour = "#d55e00" if percent == 5 else "#cccccc"
+        yield f'<line x1="{x:.1f}" y1="40" x2="{x:.1f}" y2="295" stroke="{colour}"/>'
+        yield _TEXT.format(f"{x:.1f}", 312, "middle", f"{percent} %")
+    for row, each in enumerate(alarms):
+        y = 55 + 25 * row
+        low, x, high = (
+            left + width * min(rate, most) / most
+            for rate in (each.low, each.alarms / each.series, each.high)
+        )
+        yield _TEXT.format(left - 10, y + 4, "end", each.name)
+        yield (
+            f'<line x1="{low:.1f}" y1="{y}" x2="{high:.1f}" y2="{y}" stroke="#0072b2" '
+            f'stroke-width="2"/><circle cx="{x:.1f}" cy="{y}" r="4" fill="#0072b2"/>'
+        )
+
+
+def _delay_marks(delays: tuple[Delay, ...]) -> Iterator[str]:
+    left, bottom, width, height = 560, 295, 250, 240
+    for percent in (0, 25, 50, 75, 100):
+        y = bottom - height * percent / 100
+        yield f'<line x1="{left}" y1="{y}" x2="{left + width}" y2="{y}" stroke="#cccccc"/>'
+        yield _TEXT.format(left - 6, y + 4, "end", f"{percent} %")
+    step = width / (MOST_DAYS - 1)
+    for day in (1, 2, 4, 7, 10, 14):
+        yield _TEXT.format(f"{left + step * (day - 1):.1f}", 312, "middle", day)
+    yield _TEXT.format(left + width / 2, 330, "middle", "days after the fall")
+    for colour, delay in zip(_COLOURS, delays, strict=False):
+        points = [
+            (left + step * day, bottom - height * share) for day, share in enumerate(delay.found)
+        ]
+        joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        yield f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>'
+    for row, (colour, delay) in enumerate(zip(_COLOURS, delays, strict=False)):
+        y = 180 + 20 * row
+        yield f'<line x1="825" y1="{y}" x2="845" y2="{y}" stroke="{colour}" stroke-width="3"/>'
+        yield _TEXT.format(850, y + 4, "start", f"to {0.95 - delay.fall:.0%}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--series", type=int, default=SERIES)
+    parser.add_argument("--svg", type=Path)
+    given = parser.parse_args()
+    results = measure(given.series)
+    if given.svg:
+        given.svg.write_text(picture(results), encoding="utf-8")
+    print(json.dumps(msgspec.to_builtins(results)) if given.json else "\n".join(lines(results)))
+
+
+if __name__ == "__main__":
+    main()
