@@ -55,7 +55,7 @@ from harness.runs.run import pluralize
 @click.option(
     "--alpha",
     type=click.FloatRange(0.0001, 0.5),
-    default=0.05,
+    default=0.01,
     show_default=True,
     help="Highest chance of a wrong alarm, over all series.",
 )

@@ -121,7 +121,7 @@ class DriftOptions(msgspec.Struct, frozen=True):
     axes: tuple[DriftAxis, ...] = ("all",)
     metrics: tuple[DriftMetric, ...] = tuple(METRICS)
     since: str = ""
-    alpha: float = 0.05
+    alpha: float = 0.01
     least: float = 0.0
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 import msgspec
 
+from harness.dialects.kit.oracle.reading import Deviation
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
 from harness.judging.catalogue import Quirk, Severity
@@ -24,8 +25,12 @@ from harness.wire.interaction import Interaction
 
 SCHEMA: Final = 1
 _MOST_BYTES: Final = 300
-# The one deviation of a response that is correct if no stream was requested.
 _NO_STREAM: Final = "JSON-FOR-STREAM"
+# What one document does not have, whatever was requested.
+_OF_STREAMS: Final = frozenset(("NDJSON-NO-FINAL-NEWLINE", "SSE-DONE-MISSING"))
+_FIRST_ERROR_STATUS: Final = 400
+# The one deviation of a response with an error status, whose body is no stream.
+_OF_ERRORS: Final = "HTTP-HTML-BODY"
 
 
 class LintFinding(msgspec.Struct, frozen=True):
@@ -135,9 +140,7 @@ def _findings(
 ) -> Iterator[LintFinding]:
     dialect = DIALECTS[interaction.dialect]
     starts = _event_offsets(interaction.body)
-    for each in oracle_reading(interaction).deviations:
-        if each.quirk == _NO_STREAM and asked_for_stream(interaction) is False:
-            continue
+    for each in _deviations(interaction):
         duty, quirk = load_server_duties()[each.quirk], catalogue[each.quirk]
         yield LintFinding(
             place,
@@ -153,6 +156,17 @@ def _findings(
             _event_text(interaction.body, each.offset, starts),
             (dialect.reference, *quirk.references),
         )
+
+
+def _deviations(interaction: Interaction) -> list[Deviation]:
+    """Return the deviations that the request and the status do not excuse."""
+    reading = oracle_reading(interaction)
+    if interaction.status >= _FIRST_ERROR_STATUS:
+        return [each for each in reading.deviations if each.quirk == _OF_ERRORS]
+    allowed = set(_OF_STREAMS) if _NO_STREAM in reading.quirks else set()
+    if asked_for_stream(interaction) is False:
+        allowed.add(_NO_STREAM)
+    return [each for each in reading.deviations if each.quirk not in allowed]
 
 
 def _event_offsets(body: bytes) -> list[int]:
