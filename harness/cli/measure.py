@@ -1,30 +1,148 @@
 """`harness measure`: rates of the turns in logs of any size."""
 
 import os
+import shutil
+import time
 from pathlib import Path
+from typing import Literal
 
 import click
+import msgspec
 
-from harness.cli.options import echo_result, format_option, output_option
-from harness.measuring.engine import LOCAL, executors, measure_parts
-from harness.measuring.rates import measured
-from harness.measuring.sources import parts_of
+from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
+from harness.cli.options import format_option, jobs_option, output_option
+from harness.errors import UsageError
+from harness.files.load import load_yaml_file
+from harness.files.typed import convert
+from harness.files.write import write_file
+from harness.measuring.engine import LOCAL, PartCount, executors, measure_parts
+from harness.measuring.rates import Measured, measured
+from harness.measuring.records import RECORD_KEYS
+from harness.measuring.samples import FOLDER, write_samples
+from harness.measuring.sources import Unread, parts_of
+from harness.reporting.text.measured import measured_text
+from harness.reporting.visible import marked
+from harness.runs.run import pluralize
+
+Format = Literal["pretty", "json", "markdown"]
+_ROWS = "turns-*.parquet"
+_SECONDS = 10.0
+_MOST_EXAMPLES = 5
 
 
 @click.command("measure")
-@click.argument("places", nargs=-1, required=True, metavar="SOURCE...")
-@click.option("--on", default=LOCAL, show_default=True, metavar="WHERE")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1)
-@output_option("Folder of the rows.", default="reports/measure")
-@format_option("pretty", "json")
-def measure_command(places: tuple[str, ...], *, on: str, jobs: int, output: Path, style: str) -> int:
-    """Measure."""
-    output.mkdir(parents=True, exist_ok=True)
-    for old in output.glob("turns-*.parquet"):
-        old.unlink()
-    with executors(on, jobs) as (start, at_once):
-        for count in measure_parts(parts_of(places), {}, output.resolve(), start, at_once):
-            click.echo(str(count), err=True)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.option(
+    "--on",
+    default=LOCAL,
+    show_default=True,
+    metavar="WHERE",
+    help="Where turns are measured: `local` processes, or a Dask cluster, dask://HOST:PORT.",
+)
+@jobs_option("one for each core")
+@click.option(
+    "--map",
+    "mapping",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="YAML file with the columns of your table, such as `body: response.text`.",
+)
+@click.option("--samples/--no-samples", default=True, help="Write failed turns as cassettes.")
+@output_option("Folder of the rows and samples.", default="reports/measure")
+@format_option("pretty", "json", "markdown")
+def measure_command(  # noqa: PLR0913 - its options
+    sources: tuple[str, ...],
+    *,
+    on: str,
+    jobs: int | None,
+    mapping: Path | None,
+    samples: bool,
+    output: Path,
+    style: Format,
+) -> int:
+    """Measure the turns of logs: rates by model, prompt, provider and day, and the blame for failures.
+
+    SOURCE is a file, a folder, an archive or, with fsspec, a URL: JSON Lines or Parquet of bodies,
+    results of batches, logs of LiteLLM, spans of OpenTelemetry, exports of Langfuse, cassettes
+    and recordings of other tools. Each response is read once; nothing is replayed.
+
+    The exit code is 2 if something could not be read, and 5 if there is no turn.
+    """
+    columns = _columns(mapping)
+    _clear(output)
+    seen = _Seen()
+    with executors(on, jobs or os.cpu_count() or 1) as (start, at_once):
+        for count in measure_parts(parts_of(sources), columns, output.resolve(), start, at_once):
+            seen.take(count)
+    seen.print()
+    if not seen.turns:
+        click.echo("no turn was measured", err=True)
+        return EXIT_USAGE if seen.damaged else EXIT_NOTHING_SELECTED
     found = measured(output)
-    echo_result(style, found, [str(found)])
-    return 0
+    write_file(output / "measured.json", msgspec.json.encode(found))
+    if style == "json":
+        click.echo(msgspec.json.encode(found).decode())
+    else:
+        click.echo(measured_text(found, style), nl=False)
+    if samples:
+        _write_samples(found, output, columns)
+    return EXIT_USAGE if seen.damaged else 0
+
+
+def _clear(folder: Path) -> None:
+    """Make the folder, without the rows and samples of an earlier measurement."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(_ROWS):
+        old.unlink()
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+
+
+class _Seen:
+    """What came of the parts so far, told on standard error now and then."""
+
+    def __init__(self) -> None:
+        self.turns = self.skipped = self.damaged = 0
+        self._examples: list[Unread] = []
+        self._told = time.monotonic()
+
+    def take(self, count: PartCount) -> None:
+        """Take the count of one part."""
+        self.turns += count.turns
+        self.skipped += count.skipped
+        self.damaged += count.damaged
+        if len(self._examples) < _MOST_EXAMPLES:
+            self._examples += count.examples
+        if time.monotonic() - self._told > _SECONDS:
+            self._told = time.monotonic()
+            click.echo(f"{self.turns:,} turns so far", err=True)
+
+    def print(self) -> None:
+        """Tell what was not measured, with the first few of each kind."""
+        for damaged, count in ((True, self.damaged), (False, self.skipped)):
+            if count:
+                what = "cannot be read" if damaged else "no turn to measure"
+                click.echo(f"{pluralize(count, 'record')}, {what}:", err=True)
+            for each in [it for it in self._examples if it.damaged is damaged][:_MOST_EXAMPLES]:
+                click.echo(f"  {marked(f'{each.file}#{each.position}: {each.why}')}", err=True)
+
+
+def _write_samples(found: Measured, folder: Path, columns: dict[str, str]) -> None:
+    written, refused = write_samples(found.signatures, folder, columns)
+    for each in refused:
+        click.echo(f"no sample of {marked(each)}", err=True)
+    if written:
+        click.echo(f"{pluralize(written, 'failed turn')} in {folder / FOLDER}", err=True)
+
+
+def _columns(path: Path | None) -> dict[str, str]:
+    """Return the mapping of the user, key of a record -> path in the record."""
+    if path is None:
+        return {}
+    found = convert(load_yaml_file(path), dict[str, str], str(path))
+    unknown = sorted(found.keys() - set(RECORD_KEYS))
+    if unknown or not found:
+        raise UsageError(
+            f"unknown key `{unknown[0]}`" if unknown else "no keys",
+            where=str(path),
+            hint=f"The keys are {', '.join(RECORD_KEYS)}.",
+        )
+    return found

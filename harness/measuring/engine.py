@@ -4,14 +4,17 @@ Both are executors of `concurrent.futures`. A part whose worker died is measured
 is written in one step, so that each turn counts once.
 """
 
+import importlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -32,13 +35,15 @@ class PartCount(msgspec.Struct, frozen=True):
     """What came of a part.
 
     Fields:
-        turns, unread: how many turns were measured, and how many records were not turns.
-        examples: the first of the records that could not be read.
+        turns: how many were measured.
+        skipped, damaged: how many records have no turn, and how many cannot be read.
+        examples: the first of those.
     """
 
     number: int
     turns: int
-    unread: int
+    skipped: int
+    damaged: int
     examples: tuple[Unread, ...]
 
 
@@ -49,21 +54,21 @@ def rows_file(folder: Path, number: int) -> Path:
 
 def measure_part(part: Part, mapping: Mapping[str, str], folder: Path) -> PartCount:
     """Write the rows of a part. Called in workers."""
-    unread: list[Unread] = []
-    count = 0
+    unread: Counter[bool] = Counter()
+    examples: list[Unread] = []
 
     def rows() -> Iterator[TurnRow]:
-        nonlocal count
         for found in read_part(part, mapping):
             if isinstance(found, Unread):
-                count += 1
-                unread.extend([found] if len(unread) < _EXAMPLES else [])
+                unread[found.damaged] += 1
+                if unread[found.damaged] <= _EXAMPLES:
+                    examples.append(found)
             else:
-                file, at, logged = found
-                yield measure_turn(logged, file, at)
+                file, position, logged = found
+                yield measure_turn(logged, file, position)
 
     turns = write_rows(rows_file(folder, part.number), rows(), COLUMNS)
-    return PartCount(part.number, turns, count, tuple(unread))
+    return PartCount(part.number, turns, unread[False], unread[True], tuple(examples))
 
 
 Start = Callable[[], Executor]
@@ -85,17 +90,17 @@ def executors(on: str, workers: int) -> Iterator[tuple[Start, int]]:
         yield lambda: ProcessPoolExecutor(workers, mp_context=context), workers
         return
     if not on.startswith(_DASK):
-        raise UsageError(
-            f"expected `local` or `dask://HOST:PORT`, found {on!r}", where="--on"
-        )
+        raise UsageError(f"expected `local` or `dask://HOST:PORT`, found {on!r}", where="--on")
     try:
-        from distributed import Client  # noqa: PLC0415 - part of the extra `dask`
+        distributed: Any = importlib.import_module("distributed")  # part of the extra `dask`
     except ImportError:
         raise UsageError(
             "Dask is not installed", where="--on", hint="pip install 'toolcall-harness[dask]'"
         ) from None
     try:
-        client = Client(f"tcp://{on.removeprefix(_DASK)}", timeout="10s", set_as_default=False)
+        client = distributed.Client(
+            f"tcp://{on.removeprefix(_DASK)}", timeout="10s", set_as_default=False
+        )
     except OSError as error:
         raise UsageError(
             f"no scheduler answers: {error}",
@@ -122,8 +127,9 @@ def measure_parts(
     while True:
         executor, under_way = start(), dict[Future[PartCount], Part]()
         try:
-            yield from _run(waiting, mapping, folder, executor, under_way, at_once * _AHEAD)
-            return
+            measure = partial(measure_part, mapping=mapping, folder=folder)
+            submit = partial(executor.submit, measure)
+            yield from _run(waiting, submit, under_way, at_once * _AHEAD)
         except BrokenProcessPool as error:
             tries += 1
             if tries > _TRIES:
@@ -133,27 +139,27 @@ def measure_parts(
                 ) from None
             # Those that were done are not among them.
             waiting = chain(list(under_way.values()), waiting)
+        else:
+            return
         finally:
             for each in under_way:
                 each.cancel()
             executor.shutdown(wait=False)
 
 
-def _run(  # noqa: PLR0913 - one loop, and what it works on
+def _run(
     waiting: Iterator[Part],
-    mapping: Mapping[str, str],
-    folder: Path,
-    executor: Executor,
+    submit: Callable[[Part], Future[PartCount]],
     under_way: dict[Future[PartCount], Part],
     most: int,
 ) -> Iterator[PartCount]:
     while True:
         for part in islice(waiting, most - len(under_way)):
             # Noted first, so that a pool which breaks here does not lose it.
-            future: Future[PartCount] = Future()
-            under_way[future] = part
-            submitted = executor.submit(measure_part, part, mapping, folder)
-            del under_way[future]
+            noted: Future[PartCount] = Future()
+            under_way[noted] = part
+            submitted = submit(part)
+            del under_way[noted]
             under_way[submitted] = part
         if not under_way:
             return

@@ -101,8 +101,8 @@ def _anthropic_batch(record: Record) -> Iterator[LoggedTurn]:
             yield _document({"body": dict(message), **about})
         case "errored":
             yield _document({"body": result.get("error"), "status": _SERVER_ERROR, **about})
-        case other:
-            raise UnreadableError(f"the request has no answer: {other}")
+        case _:  # canceled or expired, so that no model was asked
+            return
 
 
 def _litellm(record: Record) -> Iterator[LoggedTurn]:
@@ -137,7 +137,7 @@ def _iso(number: object, per_second: int) -> str | None:
 def _otlp(record: Record) -> Iterator[LoggedTurn]:
     for span in _spans(record):
         attributes = {
-            each.get("key"): _value(each.get("value"))
+            str(each.get("key")): _value(each.get("value"))
             for each in _list(span.get("attributes"))
             if isinstance(each, Mapping)
         }
@@ -175,7 +175,7 @@ def _structured(value: object) -> Any:  # noqa: ANN401 - any JSON
     try:
         return msgspec.json.decode(value)
     except (ValueError, RecursionError):
-        raise UnreadableError("an attribute of `gen_ai` is no JSON, perhaps cut") from None
+        raise UnreadableError("an attribute of `gen_ai` is not JSON, perhaps cut") from None
 
 
 def _span_turn(span: Record, attributes: Record) -> LoggedTurn:
@@ -239,7 +239,7 @@ def _text(arguments: object) -> str:
 
 def _langfuse(record: Record) -> Iterator[LoggedTurn]:
     if record["type"] != "GENERATION":
-        raise UnreadableError(f"an observation of type {record['type']} is no turn")
+        return
     output, given = (_loosely_structured(record.get(key)) for key in ("output", "input"))
     model = record.get("provided_model_name") or record.get("model")
     request = dict(given) if isinstance(given, Mapping) else {"messages": given} if given else None

@@ -1,5 +1,6 @@
 """Files of logs: on disk, or at any URL that fsspec opens if it is installed."""
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -15,26 +16,33 @@ def is_url(place: str) -> bool:
 def files_below(place: str) -> Iterator[str]:
     """Yield the files at `place` in the order of their names: itself, or those of a folder.
 
+    Hidden files are left out.
+
     Raises:
         UsageError: there is none.
     """
-    if is_url(place):
-        system, path = _file_system(place)
-        found = system.find(path) if system.isdir(path) else [path] if system.exists(path) else []
-        scheme = place.partition("://")[0]
-        names = [f"{scheme}://{str(each).lstrip('/')}" for each in sorted(found)]
-        yield from (names if scheme != "file" else [f"file:///{n[7:]}" for n in names])
-    else:
-        path_on_disk = Path(place)
-        below = path_on_disk.rglob("*") if path_on_disk.is_dir() else [path_on_disk]
-        names = sorted(str(each) for each in below if each.is_file() and not _is_hidden(each, path_on_disk))
-        yield from names
-    if not names:
+    found = sorted(_found_at_url(place) if is_url(place) else _found_on_disk(Path(place)))
+    if not found:
         raise UsageError("no such file or folder, or an empty one", where=place)
+    yield from found
 
 
-def _is_hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
+def _found_at_url(url: str) -> Iterator[str]:
+    system, path = _file_system(url)
+    if system.isdir(path):
+        yield from map(system.unstrip_protocol, system.find(path))
+    elif system.exists(path):
+        yield system.unstrip_protocol(path)
+
+
+def _found_on_disk(path: Path) -> Iterator[str]:
+    if path.is_dir():
+        for each in path.rglob("*"):
+            hidden = any(part.startswith(".") for part in each.relative_to(path).parts)
+            if each.is_file() and not hidden:
+                yield str(each)
+    elif path.exists():
+        yield str(path)
 
 
 def open_place(place: str) -> IO[bytes]:
@@ -63,7 +71,7 @@ def size_of(place: str) -> int:
 
 def _file_system(url: str) -> tuple[Any, str]:
     try:
-        import fsspec  # noqa: PLC0415 - part of the extra `dask`
+        fsspec: Any = importlib.import_module("fsspec")  # part of the extra `dask`
     except ImportError:
         raise UsageError(
             "a URL needs fsspec", where=url, hint="pip install 'toolcall-harness[dask]'"

@@ -12,6 +12,7 @@ import msgspec
 
 from harness.judging.results import Blame
 from harness.measuring.parquet import database
+from harness.providers import UNKNOWN
 from harness.runs.statistics import Cluster, clustered_interval, intraclass_correlation
 
 Dimension = Literal["provider", "model", "prompt", "dialect", "day"]
@@ -26,8 +27,27 @@ AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
     ("day",),
 )
 _MOST_SIGNATURES: Final = 50
-# Without a request, or without a body, nothing tells which turns repeat each other.
-_CLUSTER: Final = "CASE WHEN asked = '' THEN digest ELSE asked END"
+_SAMPLES: Final = 3
+# Without a request, nothing tells which turns repeat each other.
+_TURNS: Final = """
+CREATE OR REPLACE TEMP TABLE turns AS
+SELECT
+    provider, model, prompt, dialect, success, blame, signature, lacks, why, file, position,
+    parse_errors > 0 AS rejected,
+    coalesce(CAST(TRY_CAST(time AS TIMESTAMP) AS DATE)::VARCHAR, '') AS day,
+    CASE WHEN asked = '' THEN digest ELSE asked END AS cluster
+FROM (
+    SELECT DISTINCT ON (digest, asked, model) * FROM read_parquet(?)
+    ORDER BY digest, asked, model, file, position
+)
+"""
+_SIGNATURES: Final = """
+SELECT
+    signature, blame, count(*) AS n, list_sort(list_distinct(list(model))),
+    arg_min(why, (file, position)), min((file, position), $samples)
+FROM turns WHERE NOT success
+GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
+"""
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -56,15 +76,19 @@ class RateLine(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Failed turns that have one cause; `file` and `position` are those of the first."""
+    """Failed turns that have one cause.
+
+    Fields:
+        why: of the first of them.
+        samples: file and position of the first few.
+    """
 
     signature: str
     blame: Blame
     n: int
     models: tuple[str, ...]
     why: str
-    file: str
-    position: int
+    samples: tuple[tuple[str, int], ...]
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -108,12 +132,7 @@ class _Tables:
             files,
         )
         self._ask(
-            "CREATE OR REPLACE TEMP TABLE turns AS "
-            "SELECT provider, model, prompt, dialect, success, parse_errors > 0 AS rejected, blame, "
-            "signature, coalesce(CAST(TRY_CAST(time AS TIMESTAMP) AS DATE)::VARCHAR, '') AS day, "
-            f"{_CLUSTER} AS cluster, lacks, why, file, position "
-            "FROM (SELECT DISTINCT ON (digest, asked, model) * FROM read_parquet(?) "
-            "ORDER BY digest, asked, model, file, position)",
+            _TURNS,
             files,
         )
 
@@ -142,7 +161,7 @@ class _Tables:
         )
 
     def _lines(self, axis: Sequence[Dimension]) -> tuple[RateLine, ...]:
-        """Return the line of each combination of names, those with the best rate first."""
+        """Return the line of each combination of names, best first, unknown last."""
         success, rejected = (self._shares(axis, column) for column in ("success", "rejected"))
         failed: dict[tuple[str, ...], dict[Blame, int]] = {}
         columns = "".join(f"{each}, " for each in axis)
@@ -155,7 +174,7 @@ class _Tables:
             RateLine(names, share, rejected[names][0], requests, failed.get(names, {}))
             for names, (share, requests) in success.items()
         ]
-        return tuple(sorted(lines, key=lambda it: (-it.turn_success.low, it.names)))
+        return tuple(sorted(lines, key=_rank))
 
     def _shares(
         self, axis: Sequence[Dimension], column: str
@@ -167,10 +186,10 @@ class _Tables:
             f"GROUP BY ALL ORDER BY ALL"
         )
         found: dict[tuple[str, ...], list[Cluster]] = {}
-        for *names, k, n, times in self._ask(sql):
-            found.setdefault(tuple(names), []).append(Cluster(k, n, times))
+        for *each, k, n, times in self._ask(sql):
+            found.setdefault(tuple(each), []).append(Cluster(k, n, times))
         alike = intraclass_correlation(found.values())
-        shares = {}
+        shares: dict[tuple[str, ...], tuple[Share, int]] = {}
         for names, clusters in found.items():
             sure = clustered_interval(clusters, alike)
             k = sum(it.k * it.times for it in clusters)
@@ -179,20 +198,20 @@ class _Tables:
         return shares
 
     def _signatures(self) -> tuple[Signature, ...]:
-        sql = (
-            "SELECT signature, blame, count(*) AS n, list_sort(list_distinct(list(model))), "
-            "arg_min(why, (file, position)), min((file, position)) FROM turns WHERE NOT success "
-            "GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT ?"
-        )
+        values = {"samples": _SAMPLES, "most": _MOST_SIGNATURES}
+        rows = self._database.execute(_SIGNATURES, values).fetchall()
         return tuple(
-            Signature(signature, blame, n, tuple(models), why, *place.values())
-            if isinstance(place, dict)
-            else Signature(signature, blame, n, tuple(models), why, *place)
-            for signature, blame, n, models, why, place in self._ask(sql, _MOST_SIGNATURES)
+            Signature(signature, blame, n, tuple(models), why, tuple(map(tuple, places)))
+            for signature, blame, n, models, why, places in rows
         )
 
     def _ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return self._database.execute(sql, list(values)).fetchall()
+
+
+def _rank(line: RateLine) -> tuple[bool, float, tuple[str, ...]]:
+    is_unknown = not {UNKNOWN, ""}.isdisjoint(line.names)
+    return is_unknown, -line.turn_success.low, line.names
 
 
 def _quoted(text: str) -> str:

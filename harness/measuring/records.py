@@ -8,6 +8,7 @@ that depends on it is judged.
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final, Literal
 
 import msgspec
@@ -17,7 +18,6 @@ from harness.errors import UnreadableError
 from harness.providers import UNKNOWN
 from harness.recording.identify import detected, model_of, prompt_of, provider
 from harness.turns.exact_json import encode_json
-
 from harness.wire.interaction import Interaction, Read, Request
 
 Lack = Literal["reads", "bytes", "request", "time", "finish"]
@@ -70,7 +70,9 @@ def turn_of_record(record: Mapping[str, Any]) -> LoggedTurn:
     )
     by = texts["provider"] or provider(texts["uri"])
     if not texts["dialect"]:
-        interaction = msgspec.structs.replace(interaction, dialect=detected(interaction, by).dialect)
+        interaction = msgspec.structs.replace(
+            interaction, dialect=detected(interaction, by).dialect
+        )
     if interaction.dialect not in DIALECTS:
         raise UnreadableError(
             f"unknown dialect {interaction.dialect!r}",
@@ -93,6 +95,8 @@ def _text(record: Mapping[str, Any], key: str) -> str:
     value = record.get(key)
     if value is None:
         return ""
+    if key == "time" and isinstance(value, datetime):
+        return value.isoformat()
     if not isinstance(value, str):
         raise _wrong_type(key, "text", value)
     return value

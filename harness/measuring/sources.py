@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
-from typing import IO, Final, Literal
+from typing import IO, Final, Literal, cast
 
 import msgspec
 
@@ -49,11 +49,16 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """Something that is not a turn that could be read, and why."""
+    """What was not measured, and why.
+
+    Fields:
+        damaged: it should have been a turn; False if it is something else.
+    """
 
     file: str
-    at: int
+    position: int
     why: str
+    damaged: bool = True
 
 
 Read = tuple[str, int, LoggedTurn] | Unread
@@ -107,6 +112,32 @@ def read_part(part: Part, mapping: Mapping[str, str]) -> Iterator[Read]:
         case "files":
             for name in part.files:
                 yield from _file(name, mapping)
+
+
+def find_turns(file: str, position: int, mapping: Mapping[str, str]) -> Iterator[LoggedTurn]:
+    """Yield the turns at a place of a log, as the rows of a part name it.
+
+    Raises:
+        UnreadableError: the log cannot be read any more.
+    """
+    if file.lower().endswith(_LINES) and not _archive_of(file):
+        part = Part(0, "lines", (file,), position, position + 1)
+    elif file.lower().endswith(".parquet"):
+        part = Part(0, "rows", (file,), position, position + 1)
+    else:
+        part = Part(0, "files", (_archive_of(file) or file,))
+    for found in read_part(part, mapping):
+        if not isinstance(found, Unread) and found[:2] == (file, position):
+            yield found[2]
+
+
+def _archive_of(file: str) -> str:
+    """Return the archive of a member, whose name follows that of the archive; "" if it is none."""
+    lowered = file.lower()
+    ends = (
+        lowered.find(f"{suffix}/") + len(suffix) for suffix in _ARCHIVES if f"{suffix}/" in lowered
+    )
+    return file[: min(ends, default=0)]
 
 
 def _lines(
@@ -175,7 +206,7 @@ def _file(name: str, mapping: Mapping[str, str]) -> Iterator[Read]:
                 yield from _members(_tar_members(file), name, mapping)
             elif lowered.removesuffix(".gz").endswith(_LINES):
                 with gzip.open(file) as lines:
-                    yield from _lines(lines, name, 0, 0, mapping)
+                    yield from _lines(cast("IO[bytes]", lines), name, 0, 0, mapping)
             else:
                 yield from _recording(name, file.read(_LONGEST + 1))
     except (HarnessError, OSError, EOFError, zipfile.BadZipFile, tarfile.TarError) as error:
@@ -224,21 +255,26 @@ def _recording(name: str, data: bytes) -> Iterator[Read]:
         yield Unread(name, 0, error.what)
         return
     if not imported.container:
-        yield Unread(name, 0, "no known recording")
+        yield Unread(name, 0, "no known recording", damaged=False)
     for at, why in enumerate(imported.skipped):
-        yield Unread(name, at, why)
+        yield Unread(name, at, why, damaged=False)
     at = 0
     for cassette in imported.cassettes:
         if cassette.origin.kind == "emulated":  # no model wrote it
-            yield Unread(name, at, "an emulated cassette measures no model")
+            why = "an emulated cassette measures no model"
+            yield Unread(name, at, why, damaged=False)
             continue
         for interaction in cassette.interactions:
-            yield name, at, LoggedTurn(
-                interaction,
-                cassette.provider,
-                cassette.model,
-                cassette.prompt,
-                cassette.origin.at,
-                () if interaction.reads_kept else ("reads",),
+            yield (
+                name,
+                at,
+                LoggedTurn(
+                    interaction,
+                    cassette.provider,
+                    cassette.model,
+                    cassette.prompt,
+                    cassette.origin.at,
+                    () if interaction.reads_kept else ("reads",),
+                ),
             )
             at += 1

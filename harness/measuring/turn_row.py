@@ -1,4 +1,4 @@
-"""A logged turn -> its row: was it a success, and if not, whose fault and what kind of failure.
+"""A logged turn -> its row: was it a success, and if not, the blame and the kind of failure.
 
 The response is read once, complete, by `reference`. Blame comes from the oracle, which reads only
 turns that failed.

@@ -49,7 +49,7 @@ def test_a_quoted_call_is_never_executed(outer: str, data: st.DataObject) -> Non
                 assert all(json.loads(call.arguments or "{}") == value for call in calls)
 
 
-_ENDS: Final = (
+_ENDS: Final[tuple[Finish | StreamFailure, ...]] = (
     *(Finish(reason, str(reason.value)) for reason in FinishReason),
     StreamFailure("interrupted", "the stream ended before its end"),
 )
@@ -67,7 +67,8 @@ def test_no_cut_of_a_call_that_quotes_another_is_a_call(outer: str) -> None:
         text = TEXT_DIALECTS[outer].write([WrittenCall("get_weather", json.dumps(value))])
         for cut in range(1 + number % _STEP, len(text), _STEP):
             for end in _ENDS:
-                turn = fold(read_text_calls([TextDelta(text[:cut]), end], OFFERED, _POLICY))
+                deltas: list[Delta] = [TextDelta(text[:cut]), end]
+                turn = fold(read_text_calls(deltas, OFFERED, _POLICY))
                 where = (quoted, cut, end)
                 assert {call.name for call in turn.tool_calls} <= {"get_weather"}, where
                 is_cut = isinstance(end, StreamFailure) or end.reason in CUT_SHORT
