@@ -3,7 +3,8 @@
     python -m benchmarks.drift [--json] [--series N] [--svg FILE]
 
 Synthetic series of days are drawn with a fixed seed. Without a change, the share of series with an
-alarm should be at most `--alpha`, also if days differ by more than chance, or in their numbers of turns.
+alarm should be at most `--alpha`, also if days differ by more than chance, or in their numbers of
+turns.
 Series whose days depend on the days before them are outside of what the test assumes; their rows
 show by how much it fails then. `--svg` writes a picture of both results.
 """
@@ -32,6 +33,9 @@ HISTORY: Final = 28
 MOST_DAYS: Final = 14
 FALLS: Final = (0.01, 0.02, 0.05, 0.10)
 DAILY_RUNS: Final = 30
+_NORMAL_FROM: Final = 25
+_WEEKDAYS: Final = 5
+_HALF: Final = 0.5
 
 
 class Steady(msgspec.Struct, frozen=True):
@@ -110,7 +114,7 @@ class Results(msgspec.Struct, frozen=True):
 
 def binomial(random: Random, n: int, rate: float) -> int:
     """Draw a number of failures in `n` turns; a normal one if many are expected."""
-    if n * rate * (1 - rate) < 25:
+    if n * rate * (1 - rate) < _NORMAL_FROM:
         return sum(random.random() < rate for _ in range(n))
     return min(n, max(0, round(random.gauss(n * rate, sqrt(n * rate * (1 - rate))))))
 
@@ -122,7 +126,7 @@ def steady_days(kind: Steady, random: Random) -> list[Cluster]:
         n = kind.turns
         if kind.sizes == "growing":
             n += 3 * n * day // kind.days
-        elif kind.sizes == "weekly" and day % 7 > 4:
+        elif kind.sizes == "weekly" and day % 7 >= _WEEKDAYS:
             n //= 5
         rate = kind.rate
         if kind.spread:
@@ -137,7 +141,7 @@ def steady_days(kind: Steady, random: Random) -> list[Cluster]:
 
 def count_alarms(kind: Steady, series: int) -> tuple[Alarms, ...]:
     """Return how many of `series` series have an alarm, at each alpha."""
-    random = Random(kind.name)
+    random = Random(kind.name)  # noqa: S311 - can be repeated
     ps = [find_rise(steady_days(kind, random), str(each), DRAWS).p for each in range(series)]
     return tuple(_alarms(kind.name, alpha, ps) for alpha in ALPHAS)
 
@@ -150,7 +154,7 @@ def _alarms(name: str, alpha: float, ps: list[float]) -> Alarms:
 def count_daily_alarms(series: int) -> tuple[Alarms, ...]:
     """Return how many steady series have an alarm in any of the runs of 30 days."""
     kind = Steady("any of 30 daily runs", HISTORY + DAILY_RUNS - 1, 1_000, 0.05, 0.002)
-    random, ps = Random(kind.name), []
+    random, ps = Random(kind.name), []  # noqa: S311 - can be repeated
     for each in range(series):
         days = steady_days(kind, random)
         windows = (days[first : first + HISTORY] for first in range(DAILY_RUNS))
@@ -160,7 +164,7 @@ def count_daily_alarms(series: int) -> tuple[Alarms, ...]:
 
 def measure_delay(fall: float, turns: int, series: int) -> Delay:
     """Return how many days after a fall the alarm comes, if each day tests the days so far."""
-    random, firsts = Random(f"{fall} {turns}"), []
+    random, firsts = Random(f"{fall} {turns}"), []  # noqa: S311 - can be repeated
     for each in range(series):
         days = steady_days(Steady("", HISTORY, turns, 0.05, 0.002), random)
         after = steady_days(Steady("", MOST_DAYS, turns, 0.05 + fall, 0.002), random)
@@ -175,7 +179,7 @@ def measure_delay(fall: float, turns: int, series: int) -> Delay:
             )
         )
     found = tuple(sum(first <= day for first in firsts) / series for day in range(1, MOST_DAYS + 1))
-    median = next((day for day, share in enumerate(found, 1) if share >= 0.5), None)
+    median = next((day for day, share in enumerate(found, 1) if share >= _HALF), None)
     return Delay(fall, turns, found, median)
 
 
@@ -205,14 +209,17 @@ def lines(results: Results) -> Iterator[str]:
 
 
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+_SVG: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 340" font-family="sans-serif" '
+    'font-size="12" role="img" aria-label="False alarms and delay of harness drift">'
+)
 _TEXT: Final = '<text x="{}" y="{}" text-anchor="{}">{}</text>'
 
 
 def picture(results: Results) -> str:
     """Return both results as an SVG: alarms without a change, and those after a fall by day."""
     parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 900 340" font-family="sans-serif" '
-        'font-size="12" role="img" aria-label="False alarms and delay of harness drift">',
+        _SVG,
         '<rect width="900" height="340" fill="white"/>',
         _TEXT.format(20, 24, "start", "Alarms without a change (95 % interval)"),
         _TEXT.format(520, 24, "start", "Alarms by days after a fall from 95 %, 1,000 turns a day"),

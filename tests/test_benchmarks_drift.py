@@ -1,6 +1,6 @@
 """The benchmark of drift counts alarms and draws what it counted."""
 
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from benchmarks import drift as benchmark
 
@@ -15,7 +15,7 @@ def test_results_are_tables_and_a_picture() -> None:
     lines = list(benchmark.lines(results))
     assert lines[2].startswith("| few days | ")
     assert lines[-1].startswith("| 95 % to 85% | ")
-    ElementTree.fromstring(benchmark.picture(results))  # noqa: S314 - made by us
+    ET.fromstring(benchmark.picture(results))  # noqa: S314 - made by us
 
 
 def test_a_rate_with_memory_has_more_alarms() -> None:

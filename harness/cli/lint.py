@@ -80,8 +80,8 @@ def lint_command(
 ) -> int:
     """List the deviations of streams from the contract of their API, with their bytes.
 
-    CASSETTE is a file or a folder of cassettes. The level of a deviation is MUST if the reference of
-    the API forbids it or the stream has no clear meaning, SHOULD if clients are known to fail on
+    CASSETTE is a file or a folder of cassettes. The level of a deviation is MUST if the reference
+    of the API forbids it or the stream has no clear meaning, SHOULD if clients are known to fail on
     it, and MAY if the reference documents the form. The command exits with code 1 if there is a
     deviation with the level MUST, and with code 5 if no stream was judged.
     """

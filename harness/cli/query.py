@@ -37,10 +37,10 @@ _JSON: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=str)
 def query_command(sql: str, place: Path | None, style: str) -> None:
     """Print the answer of SQL, in DuckDB's dialect, about the rows of FOLDER or about RUN.
 
-    FOLDER is what `harness measure` wrote, by default reports/measure. Its tables are `turns`, which
-    has equal turns once, and `rows`. RUN is a file of `harness run`, and has the tables `results`,
-    `turns`, `conversations` and `findings`. The statement can read nothing else and change nothing.
-    `pretty` prints the first 200 rows.
+    FOLDER is what `harness measure` wrote, by default reports/measure. Its tables are `turns`,
+    which has equal turns once, and `rows`. RUN is a file of `harness run`, and has the tables
+    `results`, `turns`, `conversations` and `findings`. The statement can read nothing else and
+    change nothing. `pretty` prints the first 200 rows.
     """
     with _database(place or DEFAULT_ROWS) as database:
         answer = ask(database, sql)

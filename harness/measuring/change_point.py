@@ -1,17 +1,25 @@
 """Counts by day -> the day from which a failure rate is higher, and how sure that is.
 
 The statistic is the largest share of the variation between days that one rise explains, over all
-days on which it may begin: the maximally selected chi-square of a change in a binomial rate, divided
-by the chi-square of the days. The division cancels a variation between days that is larger than the
-binomial one, as in Worsley's test for a normal mean with unknown variance. The p-value is the share
-of simulated series without a change that reach the statistic, with the same days and a fixed seed. A
-day weighs as many turns as it has independent ones, so that a large day does not decide alone.
+days on which it may begin: the maximally selected chi-square of a change in a binomial rate,
+divided by the chi-square of the days. The division cancels a variation between days that is larger
+than the binomial one, as in Worsley's test for a normal mean with unknown variance. The p-value is
+the share of simulated series without a change that reach the statistic, with the same days and a
+fixed seed. A day weighs as many turns as it has independent ones, so that a large day does not
+decide alone. If failures are rare, the simulated series are the same days in other orders, which is
+exact if the order of days means nothing, also if failures come in bursts.
 
-Sources: R. Miller and D. Siegmund, "Maximally selected chi square statistics", Biometrics 38 (1982);
-K. J. Worsley, "The power of likelihood ratio and cumulative sum tests for a change in a binomial
-probability", Biometrika 70 (1983), and "On the likelihood ratio test for a shift in location of
-normal populations", JASA 74 (1979); J. Besag and P. Clifford, "Sequential Monte Carlo p-values",
-Biometrika 78 (1991), for when the simulation may stop.
+Sources:
+
+- R. Miller and D. Siegmund, "Maximally selected chi square statistics", Biometrics 38 (1982)
+- K. J. Worsley, "The power of likelihood ratio and cumulative sum tests for a change in a binomial
+  probability", Biometrika 70 (1983)
+- K. J. Worsley, "On the likelihood ratio test for a shift in location of normal populations",
+  JASA 74 (1979)
+- T. Hothorn and A. Zeileis, "Generalized maximally selected statistics", Biometrics 64 (2008), for
+  the permutation of days
+- J. Besag and P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78 (1991), for when the
+  simulation may stop
 """
 
 from bisect import bisect_left
@@ -28,6 +36,8 @@ from harness.runs.statistics import Cluster, intraclass_correlation
 # With fewer days, even a failure of every turn of the last one is not sure.
 FEWEST_DAYS: Final = 5
 DRAWS: Final = 9_999
+# With fewer failures a day, those that come in bursts look like a change.
+_FEW_FAILURES: Final = 5
 # Simulated series that reach the statistic, after which the p-value is exact enough.
 _REACHED: Final = 20
 # From this variance on, a binomial number is drawn as a rounded normal one.
@@ -65,11 +75,14 @@ def find_rise(days: Sequence[Cluster], seed: str, draws: int = DRAWS) -> Rise:
     failures = [day.k / effect for day, effect in zip(days, effects, strict=True)]
     counts = [day.n / effect for day, effect in zip(days, effects, strict=True)]
     explained, first = _Sizes(counts).explained(failures)
-    drawn = [max(1, round(n)) for n in counts]
-    sizes, series = _Sizes(drawn), _simulated(drawn, sum(failures) / sum(counts), Random(seed))
+    random = Random(seed)  # noqa: S311 - a simulation that can be repeated
+    if sum(day.k for day in days) < _FEW_FAILURES * len(days):
+        statistics = _permuted(failures, counts, random)
+    else:
+        statistics = _simulated(counts, sum(failures) / sum(counts), random)
     reached = 0
     for number in range(1, draws + 1):
-        reached += sizes.explained(next(series))[0] >= explained - _ROUNDING
+        reached += next(statistics) >= explained - _ROUNDING
         if reached == _REACHED:
             return Rise(first, explained, reached / number)
     return Rise(first, explained, (reached + 1) / (draws + 1))
@@ -109,12 +122,23 @@ class _Sizes:
         return most / varied, first
 
 
-def _simulated(sizes: Sequence[int], rate: float, random: Random) -> Iterator[list[float]]:
-    """Yield the failures of series whose days all have the same rate."""
-    tables = {n: _Binomial(n, rate) for n in set(sizes)}
-    days = [tables[n] for n in sizes]
+def _permuted(
+    failures: Sequence[float], counts: Sequence[float], random: Random
+) -> Iterator[float]:
+    """Yield the statistic of the same days in other orders."""
+    days = list(zip(failures, counts, strict=True))
     while True:
-        yield [day.draw(random) for day in days]
+        random.shuffle(days)
+        yield _Sizes([n for _, n in days]).explained([k for k, _ in days])[0]
+
+
+def _simulated(counts: Sequence[float], rate: float, random: Random) -> Iterator[float]:
+    """Yield the statistic of series whose days all have the same rate."""
+    drawn = [max(1, round(n)) for n in counts]
+    sizes, tables = _Sizes(drawn), {n: _Binomial(n, rate) for n in set(drawn)}
+    days = [tables[n] for n in drawn]
+    while True:
+        yield sizes.explained([day.draw(random) for day in days])[0]
 
 
 class _Binomial:

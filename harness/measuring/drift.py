@@ -4,10 +4,10 @@ A series is the turns of one model, prompt, provider or dialect, or all of them.
 adjusted for the number of tested series, so that the chance of any wrong alarm is at most `alpha`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -125,11 +125,6 @@ class DriftOptions(msgspec.Struct, frozen=True):
     least: float = 0.0
 
 
-# Turns of one day with the same request: how many, successes, parse_errors, how many such groups.
-_Group: TypeAlias = tuple[int, int, int, int]
-_Days: TypeAlias = Mapping[str, Sequence[_Group]]
-
-
 class _Series(msgspec.Struct, frozen=True):
     """A series before it is tested."""
 
@@ -157,7 +152,8 @@ class _Series(msgspec.Struct, frozen=True):
         groups = list(self.days.values())
         alike = intraclass_correlation(groups)
         before, after = (
-            [cluster for day in days for cluster in day] for days in (groups[:first], groups[first:])
+            [cluster for day in days for cluster in day]
+            for days in (groups[:first], groups[first:])
         )
         return _share(before, alike), _share(after, alike)
 
@@ -190,7 +186,8 @@ def _load(database: "DuckDBPyConnection", since: str) -> None:
     database.execute(
         "CREATE TEMP TABLE dated AS SELECT DISTINCT ON (digest, asked, model, time) "
         "CAST(day AS VARCHAR) AS day, provider, model, prompt, dialect, success, parse_errors, "
-        "signature, why, file, position, CASE WHEN asked = '' THEN digest ELSE asked END AS cluster "
+        "signature, why, file, position, "
+        "CASE WHEN asked = '' THEN digest ELSE asked END AS cluster "
         "FROM rows WHERE day IS NOT NULL AND day >= coalesce(TRY_CAST(? AS DATE), '-infinity') "
         "ORDER BY digest, asked, model, time, file, position",
         [since],

@@ -49,7 +49,9 @@ def open_rows(folder: Path) -> Iterator["DuckDBPyConnection"]:
                 found = {name for name, *_ in database.execute("DESCRIBE rows").fetchall()}
             except duckdb.Error as error:
                 text = str(error).partition("\n")[0]
-                raise UsageError(f"unreadable rows: {text}", where=str(folder), hint=_MAKE) from None
+                raise UsageError(
+                    f"unreadable rows: {text}", where=str(folder), hint=_MAKE
+                ) from None
             missing = sorted(COLUMNS.keys() - found)
             if missing:
                 what = f"expected the column {missing[0]!r}, found rows without it"

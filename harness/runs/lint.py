@@ -1,11 +1,12 @@
 """Cassettes -> what their streams violate of the contract of their API, according to the oracle.
 
-It judges servers, gateways and proxies, and no client. Each deviation has its bytes, its level, what
-the server must send instead, and the sources of that.
+It judges servers, gateways and proxies, and no client. Each deviation has its bytes, its level,
+what the server must send instead, and the sources of that.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from typing import Final
 
@@ -172,11 +173,8 @@ def _deviations(interaction: Interaction) -> list[Deviation]:
 def _event_offsets(body: bytes) -> list[int]:
     """Return the offsets of the events up to one that is too large."""
     offsets: list[int] = []
-    try:
-        for frame in iter_frames([body]):
-            offsets.append(frame.offset)  # noqa: PERF402 - those before an error count
-    except StreamError:
-        pass
+    with suppress(StreamError):
+        offsets.extend(frame.offset for frame in iter_frames([body]))
     return offsets
 
 

@@ -10,12 +10,12 @@ from tests.recording.paced_server import PacedServer
 
 CASSETTES = shipped.bundled_folder("cassettes")
 NULL_LATER = str(CASSETTES / "dashscope" / "qwen-plus" / "split-chunks-null.yaml")
-NO_INDEX = (
-    b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,'
-    b'"delta":{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":'
-    b'"get_weather","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}\n\n',
-    b"data: [DONE]\n\n",
+CHUNK = (
+    b'data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{'
+    b'"index":0,"delta":{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{'
+    b'"name":"get_weather","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}\n\n'
 )
+NO_INDEX = (CHUNK, b"data: [DONE]\n\n")
 
 
 def test_levels_decide_what_is_printed_and_the_exit_code(harness: Harness) -> None:

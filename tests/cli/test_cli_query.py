@@ -10,7 +10,10 @@ from tests.cli.conftest import Harness
 from tests.measuring.measuring_samples import A_ROW, a_folder, failed
 from tests.runs.runs_samples import a_result, a_run
 
-VALUES = "SELECT 'a\x1b[31m' AS x, NULL AS y, [1, 2] AS z, '=1+1' AS f, 1.50 AS d, DATE '2026-01-02' AS t"
+VALUES = (
+    "SELECT 'a\x1b[31m' AS x, NULL AS y, [1, 2] AS z, '=1+1' AS f, 1.50 AS d, "
+    "DATE '2026-01-02' AS t"
+)
 
 
 @pytest.fixture(name="folder")
@@ -36,7 +39,9 @@ def test_long_answers_are_complete_but_for_the_table(harness: Harness, folder: s
     shown = harness("query", "FROM range(450)", folder).out.splitlines()
     assert len(shown) == 202
     assert shown[-1].startswith("(200 rows, and more")
-    assert len(harness("query", "FROM range(450)", folder, "--format", "csv").out.splitlines()) == 451
+    assert (
+        len(harness("query", "FROM range(450)", folder, "--format", "csv").out.splitlines()) == 451
+    )
     assert len(harness("query", "FROM range(450)", folder, "--format", "json").json) == 450
     assert harness("query", "FROM turns WHERE false", folder, "--format", "json").json == []
 
@@ -48,7 +53,9 @@ def test_a_run_answers(harness: Harness, tmp_path: Path) -> None:
         writer.add(run.results[0])
         writer.finish()
     sql = "SELECT scenario FROM results"
-    assert json.loads(harness("query", sql, str(path), "--format", "json").out) == [{"scenario": "s"}]
+    assert json.loads(harness("query", sql, str(path), "--format", "json").out) == [
+        {"scenario": "s"}
+    ]
 
 
 @pytest.mark.parametrize(

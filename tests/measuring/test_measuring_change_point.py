@@ -45,7 +45,7 @@ def test_what_is_not_a_rise_is_not_found(failures: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("spread", [0.0, 0.02])
 def test_false_alarms_are_as_rare_as_alpha_says(spread: float) -> None:
     """Also if days differ by more than chance; a share of 20 % would be a clear fault."""
-    random = Random(1)
+    random = Random(1)  # noqa: S311 - a simulation
     alarms = 0
     for number in range(60):
         rates = [
@@ -60,6 +60,12 @@ def test_days_that_vary_much_hide_a_small_rise() -> None:
     wild = [0, 20, 1, 19, 0, 22, 1, 18, 2, 21]
     assert find_rise(days(*wild, 15, 16, 15), "seed", 499).p > 0.05
     assert find_rise(days(*STEADY, 15, 16, 15), "seed", 499).p < 0.01
+
+
+def test_one_burst_of_rare_failures_is_no_rise() -> None:
+    rare = [0, 0, 1, 0, 0, 0, 0, 1, 0, 0]
+    assert find_rise(days(*rare, 8), "seed", 499).p > 0.05
+    assert find_rise(days(*rare, 8, 9, 7), "seed", 999).p < 0.02
 
 
 @settings(max_examples=40, deadline=None)

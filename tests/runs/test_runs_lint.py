@@ -34,7 +34,7 @@ BAD = stream(
 )
 
 
-def lint(  # noqa: PLR0913 - the parts of an interaction
+def lint(
     body: bytes,
     dialect: str = "openai-chat",
     *,

@@ -33,7 +33,9 @@ def test_what_does_not_only_read_the_tables_is_refused(sql: str, text: str) -> N
 def test_a_run_answers() -> None:
     run = a_run([a_result("s", turns=(a_turn(), a_turn(1)))])
     with Questions(run) as questions:
-        answer = ask(questions.database, "SELECT normalizer, count(*) AS n FROM measured GROUP BY 1")
+        answer = ask(
+            questions.database, "SELECT normalizer, count(*) AS n FROM measured GROUP BY 1"
+        )
         assert answer.columns == ("normalizer", "n")
         assert list(answer.rows) in ([("reference", 2)], [])
         many = ask(questions.database, "FROM range(2500)")
@@ -43,6 +45,7 @@ def test_a_run_answers() -> None:
 def test_an_interrupt_stays_one() -> None:
     class Interrupted:
         def extract_statements(self, sql: str) -> list[object]:
+            del sql
             raise duckdb.InterruptException("INTERRUPT Error: Interrupted!")
 
     with pytest.raises(KeyboardInterrupt):
