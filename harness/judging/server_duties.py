@@ -23,7 +23,7 @@ class ServerDuty(File, frozen=True):
         level: MUST if the reference of the API requires it or the meaning is lost, SHOULD if
             clients fail on the quirk, MAY if the reference documents it.
         send: one or two sentences to the developer of the server.
-        ambiguous: the level if the quirk leaves open what the calls are or how the turn ended.
+        ambiguous: the level if it is unclear what the calls are or how the turn ended.
         dialects: other levels in single APIs.
     """
 

@@ -30,7 +30,7 @@ _NO_STREAM: Final = "JSON-FOR-STREAM"
 # What one document does not have, whatever was requested.
 _OF_STREAMS: Final = frozenset(("NDJSON-NO-FINAL-NEWLINE", "SSE-DONE-MISSING"))
 _FIRST_ERROR_STATUS: Final = 400
-# The one deviation of a response with an error status, whose body is no stream.
+# The one deviation of a response with an error status, whose body is not a stream.
 _OF_ERRORS: Final = "HTTP-HTML-BODY"
 
 
@@ -44,7 +44,7 @@ class LintFinding(msgspec.Struct, frozen=True):
         level: of the duty that it violates; MAY is a form that the API documents.
         severity: what happens in a client that does not expect it.
         send: what the server must send instead.
-        ambiguous: it leaves open what the calls are or how the turn ended.
+        ambiguous: it is unclear what the calls are or how the turn ended.
         offset: byte of the event in the body.
         bytes: of the event as text, the first 300; those that are not UTF-8 as `\xFF`.
         sources: URLs of the reference of the API, and of reports.

@@ -18,7 +18,8 @@ def days(*failures: int, n: int = 100) -> list[Cluster]:
 
 def test_a_clear_rise_is_found_on_its_day() -> None:
     found = find_rise(days(*STEADY, 30, 32, 29), "seed")
-    assert (found.first, found.p) == (10, pytest.approx(0.0001))
+    assert found.first == 10
+    assert found.p == pytest.approx(0.0001)
     assert 0.9 < found.explained <= 1
 
 
