@@ -197,8 +197,8 @@ def lines(results: Results) -> Iterator[str]:
     yield f"| series without a change | {' | '.join(f'`--alpha {it}`' for it in ALPHAS)} |"
     yield f"|---|{'---|' * len(ALPHAS)}"
     for name, found in groupby(results.alarms, key=lambda it: it.name):
-        shares = (f"{it.alarms / it.series:.1%} ({it.low:.1%} to {it.high:.1%})" for it in found)
-        yield f"| {name} | {' | '.join(shares)} |"
+        cells = (f"{it.alarms / it.series:.1%} ({it.low:.1%} to {it.high:.1%})" for it in found)
+        yield f"| {name} | {' | '.join(cells)} |"
     yield ""
     yield "| fall of the success rate | after 1 day | 2 days | 7 days | 14 days | median |"
     yield "|---|---|---|---|---|---|"
@@ -231,8 +231,8 @@ def picture(results: Results) -> str:
 
 
 def _alarm_marks(alarms: tuple[Alarms, ...]) -> Iterator[str]:
-    left, width, most = 230, 230, 0.55
-    for percent in (0, 10, 20, 30, 40, 50):
+    left, width, most = 230, 230, 0.65
+    for percent in (0, 10, 20, 30, 40, 50, 60):
         x = left + width * percent / 100 / most
         yield f'<line x1="{x:.1f}" y1="40" x2="{x:.1f}" y2="310" stroke="#cccccc"/>'
         yield _TEXT.format(f"{x:.1f}", 326, "middle", f"{percent} %")

@@ -38,8 +38,12 @@ def open_rows(folder: Path) -> Iterator["DuckDBPyConnection"]:
         import duckdb  # noqa: PLC0415 - slow to import
 
     with TemporaryDirectory(prefix="harness-") as spilled:
-        options = {"threads": 1, "memory_limit": MEMORY, "temp_directory": spilled, **ISOLATED}
-        with duckdb.connect(":memory:", config=options) as database:
+        limits: dict[str, str | bool | int | float | list[str]] = {
+            "threads": 1,
+            "memory_limit": MEMORY,
+            "temp_directory": spilled,
+        }
+        with duckdb.connect(":memory:", config=limits | ISOLATED) as database:
             database.execute(f"SET allowed_paths = {_sql_list(files)}")
             try:
                 database.execute(
