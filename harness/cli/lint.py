@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
+from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
 from harness.cli.options import dialect_option, echo_result, format_option, output_option
 from harness.cli.record import (
     PATHS,
@@ -16,7 +16,7 @@ from harness.cli.record import (
     iter_recorded,
     parse_headers,
 )
-from harness.errors import UsageError
+from harness.errors import UnreadableError, UsageError
 from harness.judging.catalogue import load_catalogue
 from harness.judging.results import LEVELS, Level
 from harness.recording.prompt_set import PromptEntry, load_prompts
@@ -83,16 +83,20 @@ def lint_command(
     CASSETTE is a file or a folder of cassettes. The level of a deviation is MUST if the reference
     of the API forbids it or the stream has no clear meaning, SHOULD if clients are known to fail on
     it, and MAY if the reference documents the form. The command exits with code 1 if there is a
-    deviation with the level MUST, and with code 5 if no stream was judged.
+    deviation with the level MUST, with code 2 if a file cannot be used, and with code 5 if no
+    stream was judged.
     """
     if bool(paths) == bool(url):
         raise UsageError("expected either cassettes or --url", hint="Run `harness lint --help`.")
     files = list(_files(paths)) if paths else list(_recorded(url, dialect, **sending))
     catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
-    found = lint_cassettes(_loaded(files, dialect), catalogue, level)
+    unreadable: list[Path] = []
+    found = lint_cassettes(_loaded(files, dialect, unreadable), catalogue, level)
     echo_result(style, found, _markdown(found) if style == "markdown" else _lines(found))
     if found.with_level("MUST"):
         return EXIT_GATE_FAILED
+    if unreadable:
+        return EXIT_USAGE
     return 0 if found.streams else EXIT_NOTHING_SELECTED
 
 
@@ -104,9 +108,17 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             yield path
 
 
-def _loaded(files: Sequence[Path], dialect: str | None) -> Iterator[tuple[str, Cassette]]:
+def _loaded(
+    files: Sequence[Path], dialect: str | None, unreadable: list[Path]
+) -> Iterator[tuple[str, Cassette]]:
+    """Yield the cassettes that can be read; print what is wrong with the others, and add them."""
     for path in files:
-        cassette = load_cassette(path)
+        try:
+            cassette = load_cassette(path)
+        except UnreadableError as error:
+            print_error(error)
+            unreadable.append(path)
+            continue
         yield str(path), cassette.with_each(dialect=dialect) if dialect else cassette
 
 
@@ -156,7 +168,7 @@ def _lines(found: LintReport) -> Iterator[str]:
         yield f"        {first.send}"
         yield f"        {first.sources[0]}"
     for skipped in found.skipped:
-        yield f"not judged: {plain(skipped.place)}#{skipped.interaction}: {skipped.why}"
+        yield f"not judged: {plain(skipped.place)}#{skipped.interaction}: {plain(skipped.why)}"
     yield _summary(found)
 
 

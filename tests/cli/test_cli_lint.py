@@ -1,5 +1,6 @@
 """`harness lint`: the gate of people who build servers."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,11 @@ def test_nothing_to_judge_exits_with_5_and_wrong_use_with_2(
     harness: Harness, tmp_path: Path
 ) -> None:
     assert harness("lint", str(tmp_path)).code == 5
+    (tmp_path / "damaged.yaml").write_text("interactions: 5")
+    shutil.copy(NULL_LATER, tmp_path)
+    left = harness("lint", str(tmp_path))
+    assert (left.code, "damaged.yaml" in left.err) == (2, True)
+    assert "DELTA-ID-NULL-LATER" in left.out
     assert "expected either cassettes or --url" in harness("lint").err
     left = harness("lint", "--url", "http://127.0.0.1:9", "--dialect", "gemini")
     assert left.code == 2
