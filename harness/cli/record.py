@@ -21,7 +21,7 @@ from harness.cli.refresh import refresh, with_recovered
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import HarnessError, UsageError
 from harness.judging.scenario_file import load_scenario
-from harness.recording.prompt_set import load_prompts, prompt_requests
+from harness.recording.prompt_set import PromptEntry, load_prompts, prompt_requests
 from harness.recording.proxy import RecordingProxy, parse_upstream
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.options import MODES, RecordingLabels, RecordMode
@@ -39,7 +39,7 @@ from harness.wire.interaction import Headers, Request
 _SAVE_SECONDS: Final = 5.0
 _SAVE_SHARE: Final = 10.0
 # Path of the API of each dialect on a server.
-_PATHS: Final = {row.name: row.record_path for row in DIALECTS.values() if row.record_path}
+PATHS: Final = {row.name: row.record_path for row in DIALECTS.values() if row.record_path}
 
 
 class RecordOptions(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class RecordOptions(msgspec.Struct, frozen=True):
 
 
 # The id, which names the cassette, the request, and the labels that the cassette gets.
-_LabelledRequest: TypeAlias = tuple[str, Request, RecordingLabels]
+LabelledRequest: TypeAlias = tuple[str, Request, RecordingLabels]
 
 
 @click.command("record")
@@ -75,7 +75,7 @@ _LabelledRequest: TypeAlias = tuple[str, Request, RecordingLabels]
 @click.option("--model", default="", help="Model to request. Default: that of the scenario.")
 @click.option(
     "--dialect",
-    type=click.Choice(sorted(_PATHS)),
+    type=click.Choice(sorted(PATHS)),
     default="openai-chat",
     show_default=True,
     help="API to send requests to.",
@@ -149,7 +149,7 @@ def record_command(  # noqa: PLR0913 - one argument for each option
             hint="Run harness record URL --prompts FILE, or "
             "harness record --proxy 8080 --upstream URL.",
         )
-    sent, allow_in_ci = tuple(_parse_headers(headers, key_env)), rest["allow_in_ci"]
+    sent, allow_in_ci = tuple(parse_headers(headers, key_env)), rest["allow_in_ci"]
     if again is not None:
         return refresh(again, upstream, sent, write=write, allow_in_ci=allow_in_ci)
     about = RecordingLabels(provider=provider, model=rest["model"], source=source)
@@ -159,13 +159,22 @@ def record_command(  # noqa: PLR0913 - one argument for each option
         parse_upstream(upstream)
         recorder = Recorder(path, mode=mode, labels=about, allow_in_ci=allow_in_ci)
         return _serve_proxy(with_recovered(recorder), upstream, proxy)
-    check_address(url)
-    if urlsplit(url).path in {"", "/"}:
-        url = urlunsplit(urlsplit(url)._replace(path=_PATHS[rest["dialect"]]))
+    url = api_address(url, rest["dialect"])
     members = dict(map(_parse_option, options))
     about = msgspec.structs.replace(about, dialect=rest["dialect"])
     config = RecordOptions(url=url, headers=sent, options=members, about=about, **rest)
     return _record_requests(config, prompts, scenario)
+
+
+def api_address(url: str, dialect: str) -> str:
+    """Return the address of the API of a dialect at a server, or `url` if it has a path.
+
+    Raises:
+        UsageError: it is not the address of an HTTP server.
+    """
+    check_address(url)
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=PATHS[dialect])) if parts.path in {"", "/"} else url
 
 
 def _record_requests(config: RecordOptions, prompts: Path | None, scenario: str) -> int:
@@ -173,21 +182,32 @@ def _record_requests(config: RecordOptions, prompts: Path | None, scenario: str)
         raise UsageError(
             "expected either --prompts FILE or --scenario ID", hint="Choose the requests to send."
         )
-    found = _prompt_requests(config, prompts) if prompts else _scenario_requests(config, scenario)
-    requests = tuple(found)
+    found = (
+        iter_prompt_requests(config, load_prompts(prompts))
+        if prompts
+        else _scenario_requests(config, scenario)
+    )
+    for _, line in iter_recorded(config, tuple(found)):
+        click.echo(line)
+    return 0
+
+
+def iter_recorded(
+    config: RecordOptions, requests: Sequence[LabelledRequest]
+) -> Iterator[tuple[Path, str]]:
+    """Send requests, and yield the cassette of each and a line with the result."""
     count = len(requests) * config.repeat
     place = marked(scrub_address(config.url))
     click.echo(f"connecting to {place}: {pluralize(count, 'request')}", err=True)
     for turn in range(config.repeat):
         for each in requests:
-            click.echo(_record_one(config, *each, f"-{turn + 1}" if config.repeat > 1 else ""))
-    return 0
+            yield _record_one(config, *each, f"-{turn + 1}" if config.repeat > 1 else "")
 
 
 def _record_one(
     config: RecordOptions, own: str, request: Request, about: RecordingLabels, suffix: str
-) -> str:
-    """Send one request, write its cassette and scenario, and return a line with the result."""
+) -> tuple[Path, str]:
+    """Send one request, write its cassette and scenario, and return its path and a line."""
     name = safe_name(own) + suffix
     headers = (("content-type", "application/json"), ("accept-encoding", "identity"))
     sent = msgspec.structs.replace(request, headers=(*headers, *config.headers))
@@ -200,18 +220,20 @@ def _record_one(
     if config.scenarios is not None:
         write_scenario(cassette, config.scenarios / f"{name}.yaml")
     broken = "" if ended == "complete" else f", {ended}"
-    return marked(f"{path}: status {answer.head.status}, {size} bytes{broken}")
+    return path, marked(f"{path}: status {answer.head.status}, {size} bytes{broken}")
 
 
-def _prompt_requests(config: RecordOptions, path: Path) -> Iterator[_LabelledRequest]:
-    prompts = load_prompts(path)
+def iter_prompt_requests(
+    config: RecordOptions, prompts: Sequence[PromptEntry]
+) -> Iterator[LabelledRequest]:
+    """Yield the requests with these prompts."""
     api = (config.url, config.dialect, config.model)
     for entry, request in prompt_requests(prompts, *api, config.options):
         labels = {"prompt": entry.prompt, "tools": entry.described_tools}
         yield entry.id, request, msgspec.structs.replace(config.about, **labels)
 
 
-def _scenario_requests(config: RecordOptions, name: str) -> Iterator[_LabelledRequest]:
+def _scenario_requests(config: RecordOptions, name: str) -> Iterator[LabelledRequest]:
     """Yield the requests of the cassette of a scenario, addressed to this server."""
     root = bundled_folder("scenarios")
     path = Path(name) if Path(name).is_file() else root / f"{name}.yaml"
@@ -292,7 +314,12 @@ def _summary_lines(recorder: Recorder) -> Iterator[str]:
         yield f"{count:>8}  {what}"
 
 
-def _parse_headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
+def parse_headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
+    """Yield the headers of the options --header and --key-env.
+
+    Raises:
+        UsageError: one has no colon, or the variable is not set.
+    """
     for each in given:
         name, colon, value = each.partition(":")
         if not colon or not name.strip():

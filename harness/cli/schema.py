@@ -11,6 +11,7 @@ from harness.judging import scenario_file
 from harness.judging.case import Case
 from harness.judging.conversations.case import ConversationCase
 from harness.judging.results import Result
+from harness.measuring.drift import Drift
 from harness.normalizers.client.lines import Line, Reply
 from harness.project import Table
 from harness.reporting.text.files import Badge
@@ -18,6 +19,7 @@ from harness.runs.baseline import Baseline
 from harness.runs.compare import Comparison
 from harness.runs.expectations import ExpectationsFile
 from harness.runs.gate import Gate, RunSummary
+from harness.runs.lint import LintReport
 from harness.runs.run import Footer, Header
 from harness.runs.text_fixtures import TextFixture
 
@@ -52,6 +54,8 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "baseline": lambda: msgspec.json.schema(Baseline),
     "client-protocol": client_protocol_schema,
     "text-fixture": lambda: msgspec.json.schema(TextFixture),
+    "drift": lambda: msgspec.json.schema(Drift),
+    "lint": lambda: msgspec.json.schema(LintReport),
     "badge": lambda: msgspec.json.schema(Badge),
 }
 

@@ -237,7 +237,7 @@ def _reason_of_unread(interaction: Interaction) -> str:
 
 def _reason_of_plain(interaction: Interaction) -> str:
     """Return why a response without events is skipped, or ""."""
-    streams = _asked_for_stream(interaction)
+    streams = asked_for_stream(interaction)
     if streams is False:
         return "the request was not for a stream"
     return "empty response to an unknown request" if not streams and not interaction.body else ""
@@ -251,7 +251,7 @@ def _is_plain(body: bytes) -> bool:
     return len(list(islice(iter_frames([body]), 2))) < 2  # noqa: PLR2004 - one is a document, two are events
 
 
-def _asked_for_stream(interaction: Interaction) -> bool | None:
+def asked_for_stream(interaction: Interaction) -> bool | None:
     """Return whether the request is for a stream; None if it was not recorded."""
     request = interaction.request
     path = request.uri.partition("?")[0]

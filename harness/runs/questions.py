@@ -32,6 +32,7 @@ from harness.runs.answers import (
 )
 from harness.runs.pool import defer_interrupts
 from harness.runs.run import Run
+from harness.runs.sql import ISOLATED, SEALED
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import encodable
 
@@ -41,13 +42,6 @@ if TYPE_CHECKING:
 Axis = Literal["model", "prompt", "model x prompt"]
 AXES: Final[tuple[Axis, ...]] = get_args(Axis)
 TurnMetric = Literal["success", "parse_error"]
-
-_SEALED = {
-    "enable_external_access": "false",
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "lock_configuration": "true",
-}
 
 
 @cache
@@ -114,7 +108,7 @@ def _sealed_database() -> "DuckDBPyConnection":
     with defer_interrupts():  # one during its import would abort the process
         import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
 
-        return duckdb.connect(":memory:", config=dict(_SEALED))
+        return duckdb.connect(":memory:", config={**ISOLATED, **SEALED})
 
 
 class Questions:
@@ -139,6 +133,11 @@ class Questions:
 
     def __exit__(self, *_raised: object) -> None:
         self._database.close()
+
+    @property
+    def database(self) -> "DuckDBPyConnection":
+        """The tables, for queries of the user; see `harness.runs.sql`."""
+        return self._database
 
     def outcome_counts(self) -> dict[str, dict[str, int]]:
         """Return normalizer -> outcome -> number of cells, the worst outcome first."""

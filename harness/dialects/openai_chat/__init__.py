@@ -15,6 +15,7 @@ from . import build_request, oracle, parse_request, read, write
 DIALECT = Dialect(
     name="openai-chat",
     title="OpenAI chat completions, as many providers implement it",
+    reference="https://platform.openai.com/docs/api-reference/chat-streaming/streaming",
     read=read.read,
     write=write.write,
     writer_options=write.WriterOptions,

@@ -15,6 +15,7 @@ from . import build_request, oracle, parse_request, read, write
 DIALECT = Dialect(
     name="openai-completions",
     title="OpenAI legacy completions",
+    reference="https://platform.openai.com/docs/api-reference/completions",
     read=read.read,
     write=write.write,
     writer_options=write.WriterOptions,

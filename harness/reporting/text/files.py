@@ -84,10 +84,13 @@ def _turn(result: Result, turn: TurnFacts) -> Iterator[object]:
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    return csv_rows((head, *rows))
+
+
+def csv_rows(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows as CSV whose cells neither a terminal nor a spreadsheet executes."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(map(_csv_value, row) for row in rows)
+    csv.writer(out, lineterminator="\n").writerows(map(_csv_value, row) for row in rows)
     return out.getvalue()
 
 
@@ -95,7 +98,7 @@ def _csv_value(value: object) -> str:
     """Return `value` as text; an apostrophe precedes text that a spreadsheet would compute."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int):
+    if isinstance(value, int | float):
         return str(value)
     text = marked(str(value))
     return f"'{text}" if text.startswith(_FORMULA) else text

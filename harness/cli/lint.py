@@ -1,0 +1,214 @@
+"""`harness lint`: what the streams of a server violate of the contract of its API."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
+from harness.cli.options import dialect_option, echo_result, format_option, output_option
+from harness.cli.record import (
+    PATHS,
+    RecordOptions,
+    api_address,
+    iter_prompt_requests,
+    iter_recorded,
+    parse_headers,
+)
+from harness.errors import UnreadableError, UsageError
+from harness.judging.catalogue import load_catalogue
+from harness.judging.results import LEVELS, Level
+from harness.recording.prompt_set import PromptEntry, load_prompts
+from harness.recording.recorder.options import RecordingLabels
+from harness.reporting.visible import markdown_code, markdown_table, markdown_text, marked, plain
+from harness.runs.lint import LintFinding, LintReport, lint_cassettes
+from harness.runs.run import pluralize
+from harness.shipped import bundled_folder
+from harness.turns.turn import Tool
+from harness.wire.cassette import Cassette
+from harness.wire.cassette_file import load_cassette
+
+_SUFFIXES: Final = (".yaml", ".yml")
+_WEATHER: Final = Tool(
+    "get_weather",
+    "Get the weather of a city.",
+    {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+)
+# What a server is asked without --prompts.
+_PROMPTS: Final = (
+    PromptEntry("text", "Name three rivers of Europe."),
+    PromptEntry("call", "What is the weather in Oslo?", tools=(_WEATHER,)),
+    PromptEntry("two-calls", "What is the weather in Oslo and in Łódź?", tools=(_WEATHER,)),
+)
+
+
+@click.command("lint")
+@click.argument(
+    "paths", nargs=-1, type=click.Path(path_type=Path, exists=True), metavar="[CASSETTE]..."
+)
+@click.option("--url", default="", help="Record streams of this server, and judge those.")
+@click.option("--model", default="", help="Model to request with --url.")
+@click.option(
+    "--prompts",
+    type=click.Path(path_type=Path),
+    help="File of prompts to send with --url. Default: a text, a call and two calls.",
+)
+@click.option(
+    "--header", "headers", multiple=True, metavar="NAME:VALUE", help="Header to send. Repeatable."
+)
+@click.option("--key-env", default="", metavar="NAME", help="Variable with the bearer key.")
+@output_option("Folder for the cassettes of --url.", default="recorded/lint")
+@click.option("--allow-in-ci", is_flag=True, help="Connect to --url even if CI is set.")
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    default="SHOULD",
+    show_default=True,
+    help="Lowest level to report. MAY includes the forms that the reference documents.",
+)
+@dialect_option("Judge by the contract of this API; with --url, send its requests.")
+@format_option("pretty", "json", "markdown")
+def lint_command(
+    paths: tuple[Path, ...],
+    *,
+    url: str,
+    dialect: str | None,
+    level: Level,
+    style: str,
+    **sending: Any,  # noqa: ANN401 - `_recorded` has their types
+) -> int:
+    """List the deviations of streams from the contract of their API, with their bytes.
+
+    CASSETTE is a file or a folder of cassettes. The level of a deviation is MUST if the reference
+    of the API forbids it or the stream has no clear meaning, SHOULD if clients are known to fail on
+    it, and MAY if the reference documents the form. The command exits with code 1 if there is a
+    deviation with the level MUST, with code 2 if a file cannot be used, and with code 5 if no
+    stream was judged.
+    """
+    if bool(paths) == bool(url):
+        raise UsageError("expected either cassettes or --url", hint="Run `harness lint --help`.")
+    files = list(_files(paths)) if paths else list(_recorded(url, dialect, **sending))
+    catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
+    unreadable: list[Path] = []
+    found = lint_cassettes(_loaded(files, dialect, unreadable), catalogue, level)
+    echo_result(style, found, _markdown(found) if style == "markdown" else _lines(found))
+    if found.with_level("MUST"):
+        return EXIT_GATE_FAILED
+    if unreadable:
+        return EXIT_USAGE
+    return 0 if found.streams else EXIT_NOTHING_SELECTED
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES)
+        else:
+            yield path
+
+
+def _loaded(
+    files: Sequence[Path], dialect: str | None, unreadable: list[Path]
+) -> Iterator[tuple[str, Cassette]]:
+    """Yield the cassettes that can be read; print what is wrong with the others, and add them."""
+    for path in files:
+        try:
+            cassette = load_cassette(path)
+        except UnreadableError as error:
+            print_error(error)
+            unreadable.append(path)
+            continue
+        yield str(path), cassette.with_each(dialect=dialect) if dialect else cassette
+
+
+def _recorded(  # noqa: PLR0913 - one argument for each option
+    url: str,
+    dialect: str | None,
+    *,
+    model: str,
+    prompts: Path | None,
+    headers: Sequence[str],
+    key_env: str,
+    output: Path,
+    allow_in_ci: bool,
+) -> Iterator[Path]:
+    api = dialect or "openai-chat"
+    if api not in PATHS:
+        known = ", ".join(sorted(PATHS))
+        raise UsageError(
+            f"cannot send requests of the dialect {api!r}",
+            where="--dialect",
+            hint=f"Record with `harness record --proxy`, or choose one of: {known}.",
+        )
+    config = RecordOptions(
+        url=api_address(url, api),
+        dialect=api,
+        model=model,
+        headers=tuple(parse_headers(headers, key_env)),
+        options={},
+        about=RecordingLabels(model=model, dialect=api),
+        output=output,
+        scenarios=None,
+        repeat=1,
+        allow_in_ci=allow_in_ci,
+    )
+    requests = iter_prompt_requests(config, load_prompts(prompts) if prompts else _PROMPTS)
+    for path, line in iter_recorded(config, tuple(requests)):
+        click.echo(line, err=True)
+        yield path
+
+
+def _lines(found: LintReport) -> Iterator[str]:
+    for first, count in _grouped(found):
+        unclear = ", ambiguous" if first.ambiguous else ""
+        yield f"{first.level:<6}  {first.quirk}: {first.title} ({first.severity}{unclear})"
+        yield f"        {pluralize(count, 'stream')}, the first {_place(first)}:"
+        yield f"        {marked(first.bytes)}"
+        yield f"        {first.send}"
+        yield f"        {first.sources[0]}"
+    for skipped in found.skipped:
+        yield f"not judged: {plain(skipped.place)}#{skipped.interaction}: {plain(skipped.why)}"
+    yield _summary(found)
+
+
+def _grouped(found: LintReport) -> Iterator[tuple[LintFinding, int]]:
+    """Yield the first finding of each kind in the order of levels, and their number."""
+    groups: dict[tuple[str, str, str, bool], list[LintFinding]] = {}
+    for each in found.findings:
+        key = (each.level, each.quirk, each.dialect, each.ambiguous)
+        groups.setdefault(key, []).append(each)
+    yield from ((group[0], len(group)) for group in groups.values())
+
+
+def _place(finding: LintFinding) -> str:
+    where = f"{plain(finding.place)}#{finding.interaction}"
+    return f"{where} ({finding.dialect}) at byte {finding.offset}"
+
+
+def _summary(found: LintReport) -> str:
+    counts = ", ".join(
+        f"{len(found.with_level(level))} {level}" for level in LEVELS if found.with_level(level)
+    )
+    skipped = f", {len(found.skipped)} not judged" if found.skipped else ""
+    return f"{pluralize(found.streams, 'stream')}{skipped}: {counts or 'no deviations'}"
+
+
+def _markdown(found: LintReport) -> Iterator[str]:
+    yield f"**{_summary(found)}**"
+    if found.findings:
+        yield ""
+        yield markdown_table(
+            ("level", "deviation", "streams", "first", "bytes", "send instead"),
+            (
+                (
+                    first.level,
+                    f"{markdown_code(first.quirk)} {markdown_text(first.title)}",
+                    str(count),
+                    markdown_text(_place(first)),
+                    markdown_code(first.bytes).replace("|", "\\|"),
+                    f"{first.send} ([reference]({first.sources[0]}))",
+                )
+                for first, count in _grouped(found)
+            ),
+        )
