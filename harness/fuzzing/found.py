@@ -283,7 +283,8 @@ class FuzzReport(msgspec.Struct, frozen=True):
     Fields:
         examples: inputs that were judged.
         chunkings: replays that this took.
-        interrupted: the user stopped the search. crashed: processes that an input killed.
+        interrupted: the user stopped the search. crashed: processes that an input killed, or in
+            which the harness failed; trace: the traceback of one of these, or "".
         seeds: unchanged seeds that were judged.
         everywhere: rule and path, without the numbers, of what every one of them shows.
         unsaved: why the findings could not be saved, or "".
@@ -294,6 +295,7 @@ class FuzzReport(msgspec.Struct, frozen=True):
     chunkings: int = 0
     interrupted: bool = False
     crashed: int = 0
+    trace: str = ""
     seeds: int = 0
     everywhere: frozenset[RuleAndPath] = frozenset()
     unsaved: str = ""

@@ -21,7 +21,7 @@ from harness.judging.cause import cause_of
 from harness.judging.results import ConversationFacts, Level, Outcome, Result
 from harness.judging.scenario import area_of
 from harness.project import GateRule, Metric
-from harness.runs.pool import defer_interrupts
+from harness.runs.interruption import defer_interrupts
 from harness.runs.run import Run
 from harness.runs.statistics import Cluster
 from harness.turns.exact_json import encodable

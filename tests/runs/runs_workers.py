@@ -3,7 +3,6 @@
 Run as a script, it executes jobs in parallel and prints what came of them.
 """
 
-import concurrent.futures.process
 import itertools
 import os
 import signal
@@ -12,6 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import msgspec
@@ -47,13 +47,13 @@ def _misbehave(job: Job) -> None:
     match job.normalizer:
         case "unstoppable":
             process_limits.GRACE_SECONDS = process_limits._RENEWED_AFTER = 0.1  # type: ignore[misc]
-            process_limits.watch()
+            process_limits.watch(lambda _seconds: None)
             deque(itertools.count(), maxlen=0)  # a loop in C that no signal handler interrupts
         case "starts-a-thread":
             threading.Thread(target=time.sleep, args=(3_600,)).start()
         case "cannot-send-its-result":
             threading.Thread(target=time.sleep, args=(3_600,)).start()
-            concurrent.futures.process._sendback_result = _no_memory
+            Connection.send_bytes = _no_memory  # type: ignore[method-assign]
         case "starts-a-process" | "starts-a-process-in-a-session":
             process = subprocess.Popen(
                 [sys.executable, "-c", LEFT_RUNNING, job.subject.roots[0]],

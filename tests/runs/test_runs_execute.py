@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from harness.errors import StreamError, UnreadableError
 from harness.judging.results import Outcome, Result
 from harness.runs import pool
+from harness.runs.batch import WorkerError
 from harness.runs.execute import DIED, Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
-from harness.runs.pool import WorkerError
 from harness.runs.run import AnyCase
 from tests.runs.runs_workers import a_plan, crashed, worker
 
@@ -94,26 +94,20 @@ def test_execute_without_jobs(listener: Listener, parallel: int) -> None:
     assert listener.run((), parallel) == Progress(0, 0)
 
 
-class CountingExecutor(ProcessPoolExecutor):
-    """Remembers the largest number of batches that were in flight."""
-
-    most = 0
-
-    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - those of the base class
-        super().__init__(*args, **options)
-        self.flying: list[Future[Any]] = []
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - the signature of Executor.submit
-        self.flying = [future for future in self.flying if not future.done()]
-        self.flying.append(super().submit(fn, *args, **kwargs))
-        type(self).most = max(self.most, len(self.flying))
-        return self.flying[-1]
-
-
 def test_few_batches_are_in_flight(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "ProcessPoolExecutor", CountingExecutor)
+    flying: list[Future[Any]] = []
+    counts: list[int] = []
+    submit = pool.Pool.submit
+
+    def counted(self: pool.Pool, *arguments: Any) -> Future[Any]:  # noqa: ANN401 - of any kind
+        flying[:] = [future for future in flying if not future.done()]
+        flying.append(submit(self, *arguments))
+        counts.append(len(flying))
+        return flying[-1]
+
+    monkeypatch.setattr(pool.Pool, "submit", counted)
     listener.run(a_plan(50, "slow"), 2)
-    assert 2 <= CountingExecutor.most <= 4
+    assert 2 <= max(counts) <= 4
 
 
 def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) -> None:

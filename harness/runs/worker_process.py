@@ -1,0 +1,144 @@
+"""One worker process, as its parent sees it: a connection, and limits that are kept from outside.
+
+The parent does not depend on anything that runs in the process. A client may stop it, close or fill
+its connection, or remove the watchdog: when its time is over, the process is killed.
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import connection
+from multiprocessing.context import BaseContext
+from pathlib import Path
+from typing import Any, Final
+
+from harness.runs.batch import ALLOW, Batch, decode_batch, decode_seconds, serve_batches
+from harness.runs.descendants import Descendants, kill_group, server_of
+from harness.runs.interruption import block_interrupts
+
+ENDED: Final = (
+    "its process ended (killed, segmentation fault, os._exit, or code that no deadline can stop)"
+)
+# Either the client has changed what it shares with the harness, or the harness has a bug.
+FAILED: Final = (
+    "the harness failed in the process of the client, which may have changed modules or classes; "
+    "its output ends with the traceback"
+)
+# For a process to start and to load what its first job names, also on a busy machine.
+_START_SECONDS: Final = 90.0
+# The watchdog in the process comes first, because it prints where the code is.
+_LATER_SECONDS: Final = 10.0
+# The limit of a body of 64 MiB is 34 minutes.
+_MOST_SECONDS: Final = 3_600.0
+_MOST_BYTES: Final = 1 << 30
+_POLL_SECONDS: Final = 0.1
+# Held while a process starts: until then, it is not in `multiprocessing.active_children`.
+STARTING: Final = threading.Lock()
+
+
+class ProcessEnded(Exception):
+    """A worker process ended, or had to be killed, before it returned its batch."""
+
+
+class WorkerProcess:
+    """A process that runs one batch after another; used by one thread, but for `kill`."""
+
+    def __init__(self, context: BaseContext, folder: Path) -> None:
+        self._connection, theirs = context.Pipe()
+        arguments = (theirs, dict(os.environ), folder)
+        self._process = context.Process(target=serve_batches, args=arguments)  # type: ignore[attr-defined]  # of each context
+        with STARTING, block_interrupts():  # the process must not receive them
+            self._process.start()
+        theirs.close()
+        self.server = server_of(self.id)
+        self._identity = os.pidfd_open(self.id) if sys.platform == "linux" else -1
+        self._number = -1
+        self._end = 0.0
+        self._killing = threading.Lock()
+        self._is_killed = False
+
+    @property
+    def id(self) -> int:
+        """The id of the process."""
+        number: int = self._process.pid
+        return number
+
+    def run(self, message: bytes, is_stopped: Callable[[], bool]) -> Batch[Any]:
+        """Return what the process answers to `message`.
+
+        Args:
+            message: of `encode_work`.
+            is_stopped: whether it shall stop after its running job.
+
+        Raises:
+            ProcessEnded: it ended, or was killed because its time was over.
+        """
+        self._number += 1
+        self._end = time.monotonic() + _START_SECONDS
+        try:
+            self._connection.send_bytes(message)
+            return self._answer(is_stopped)
+        except Exception as error:  # the client may write anything into the connection
+            self.kill()
+            raise ProcessEnded(ENDED) from error
+        finally:
+            self._end = 0.0
+
+    def _answer(self, is_stopped: Callable[[], bool]) -> Batch[Any]:
+        told = False
+        while True:
+            ready = connection.wait([self._connection, self._process.sentinel], _POLL_SECONDS)
+            if self._connection in ready:
+                message = self._connection.recv_bytes(_MOST_BYTES)
+                if message.startswith(ALLOW):
+                    seconds = min(decode_seconds(message), _MOST_SECONDS)
+                    self._end = time.monotonic() + seconds + _LATER_SECONDS
+                    continue
+                number, batch = decode_batch(message)
+                if number == self._number:
+                    return batch
+            elif ready:
+                raise EOFError
+            if not told and is_stopped():
+                self._connection.send_bytes(b"")
+                told = True
+
+    def kill_if_late(self) -> None:
+        """Kill the process if the time of its batch is over."""
+        if 0.0 < self._end < time.monotonic():
+            self.kill()
+
+    def close(self) -> None:
+        """Let the process end, once it has nothing to do."""
+        self._connection.close()
+
+    def wait(self, seconds: float) -> None:
+        """Wait a while for the process to end."""
+        self._process.join(seconds)
+
+    def kill(self) -> None:
+        """Kill the process, and all that it started."""
+        with self._killing:
+            if self._is_killed:
+                return
+            self._is_killed = True
+            started = Descendants(self.id)
+            kill_group(self.id)
+            if sys.platform == "linux":  # also if its server has ended, and its exit is not known
+                with suppress(OSError):
+                    signal.pidfd_send_signal(self._identity, signal.SIGKILL)
+                os.close(self._identity)
+            self._process.kill()
+            started.kill()
+            self._shut_connection()
+
+    def _shut_connection(self) -> None:
+        """End what waits for the connection; other processes may have it, too."""
+        if hasattr(socket, "AF_UNIX"):
+            with suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as end:
+                end.shutdown(socket.SHUT_RDWR)
