@@ -37,12 +37,12 @@ from harness.judging.results import Level, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.batch import Batch, Exited
 from harness.runs.declared import is_bundled
-from harness.runs.plan import Subject
 from harness.runs.interruption import interruptible, stoppable
+from harness.runs.plan import Subject
 from harness.runs.pool import open_processes
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
-from harness.runs.worker_process import ProcessEnded
+from harness.runs.worker_process import ProcessEndedError
 
 _POLL_SECONDS = 0.1
 
@@ -136,7 +136,7 @@ def _report(future: Future[Batch[FuzzReport]], *, bundled: bool) -> FuzzReport:
         return FuzzReport(interrupted=True)
     try:
         batch = future.result()
-    except ProcessEnded:
+    except ProcessEndedError:
         return FuzzReport(crashed=1)
     if batch.fault is not None:
         if bundled or batch.fault.kind is not None:

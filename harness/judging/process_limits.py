@@ -24,7 +24,7 @@ _MOST_MEMORY: Final = 4 << 30
 MEMORY_USED_UP: Final = b"MemoryError: the process has used 4 GiB of memory\n"
 
 _end: float | None = None  # None: not on watch, as in a process of the user
-_on_renewed: Callable[[float], None] = lambda _seconds: None
+_on_renewed: Callable[[float], None] | None = None
 
 
 def watch(on_renewed: Callable[[float], None]) -> None:
@@ -33,7 +33,7 @@ def watch(on_renewed: Callable[[float], None]) -> None:
     Args:
         on_renewed: called with the seconds that remain, each time that they change.
     """
-    global _end, _on_renewed  # noqa: PLW0603 - the interpreter has one such thread for a process
+    global _end, _on_renewed
     _end, _on_renewed = 0.0, on_renewed
     renew(0.0)
 
@@ -48,7 +48,8 @@ def renew(seconds: float) -> None:
         limit = needed + _RENEWED_AFTER
         _end = now + limit
         faulthandler.dump_traceback_later(limit, exit=True, file=_STANDARD_ERROR)
-        _on_renewed(limit)
+        if _on_renewed is not None:
+            _on_renewed(limit)
 
 
 def release() -> None:

@@ -29,14 +29,20 @@ def adopt_orphans() -> None:
 
 
 class Descendants:
-    """The processes below `leader` at this time; they keep their identity if they end."""
+    """The processes below `leader` at this time; they keep their identity if they end.
 
-    def __init__(self, leader: int) -> None:
+    Args:
+        leader: not one of them.
+        but: one that is left out.
+    """
+
+    def __init__(self, leader: int, but: int = 0) -> None:
         self._descriptors: list[int] = []
         if sys.platform == "linux":
             for process in _below([leader], _children()):
                 with suppress(OSError):  # it has ended
-                    self._descriptors.append(os.pidfd_open(process))
+                    if process != but:
+                        self._descriptors.append(os.pidfd_open(process))
 
     def kill(self) -> None:
         """Kill those that still run."""

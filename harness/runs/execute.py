@@ -18,7 +18,7 @@ from harness.runs.plan import Job, batches
 from harness.runs.pool import LoneWorker, Pool, open_processes
 from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase, UnreadableFile
-from harness.runs.worker_process import ENDED, FAILED, ProcessEnded
+from harness.runs.worker_process import ENDED, FAILED, ProcessEndedError
 
 # The result of a cell, or the file that keeps it from running.
 Judged: TypeAlias = tuple[Result, AnyCase | None] | UnreadableFile
@@ -160,7 +160,7 @@ class _Parallel(msgspec.Struct):
     # In flight when a process died, or when the harness failed in it with this traceback.
     suspects: deque[Job] = msgspec.field(default_factory=deque)
     trace: str = ""
-    hung: deque[tuple[Job, Judged | Exited, str]] = msgspec.field(default_factory=deque)
+    doubtful: deque[tuple[Job, Judged | Exited, str]] = msgspec.field(default_factory=deque)
     confirmed: Counter[str] = msgspec.field(default_factory=Counter)  # hung cells, by client
 
     def run(self, jobs: Sequence[Job]) -> None:
@@ -170,7 +170,7 @@ class _Parallel(msgspec.Struct):
                 self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
             while self.suspects and not self.interruption.requested:
                 self._retry()
-        self._confirm_hung()
+        self._judge_again()
 
     def _retry(self) -> None:
         """Run the suspects one at a time, up to the first whose process dies or fails again."""
@@ -183,22 +183,25 @@ class _Parallel(msgspec.Struct):
             self.desk.take(job, Exited(_FAILED if self.trace else DIED), output + self.trace)
         self.suspects = suspects
 
-    def _confirm_hung(self) -> None:
+    def _judge_again(self) -> None:
         """Judge the hung cells again, each alone, because the machine may have been busy.
 
-        A client that hung so in a few cells has hung in the others, too.
+        A client that hung so in a few cells has hung in the others, too. If a third-party client
+        kept a file from being read, another process can read it.
         """
         with LoneWorker() as worker:
-            while self.hung:
-                job, before, output = self.hung.popleft()
+            while self.doubtful:
+                job, before, output = self.doubtful.popleft()
                 ended = before
-                if not self.interruption.requested and not self._is_sure(job):
+                if not self.interruption.requested and not self._is_sure(job, before):
+                    if isinstance(before, UnreadableFile):
+                        worker.close()
                     ended, output = worker.call(self.worker, job)
                     self.confirmed[job.normalizer] += _has_hung(ended)
                 self.desk.take(job, before if isinstance(ended, Exited) else ended, output)
 
-    def _is_sure(self, job: Job) -> bool:
-        return self.confirmed[job.normalizer] >= _CONFIRMED
+    def _is_sure(self, job: Job, before: Judged | Exited) -> bool:
+        return _has_hung(before) and self.confirmed[job.normalizer] >= _CONFIRMED
 
     def _fly(self, pool: Pool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
         """Run batches until none is left, a process died, or the user asked to stop."""
@@ -222,7 +225,7 @@ class _Parallel(msgspec.Struct):
             jobs = self.flying.pop(future)
             try:
                 batch = future.result()
-            except ProcessEnded:
+            except ProcessEndedError:
                 self.suspects.extend(jobs)
             else:
                 self._take(jobs, batch)
@@ -230,8 +233,8 @@ class _Parallel(msgspec.Struct):
     def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
         ended = zip(jobs, batch.results, batch.outputs, strict=False)
         for job, result, output in ended:
-            if _has_hung(result):
-                self.hung.append((job, result, output))
+            if _has_hung(result) or (isinstance(result, UnreadableFile) and self.apart(job)):
+                self.doubtful.append((job, result, output))
             else:
                 self.desk.take(job, result, output)
         left = jobs[len(batch.results) :]

@@ -22,7 +22,7 @@ from typing import Any, Final, Self, TypeVar
 from harness.runs.batch import Batch, Exited, encode_work
 from harness.runs.descendants import kill_orphans
 from harness.runs.output import output_in
-from harness.runs.worker_process import ENDED, FAILED, STARTING, ProcessEnded, WorkerProcess
+from harness.runs.worker_process import ENDED, FAILED, STARTING, ProcessEndedError, WorkerProcess
 
 JobT = TypeVar("JobT")
 ResultT = TypeVar("ResultT")
@@ -87,7 +87,7 @@ class Pool:
     def submit(
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
     ) -> Future[Batch[ResultT]]:
-        """Queue a batch. Its future raises ProcessEnded if its process ends."""
+        """Queue a batch. Its future raises ProcessEndedError if its process ends."""
         future: Future[Batch[ResultT]] = Future()
         self.tasks.put((future, encode_work(worker, jobs)))
         return future
@@ -177,7 +177,7 @@ class LoneWorker:
         self._pool = pool = self._pool or Pool(1)
         try:
             batch = pool.submit(work, (job,)).result()
-        except ProcessEnded:
+        except ProcessEndedError:
             output = pool.output()
             self.close()
             return Exited(ENDED), output

@@ -65,7 +65,7 @@ def _start_guardian() -> None:
                 pass
         if connection.wait([parent.sentinel], 0):
             if os.getppid() == worker:
-                Descendants(worker).kill()
+                Descendants(worker, but=os.getpid()).kill()
             os.killpg(0, signal.SIGKILL)
     finally:
         os._exit(0)

@@ -31,6 +31,8 @@ FAILED: Final = (
 )
 # For a process to start and to load what its first job names, also on a busy machine.
 _START_SECONDS: Final = 90.0
+# A client may end the server process that forks the workers.
+_PAUSES: Final = (0.1, 0.5, 2.0)
 # The watchdog in the process comes first, because it prints where the code is.
 _LATER_SECONDS: Final = 10.0
 # The limit of a body of 64 MiB is 34 minutes.
@@ -41,7 +43,7 @@ _POLL_SECONDS: Final = 0.1
 STARTING: Final = threading.Lock()
 
 
-class ProcessEnded(Exception):
+class ProcessEndedError(Exception):
     """A worker process ended, or had to be killed, before it returned its batch."""
 
 
@@ -52,15 +54,27 @@ class WorkerProcess:
         self._connection, theirs = context.Pipe()
         arguments = (theirs, dict(os.environ), folder)
         self._process = context.Process(target=serve_batches, args=arguments)  # type: ignore[attr-defined]  # of each context
-        with STARTING, block_interrupts():  # the process must not receive them
-            self._process.start()
+        self._start()
         theirs.close()
         self.server = server_of(self.id)
         self._identity = os.pidfd_open(self.id) if sys.platform == "linux" else -1
         self._number = -1
         self._end = 0.0
+        self._left: Descendants | None = None
         self._killing = threading.Lock()
         self._is_killed = False
+
+    def _start(self) -> None:
+        for pause in (*_PAUSES, None):
+            try:
+                with STARTING, block_interrupts():  # the process must not receive them
+                    self._process.start()
+            except (OSError, EOFError):  # the server is ending, and another will start
+                if pause is None:
+                    raise
+                time.sleep(pause)
+            else:
+                return
 
     @property
     def id(self) -> int:
@@ -76,7 +90,7 @@ class WorkerProcess:
             is_stopped: whether it shall stop after its running job.
 
         Raises:
-            ProcessEnded: it ended, or was killed because its time was over.
+            ProcessEndedError: it ended, or was killed because its time was over.
         """
         self._number += 1
         self._end = time.monotonic() + _START_SECONDS
@@ -85,7 +99,7 @@ class WorkerProcess:
             return self._answer(is_stopped)
         except Exception as error:  # the client may write anything into the connection
             self.kill()
-            raise ProcessEnded(ENDED) from error
+            raise ProcessEndedError(ENDED) from error
         finally:
             self._end = 0.0
 
@@ -115,6 +129,7 @@ class WorkerProcess:
 
     def close(self) -> None:
         """Let the process end, once it has nothing to do."""
+        self._left = Descendants(self.id)  # its server may have ended, and not adopt them
         self._connection.close()
 
     def wait(self, seconds: float) -> None:
@@ -127,14 +142,16 @@ class WorkerProcess:
             if self._is_killed:
                 return
             self._is_killed = True
-            started = Descendants(self.id)
+            started = (self._left, Descendants(self.id))
             kill_group(self.id)
             if sys.platform == "linux":  # also if its server has ended, and its exit is not known
                 with suppress(OSError):
                     signal.pidfd_send_signal(self._identity, signal.SIGKILL)
                 os.close(self._identity)
             self._process.kill()
-            started.kill()
+            for each in started:
+                if each is not None:
+                    each.kill()
             self._shut_connection()
 
     def _shut_connection(self) -> None:

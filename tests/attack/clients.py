@@ -10,17 +10,19 @@ not 0, each line of the run file is complete, and no process is left.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.attack.attack import Attack
 from tests.attack import hostile_clients, hostile_interpreters, hostile_processes, hostile_values
+from tests.attack.attack import Attack
 
 _SOURCES: Final = (hostile_clients, hostile_processes, hostile_interpreters, hostile_values)
 # Sets of clients and their exit codes. The slow ones are last, because the tests make the first
@@ -146,16 +148,17 @@ def _ended(
         "TMPDIR": temporary,
     }
     try:
-        ended = subprocess.run(
-            command,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,  # the client may send a signal to all of its group
-            timeout=_SECONDS,
-            check=False,
-        )
+        with _default_signals():
+            ended = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # the client may send a signal to all of its group
+                timeout=_SECONDS,
+                check=False,
+            )
     except subprocess.TimeoutExpired:
         yield f"it did not end within {_SECONDS} s"
         return None
@@ -164,6 +167,17 @@ def _ended(
     if client.kind == "HARMLESS" and b"HOSTILE" in ended.stdout and "replay" not in command:
         yield "it wrote to standard output"  # `replay` shows what a client wrote
     return ended.returncode
+
+
+@contextmanager
+def _default_signals() -> Iterator[None]:
+    """Let processes handle the signals that a shell's background job, or `nohup`, ignores."""
+    before = {each: signal.signal(each, signal.SIG_DFL) for each in (signal.SIGINT, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _left(token: str) -> Iterator[str]:

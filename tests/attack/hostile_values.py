@@ -107,10 +107,9 @@ FAILING: Final = {
         "    yield ToolCallEnd(each)",
         "yield from read(interaction, reads)",
     ),
-    "gives-huge-numbers": normalize(
+    "gives-huge-numbers": after(
         "from harness.turns.deltas import Usage, UsageDelta",
         "yield UsageDelta(Usage(10 ** 5000, -1))",
-        "yield from read(interaction, reads)",
     ),
     "gives-deep-arguments": normalize(
         "from harness.turns.deltas import call_deltas",
