@@ -44,7 +44,12 @@ _SECONDS: Final = struct.Struct("d")
 _NUMBER: Final = struct.Struct("q")
 # What `decode_batch` accepts, in addition to structs, enumerations and errors of the harness.
 _BUILTINS: Final = frozenset({"frozenset", "set", "bytearray", "complex"})
-_PLACEHOLDERS: Final = frozenset({("harness.runs.declared", "_not_here")})
+_FUNCTIONS: Final = frozenset(
+    {
+        ("harness.runs.declared", "_not_here"),  # in the place of a client
+        ("msgspec._utils", "rebuild"),  # of a struct with keywords
+    }
+)
 
 _output: CapturedOutput | None = None  # of a worker process
 
@@ -172,7 +177,7 @@ def decode_batch(message: bytes) -> tuple[int, Batch[Any]]:
 
 class _DataUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - as in the base class
-        if (module == "builtins" and name in _BUILTINS) or (module, name) in _PLACEHOLDERS:
+        if (module == "builtins" and name in _BUILTINS) or (module, name) in _FUNCTIONS:
             return super().find_class(module, name)
         if module.startswith("harness."):
             found = super().find_class(module, name)
@@ -208,7 +213,7 @@ def run_batch(
             os.write(_STANDARD_ERROR, process_limits.MEMORY_USED_UP)
             os._exit(1)
         except Exception as error:  # noqa: BLE001 - the parent raises it again
-            return Batch(tuple(results), tuple(outputs), _fault(error))
+            return Batch(tuple(results), tuple(outputs), fault_of(error))
         finally:
             process_limits.release()
         results.append(result)
@@ -266,7 +271,8 @@ def _enter_process(environment: Mapping[str, str], folder: Path) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
 
-def _fault(error: Exception) -> Fault:
+def fault_of(error: Exception) -> Fault:
+    """Return an exception as a value."""
     trace = "".join(traceback.format_exception(error))[-_MOST_TRACE:]
     if isinstance(error, HarnessError):
         return Fault(type(error), dict(vars(error)), trace)

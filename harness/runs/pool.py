@@ -58,13 +58,12 @@ class _Worker:
             try:
                 future.set_result(self._process().run(message, self._pool.stopped.is_set))
             except BaseException as error:  # noqa: BLE001 - who waits for the future gets it
-                self.process = None
                 future.set_exception(error)
         if self.process is not None:
             self.process.close()
 
     def _process(self) -> WorkerProcess:
-        if self.process is None:
+        if self.process is None or self.process.is_killed:
             self.process = self._pool.start_process()
         return self.process
 

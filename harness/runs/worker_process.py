@@ -17,7 +17,7 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Final
 
-from harness.runs.batch import ALLOW, Batch, decode_batch, decode_seconds, serve_batches
+from harness.runs.batch import ALLOW, Batch, decode_batch, decode_seconds, fault_of, serve_batches
 from harness.runs.descendants import Descendants, kill_group, server_of
 from harness.runs.interruption import block_interrupts
 
@@ -48,7 +48,12 @@ class ProcessEndedError(Exception):
 
 
 class WorkerProcess:
-    """A process that runs one batch after another; used by one thread, but for `kill`."""
+    """A process that runs one batch after another; used by one thread, but for `kill`.
+
+    Attributes:
+        is_killed: whether it can run no more.
+        server: the process that forked it; 0 if there is none.
+    """
 
     def __init__(self, context: BaseContext, folder: Path) -> None:
         self._connection, theirs = context.Pipe()
@@ -62,7 +67,7 @@ class WorkerProcess:
         self._end = 0.0
         self._left: Descendants | None = None
         self._killing = threading.Lock()
-        self._is_killed = False
+        self.is_killed = False
 
     def _start(self) -> None:
         for pause in (*_PAUSES, None):
@@ -106,6 +111,9 @@ class WorkerProcess:
     def _answer(self, is_stopped: Callable[[], bool]) -> Batch[Any]:
         told = False
         while True:
+            if not told and is_stopped():
+                self._connection.send_bytes(b"")
+                told = True
             ready = connection.wait([self._connection, self._process.sentinel], _POLL_SECONDS)
             if self._connection in ready:
                 message = self._connection.recv_bytes(_MOST_BYTES)
@@ -113,14 +121,18 @@ class WorkerProcess:
                     seconds = min(decode_seconds(message), _MOST_SECONDS)
                     self._end = time.monotonic() + seconds + _LATER_SECONDS
                     continue
-                number, batch = decode_batch(message)
+                number, batch = self._decode(message)
                 if number == self._number:
                     return batch
             elif ready:
                 raise EOFError
-            if not told and is_stopped():
-                self._connection.send_bytes(b"")
-                told = True
+
+    def _decode(self, message: bytes) -> tuple[int, Batch[Any]]:
+        try:
+            return decode_batch(message)
+        except Exception as error:  # noqa: BLE001 - a client can send anything
+            self.kill()
+            return self._number, Batch((), (), fault_of(error))
 
     def kill_if_late(self) -> None:
         """Kill the process if the time of its batch is over."""
@@ -139,9 +151,9 @@ class WorkerProcess:
     def kill(self) -> None:
         """Kill the process, and all that it started."""
         with self._killing:
-            if self._is_killed:
+            if self.is_killed:
                 return
-            self._is_killed = True
+            self.is_killed = True
             started = (self._left, Descendants(self.id))
             kill_group(self.id)
             if sys.platform == "linux":  # also if its server has ended, and its exit is not known

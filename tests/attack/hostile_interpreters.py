@@ -6,7 +6,7 @@ the code of both: the cells of the other client must be right.
 
 from typing import Final
 
-from tests.attack.hostile_source import after, at_import, before, module, once
+from tests.attack.hostile_source import after, at_import, before, module
 
 _ODD_STREAM: Final = """
 class Odd:
@@ -34,12 +34,10 @@ HARMLESS: Final = {
     "has-an-odd-standard-output": module(_ODD_STREAM.format(flush="raise KeyboardInterrupt")),
     "stops-the-clock": before("time.monotonic = time.time = time.perf_counter = lambda: 0.0"),
     "breaks-the-exit": before("os._exit = sys.exit = os.abort = fails"),
-    "breaks-the-sockets": before("socket.socket = socket.socketpair = fails"),
     "breaks-the-subprocesses": before("subprocess.Popen = os.fork = os.kill = os.killpg = fails"),
     "has-hooks-that-hang": before(
         "sys.excepthook = threading.excepthook = hangs", "threading.Thread(target=fails).start()"
     ),
-    "raises-at-exit": at_import("atexit.register(fails)"),
     "exits-with-0-at-exit": at_import("atexit.register(os._exit, 0)"),
     "has-a-finalizer-that-hangs": at_import(
         "import multiprocessing.util",
@@ -48,15 +46,11 @@ HARMLESS: Final = {
     "raises-in-a-destructor": before(
         "class Odd:", "    def __del__(self): fails()", "odd = Odd(); del odd"
     ),
-    "raises-in-the-garbage-collection": once("gc.callbacks.append(fails)"),
-    "raises-in-threads": before("for each in range(5): threading.Thread(target=fails).start()"),
     "leaves-a-running-loop": before("asyncio._set_running_loop(asyncio.new_event_loop())"),
     "makes-warnings-errors": before("warnings.simplefilter('error')"),
     "changes-the-numbers": before(
         "decimal.getcontext().prec = 1", "sys.set_int_max_str_digits(640)"
     ),
-    "breaks-the-logging": before("logging.Logger.handle = logging.Handler.emit = fails"),
-    "sets-a-switch-interval": before("sys.setswitchinterval(1e-6)"),
 }
 FAILING: Final = {
     "recurses-in-c": before(
@@ -109,16 +103,9 @@ EITHER: Final = {
         "from harness.runs import interruption", "interruption.stop_if(lambda: True)"
     ),
     "has-no-harness-in-the-modules": before("sys.modules['harness'] = None"),
-    "removes-the-modules-of-results": after(
-        "for each in [each for each in sys.modules if each.startswith('harness')]:",
-        "    sys.modules[each] = None",
-    ),
     "closes-its-connections": before(
         "for each in gc.get_objects():",
         "    if isinstance(each, multiprocessing.connection.Connection): each.close()",
-    ),
-    "empties-all-dictionaries": after(
-        "import harness.judging.results as results", "vars(results).clear()"
     ),
 }
 FORGING: Final = {

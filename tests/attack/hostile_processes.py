@@ -17,11 +17,6 @@ HARMLESS: Final = {
         "libc.prctl(36, 0, 0, 0, 0)",  # PR_SET_CHILD_SUBREAPER
         "subprocess.run(['sh', '-c', 'setsid sleep 3600 >/dev/null 2>&1 &'])",
     ),
-    "hides-its-processes": once(
-        "if not os.fork():",
-        "    os.setsid()",
-        f"    os.execve(sys.executable, {SLEEP}, {{}})",
-    ),
     "leaves-its-group": before("os.setpgid(0, os.getpgid(os.getppid()))"),
     "kills-what-guards-it": once(
         "for each in pathlib.Path('/proc').glob('[0-9]*/stat'):",
@@ -33,7 +28,6 @@ HARMLESS: Final = {
         "    try: signal.signal(each, signal.SIG_IGN)",
         "    except (OSError, ValueError): pass",
     ),
-    "hides-its-memory": before("libc.prctl(4, 0, 0, 0, 0)"),  # PR_SET_DUMPABLE
     "is-nice": once("os.nice(19)"),
     "changes-the-umask": before("os.umask(0o777)"),
     "fills-the-temporary-folder": once(
@@ -49,22 +43,13 @@ HARMLESS: Final = {
         "    while True: os.write(1, b'HOSTILE ' * 8192)",
         "threading.Thread(target=flood, daemon=True).start()",
     ),
-    "floods-the-output-from-a-process": once("subprocess.Popen(['yes', 'HOSTILE'])"),
     "pauses-the-command": once(
         "os.kill(command(), signal.SIGSTOP)",
         "time.sleep(0.5)",
         "os.kill(command(), signal.SIGCONT)",
     ),
-    "signals-the-death-of-a-child": once("os.kill(command(), signal.SIGCHLD)"),
 }
 FAILING: Final = {
-    "leaves-a-session-and-exits": before(
-        "if not os.fork():",
-        "    os.setsid()",
-        "    time.sleep(3600)",
-        "time.sleep(0.1)",
-        "os._exit(0)",
-    ),
     "leaves-a-bare-session-and-exits": before(
         "if not os.fork():",
         "    os.setsid()",
@@ -105,14 +90,8 @@ EITHER: Final = {
         "        os.read(each, 1 << 20)",
         "    except OSError: pass",
     ),
-    "swaps-its-descriptors": once(
-        "for each in range(3, 64):",
-        "    try: os.dup2(os.open('/dev/null', os.O_RDWR), each)",
-        "    except OSError: pass",
-    ),
     "allows-itself-no-open-files": before("resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))"),
     "allows-itself-no-memory": before("resource.setrlimit(resource.RLIMIT_AS, (0, 0))"),
-    "allows-itself-no-stack": before("resource.setrlimit(resource.RLIMIT_STACK, (0, 0))"),
     "deletes-the-working-folder": once(
         "for each in list(pathlib.Path('.').rglob('*')):",
         "    if each.is_file() and each.suffix != '.py': each.unlink()",
@@ -127,16 +106,9 @@ EITHER: Final = {
     ),
 }
 SLOW: Final = {
-    # The system ends the main thread only.
-    "has-a-strict-seccomp-filter": before("libc.prctl(22, 1, 0, 0, 0)"),  # PR_SET_SECCOMP
     "stops-itself": before("os.kill(os.getpid(), signal.SIGSTOP)"),
     "stops-its-group": before("os.killpg(0, signal.SIGSTOP)"),
     "is-traced": before("libc.ptrace(0, 0, 0, 0)", "os.kill(os.getpid(), signal.SIGUSR1)"),
-    "cancels-the-watchdog-and-sleeps": before(
-        "faulthandler.cancel_dump_traceback_later()",
-        "signal.setitimer(signal.ITIMER_REAL, 0)",
-        "time.sleep(3600)",
-    ),
 }
 ENDING: Final = {
     "interrupts-the-command": before("os.kill(command(), signal.SIGINT)"),
@@ -151,7 +123,6 @@ ENDING: Final = {
         "os.kill(command(), signal.SIGKILL)",
         "time.sleep(3600)",
     ),
-    "breaks-the-command": before("os.kill(command(), signal.SIGSEGV)", "time.sleep(3600)"),
     "terminates-the-group-of-the-command": before(
         "os.killpg(os.getpgid(command()), signal.SIGTERM)"
     ),

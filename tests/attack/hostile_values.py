@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.attack.hostile_source import HEAD, after, at_import, before, module, normalize
+from tests.attack.hostile_source import after, at_import, before, module, normalize
 
 _ODD_TEXT: Final = """
 class Odd(str):
@@ -135,12 +135,9 @@ FAILING: Final = {
     "keeps-state": normalize(
         "yield from read(interaction, reads) if not next(times) else iter(())"
     ),
-    "reads-twice": normalize("tuple(reads)", "yield from read(interaction, reads)"),
     "has-another-signature": module("def normalize(): pass"),
     "is-a-coroutine": module("async def normalize(interaction, reads): return 1"),
-    "is-an-asynchronous-generator": module("async def normalize(interaction, reads): yield 1"),
     "is-a-class": module("class normalize:\n    def __init__(self, interaction, reads): pass"),
-    "returns-a-partial-iterator": normalize("return iter(fails, None)"),
     "raises-a-group": before(
         "raise BaseExceptionGroup('HOSTILE', [SystemExit(0), KeyboardInterrupt()])"
     ),
@@ -152,17 +149,14 @@ FAILING: Final = {
     "raises-an-odd-syntax-error": before(
         "raise SyntaxError('HOSTILE', ('\\0\\ud800', -5, 1 << 70, 'x' * 10_000_000))"
     ),
-    "raises-a-class-with-an-odd-name": before("raise type('\\n' * 10_000, (Exception,), {})"),
     "raises-with-a-text-that-hangs": before(
         "class Odd(Exception):", "    __str__ = __repr__ = hangs", "raise Odd"
     ),
     "raises-an-error-of-the-harness": before(
         "from harness.errors import UnreadableError", "raise UnreadableError('HOSTILE')"
     ),
-    "raises-stop-iteration": before("raise StopIteration"),
 }
 EITHER: Final = {
-    "returns-a-list": normalize("return list(read(interaction, reads))"),
     "hides-the-standard-library": at_import(
         "sys.modules['tempfile'] = sys.modules['hashlib'] = sys.modules['sqlite3'] = None"
     ),
@@ -170,7 +164,6 @@ EITHER: Final = {
         _DECLARES.format(fields="frozenset({'openai-chat'}), summary='HOSTILE' * 7_000_000")
     ),
     "declares-a-pickle": module(_DECLARES.format(fields="Odd({'openai-chat'})")),
-    "declares-what-is-not-supported": module(_DECLARES.format(fields="frozenset({Odd()})")),
 }
 UNLOADABLE: Final = {
     "declares-odd-types": module(_DECLARES.format(fields="5, None, 'x', kind=7, policies=1")),
@@ -182,16 +175,11 @@ UNLOADABLE: Final = {
         "raise BaseExceptionGroup('HOSTILE', [SystemExit(0), KeyboardInterrupt()])"
     ),
     "raises-keyboard-interrupt-at-import": at_import("raise KeyboardInterrupt"),
-    "raises-without-text-at-import": at_import(
-        "class Odd(Exception):", "    def __str__(self): raise self", "raise Odd"
-    ),
-    "raises-a-long-text-at-import": at_import("raise ValueError('HOSTILE ' * 6_000_000)"),
     "removes-the-harness-at-import": at_import(
         "for each in [each for each in sys.modules if each.startswith('harness')]:",
         "    sys.modules[each] = None",
         "del sys.modules[__name__]",
     ),
-    "is-not-text": HEAD + "\0",
 }
 SLOW_AT_IMPORT: Final = {
     "waits-for-its-own-import": at_import(

@@ -18,13 +18,16 @@ from hypothesis import strategies as st
 
 from harness.errors import StreamError, UnreadableError
 from harness.judging.results import Outcome, Result
-from harness.runs import pool
+from harness.runs import pool, worker_process
 from harness.runs.batch import WorkerError
 from harness.runs.execute import DIED, Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
 from harness.runs.run import AnyCase
 from tests.runs.runs_workers import a_plan, crashed, worker
 
+needs_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="this system does not tell the parent of a process"
+)
 SCRIPT = Path(__file__).with_name("runs_workers.py")
 
 
@@ -270,6 +273,30 @@ def test_code_that_no_deadline_can_stop_costs_its_cell(listener: Listener) -> No
     }
 
 
+def test_a_process_that_stops_itself_is_killed_when_its_time_is_over(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_process, "_LATER_SECONDS", 0.1)
+    assert listener.run(a_plan(1, "fine", "stops-itself"), 1) == Progress(2, 2)
+    assert listener.results["s000/stops-itself"].title == DIED
+
+
+def test_a_failure_of_the_harness_with_a_third_party_client_costs_the_cell(
+    listener: Listener,
+) -> None:
+    assert listener.run(a_plan(2, "fine", "bug"), 1, apart=lambda _job: "x") == Progress(4, 4)
+    failed = {cell for cell, row in listener.results.items() if row.outcome is Outcome.CRASH}
+    assert failed == {"s000/bug", "s001/bug"}
+    assert all("KeyError: 'bug'" in listener.outputs[cell] for cell in failed)
+
+
+def test_a_file_that_a_third_party_client_cannot_read_is_read_again(
+    listener: Listener, tmp_path: Path
+) -> None:
+    jobs = a_plan(2, "cannot-read-once", root=str(tmp_path))
+    assert listener.run(jobs, 1, apart=lambda _job: "x") == Progress(2, 2)
+
+
 def test_a_process_that_fails_ends_though_a_thread_of_the_client_runs(listener: Listener) -> None:
     assert listener.run(a_plan(1, "cannot-send-its-result"), 1) == Progress(1, 1)
     assert {row.title for row in listener.results.values()} == {DIED}
@@ -283,7 +310,14 @@ def test_a_thread_that_a_client_leaves_running_ends_with_the_run(
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.parametrize("client", ["starts-a-process", "starts-a-process-in-a-session"])
+@pytest.mark.parametrize(
+    "client",
+    [
+        "starts-a-process",
+        "starts-a-process-in-a-session",
+        pytest.param("starts-a-process-in-a-session-and-ends", marks=needs_linux),
+    ],
+)
 def test_a_process_that_a_client_leaves_running_ends_with_the_run(
     listener: Listener, tmp_path: Path, client: str
 ) -> None:
