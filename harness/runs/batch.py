@@ -36,8 +36,10 @@ Work: TypeAlias = tuple[Callable[[Any], Any], tuple[Any, ...]]
 
 _STANDARD_ERROR: Final = 2
 _MOST_TRACE: Final = 100_000
-# The first bytes of a message from a worker; the rest are seconds, or the number of the batch and
-# its results. A message without bytes asks a worker to stop.
+# To a worker that shall stop; any other message is `encode_work`.
+STOP: Final = b"s"
+# The first byte of a message from a worker; the rest are seconds, or the number of the batch and
+# its results.
 ALLOW: Final = b"a"
 RESULTS: Final = b"r"
 _SECONDS: Final = struct.Struct("d")
@@ -149,10 +151,12 @@ def serve_batches(connection: Connection, environment: Mapping[str, str], folder
 
 
 def _received(connection: Connection) -> bytes:
+    """Return the next batch of the parent, or b"" if it wants no more."""
     try:
-        return connection.recv_bytes()
+        message = connection.recv_bytes()
     except EOFError:
         return b""
+    return b"" if message == STOP else message
 
 
 def encode_work(worker: Callable[[JobT], Any], jobs: tuple[JobT, ...]) -> bytes:

@@ -114,8 +114,14 @@ class Pool:
         self.stopped.set()
         for _ in self._workers:
             self.tasks.put(None)
-        if not by_force:
-            self._wait(_EXIT_SECONDS)
+        try:
+            if not by_force:
+                self._wait(_EXIT_SECONDS)
+        finally:  # also at a Ctrl-C
+            self._kill()
+            self._folder.cleanup()
+
+    def _kill(self) -> None:
         self._closed.set()
         for process in tuple(self._started):
             process.kill()
@@ -124,7 +130,6 @@ class Pool:
             workers = {each.pid for each in multiprocessing.active_children() if each.pid}
             for server in {each.server for each in self._started}:
                 kill_orphans(server, workers)
-        self._folder.cleanup()
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds

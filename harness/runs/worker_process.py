@@ -17,7 +17,15 @@ from multiprocessing.context import BaseContext
 from pathlib import Path
 from typing import Any, Final
 
-from harness.runs.batch import ALLOW, Batch, decode_batch, decode_seconds, fault_of, serve_batches
+from harness.runs.batch import (
+    ALLOW,
+    STOP,
+    Batch,
+    decode_batch,
+    decode_seconds,
+    fault_of,
+    serve_batches,
+)
 from harness.runs.descendants import Descendants, kill_group, server_of
 from harness.runs.interruption import block_interrupts
 
@@ -112,7 +120,7 @@ class WorkerProcess:
         told = False
         while True:
             if not told and is_stopped():
-                self._connection.send_bytes(b"")
+                self._connection.send_bytes(STOP)
                 told = True
             ready = connection.wait([self._connection, self._process.sentinel], _POLL_SECONDS)
             if self._connection in ready:
