@@ -51,7 +51,7 @@ _CLIENTS: Final = {
     for name, text in getattr(module, kind, {}).items()
 }
 # Through these ways, the client has more replays than a process may have threads.
-_TOO_MANY: Final = frozenset({("leaves-a-thread", "fuzz")})
+_TOO_MANY: Final = frozenset({("leaves-a-thread", "fuzz"), ("has-hooks-that-hang", "fuzz")})
 _SECONDS: Final = 600
 _SCENARIOS: Final = ("dashscope/split-chunks", "text/plain")
 _ROOT: Final = Path(__file__).parents[2]

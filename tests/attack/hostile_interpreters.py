@@ -19,13 +19,15 @@ def normalize(interaction, reads):
     return read(interaction, reads)
 """
 _SENDS_A_PICKLE: Final = """
+from harness.runs.batch import RESULTS
+
 class Exit:
     def __reduce__(self): return os._exit, (0,)
 
 def normalize(interaction, reads):
     for each in gc.get_objects():
         if isinstance(each, multiprocessing.connection.Connection):
-            try: each.send(Exit())
+            try: each.send_bytes(RESULTS + bytes(8) + pickle.dumps(Exit()))
             except (OSError, ValueError): pass
     return read(interaction, reads)
 """
@@ -102,6 +104,8 @@ EITHER: Final = {
     "stops-the-batch": before(
         "from harness.runs import interruption", "interruption.stop_if(lambda: True)"
     ),
+    # It hangs only if there is a collection.
+    "hangs-in-the-garbage-collection": before("gc.callbacks.append(hangs)"),
     "has-no-harness-in-the-modules": before("sys.modules['harness'] = None"),
     "closes-its-connections": before(
         "for each in gc.get_objects():",
@@ -125,7 +129,6 @@ SLOW: Final = {
         "    if type(each).__name__ == '_ToParent': each._lock.acquire()",
     ),
     "hangs-in-the-flush": module(_ODD_STREAM.format(flush="hangs()")),
-    "hangs-in-the-garbage-collection": before("gc.callbacks.append(hangs)"),
     "swallows-its-results": before(
         "multiprocessing.connection.Connection.send_bytes = lambda *arguments: None",
         "multiprocessing.connection.Connection._send_bytes = lambda *arguments: None",

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import StreamError, UnreadableError
+from harness.judging import process_limits
 from harness.judging.results import Outcome, Result
 from harness.runs import pool, worker_process
 from harness.runs.batch import WorkerError
@@ -298,8 +299,10 @@ def test_a_file_that_a_third_party_client_cannot_read_is_read_again(
 
 
 def test_a_process_that_fails_ends_though_a_thread_of_the_client_runs(listener: Listener) -> None:
+    began = time.monotonic()
     assert listener.run(a_plan(1, "cannot-send-its-result"), 1) == Progress(1, 1)
     assert {row.title for row in listener.results.values()} == {DIED}
+    assert time.monotonic() - began < process_limits.GRACE_SECONDS
 
 
 def test_a_thread_that_a_client_leaves_running_ends_with_the_run(
