@@ -15,6 +15,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from multiprocessing import get_all_start_methods
 from multiprocessing.context import BaseContext
+from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Self, TypeVar
@@ -80,6 +81,8 @@ class Pool:
         self.stuck = False
         self._closed = threading.Event()
         self._started: list[WorkerProcess] = []
+        # If a pool is not closed, Python would wait for its processes without end.
+        self._at_exit = Finalize(None, self._kill, exitpriority=0)
         self._workers = [_Worker(self) for _ in range(workers)]
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -118,6 +121,7 @@ class Pool:
             if not by_force:
                 self._wait(_EXIT_SECONDS)
         finally:  # also at a Ctrl-C
+            self._at_exit.cancel()
             self._kill()
             self._folder.cleanup()
 

@@ -70,7 +70,10 @@ class WorkerProcess:
         self._start()
         theirs.close()
         self.server = server_of(self.id)
-        self._identity = os.pidfd_open(self.id) if sys.platform == "linux" else -1
+        self._identity = -1
+        if sys.platform == "linux":
+            with suppress(OSError):  # it has ended
+                self._identity = os.pidfd_open(self.id)
         self._number = -1
         self._end = 0.0
         self._left: Descendants | None = None
@@ -167,7 +170,8 @@ class WorkerProcess:
             if sys.platform == "linux":  # also if its server has ended, and its exit is not known
                 with suppress(OSError):
                     signal.pidfd_send_signal(self._identity, signal.SIGKILL)
-                os.close(self._identity)
+                with suppress(OSError):
+                    os.close(self._identity)
             self._process.kill()
             for each in started:
                 if each is not None:
