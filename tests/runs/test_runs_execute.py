@@ -385,6 +385,11 @@ def test_workers_have_the_environment_that_their_parent_has_now(
         assert batch.results == (value,)
 
 
+def test_a_worker_that_is_not_closed_does_not_keep_the_command_from_its_end() -> None:
+    code = "import os; from harness.runs.pool import LoneWorker; LoneWorker().call(os.getenv, 'A')"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def test_workers_end_with_a_killed_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
