@@ -271,6 +271,8 @@ def _enter_process(environment: Mapping[str, str], folder: Path) -> None:
     os.environ.clear()
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # for systems without signal masks
+    if hasattr(signal, "SIGHUP"):  # a stopped process gets it if its server ends
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 

@@ -18,8 +18,10 @@ from typing import Final
 _PROCESSES: Final = Path("/proc")
 _PR_SET_CHILD_SUBREAPER: Final = 36  # see prctl(2)
 _ZOMBIE: Final = "Z"
+_STOPPED: Final = "TtZX"
 _SWEEP_SECONDS: Final = 2.0
-_PAUSE_SECONDS: Final = 0.01
+_STOP_SECONDS: Final = 0.5
+_PAUSE_SECONDS: Final = 0.005
 
 
 def adopt_orphans() -> None:
@@ -59,6 +61,21 @@ def kill_group(leader: int) -> None:
     if sys.platform != "win32":
         with suppress(ProcessLookupError, PermissionError):  # before it leads a group, or after
             os.killpg(leader, signal.SIGKILL)
+
+
+def stop(process: int, descriptor: int) -> None:
+    """Stop a process, so that it starts no others before it is killed; wait a moment for that.
+
+    Args:
+        process: its id.
+        descriptor: its file descriptor, which no other process can get.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # it has ended
+            signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
+            end = time.monotonic() + _STOP_SECONDS
+            while _state_of(process)[1] not in _STOPPED and time.monotonic() < end:
+                time.sleep(_PAUSE_SECONDS)
 
 
 def server_of(worker: int) -> int:
@@ -113,7 +130,13 @@ def _processes() -> Iterator[tuple[int, int, str]]:
     for entry in os.scandir(_PROCESSES):
         if entry.name.isdecimal():
             with suppress(OSError):  # it has ended
-                stat = Path(entry.path, "stat").read_text(encoding="utf-8", errors="replace")
-                # The name before the state may contain spaces and brackets.
-                state, parent = stat.rpartition(")")[2].split()[:2]
-                yield int(entry.name), int(parent), state
+                process = int(entry.name)
+                yield process, *_state_of(process)
+
+
+def _state_of(process: int) -> tuple[int, str]:
+    """Return the parent and the state of a process; raises OSError if there is none."""
+    stat = (_PROCESSES / str(process) / "stat").read_text(encoding="utf-8", errors="replace")
+    # The name before the state may contain spaces and brackets.
+    state, parent = stat.rpartition(")")[2].split()[:2]
+    return int(parent), state

@@ -13,7 +13,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import connection
+from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +28,7 @@ from harness.runs.batch import (
     fault_of,
     serve_batches,
 )
-from harness.runs.descendants import Descendants, kill_group, server_of
+from harness.runs.descendants import Descendants, kill_group, server_of, stop
 from harness.runs.interruption import block_interrupts
 
 ENDED: Final = (
@@ -64,11 +66,7 @@ class WorkerProcess:
     """
 
     def __init__(self, context: BaseContext, folder: Path) -> None:
-        self._connection, theirs = context.Pipe()
-        arguments = (theirs, dict(os.environ), folder)
-        self._process = context.Process(target=serve_batches, args=arguments)  # type: ignore[attr-defined]  # of each context
-        self._start()
-        theirs.close()
+        self._process, self._connection = _start(context, folder)
         self.server = server_of(self.id)
         self._identity = -1
         if sys.platform == "linux":
@@ -80,23 +78,10 @@ class WorkerProcess:
         self._killing = threading.Lock()
         self.is_killed = False
 
-    def _start(self) -> None:
-        for pause in (*_PAUSES, None):
-            try:
-                with STARTING, block_interrupts():  # the process must not receive them
-                    self._process.start()
-            except (OSError, EOFError):  # the server is ending, and another will start
-                if pause is None:
-                    raise
-                time.sleep(pause)
-            else:
-                return
-
     @property
     def id(self) -> int:
         """The id of the process."""
-        number: int = self._process.pid
-        return number
+        return self._process.pid or 0
 
     def run(self, message: bytes, is_stopped: Callable[[], bool]) -> Batch[Any]:
         """Return what the process answers to `message`.
@@ -165,6 +150,7 @@ class WorkerProcess:
             if self.is_killed:
                 return
             self.is_killed = True
+            stop(self.id, self._identity)
             started = (self._left, Descendants(self.id))
             kill_group(self.id)
             if sys.platform == "linux":  # also if its server has ended, and its exit is not known
@@ -183,3 +169,25 @@ class WorkerProcess:
         if hasattr(socket, "AF_UNIX"):
             with suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as end:
                 end.shutdown(socket.SHUT_RDWR)
+
+
+def _start(context: BaseContext, folder: Path) -> tuple[BaseProcess, Connection]:
+    """Return a new process, and the connection to it."""
+    for pause in (*_PAUSES, None):
+        ours, theirs = context.Pipe()
+        process: BaseProcess = context.Process(  # type: ignore[attr-defined]  # of each context
+            target=serve_batches, args=(theirs, dict(os.environ), folder)
+        )
+        try:
+            with STARTING, block_interrupts():  # the process must not receive them
+                process.start()
+        except (OSError, EOFError):  # the server is ending, and another will start
+            ours.close()  # which ends the process, if it runs
+            if pause is None:
+                raise
+            time.sleep(pause)
+        else:
+            return process, ours
+        finally:
+            theirs.close()
+    raise AssertionError("the last pause is None")

@@ -59,10 +59,10 @@ FAILING: Final = {
     ),
     "closes-all-descriptors": before("os.closerange(3, 256)"),
     "kills-its-group": before("os.killpg(0, signal.SIGKILL)"),
-    "kills-its-server": before("os.kill(os.getppid(), signal.SIGKILL)"),
+    "kills-its-server": before("os.kill(server, signal.SIGKILL)"),
     "leaves-a-session-and-kills-its-server": before(
         f"subprocess.Popen({SLEEP}, start_new_session=True)",
-        "os.kill(os.getppid(), signal.SIGKILL)",
+        "os.kill(server, signal.SIGKILL)",
     ),
     "allows-itself-no-files-over-0": before(
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))",

@@ -20,6 +20,7 @@ def fails(*arguments, **options):
 def hangs(*arguments, **options):
     while True: pass
 
+server = os.getppid()  # it forks the workers
 times = itertools.count()
 libc = ctypes.CDLL(None)
 
