@@ -128,7 +128,10 @@ def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
                 pool.stop(futures)
                 break
         bundled = is_bundled(task.target.name, is_agent=task.target.kind == "agent")
-        return _join_reports([_report(future, bundled=bundled) for future in futures])
+        found = _join_reports([_report(future, bundled=bundled) for future in futures])
+        if found.interrupted and not interruption.requested:  # the client has stopped it
+            return msgspec.structs.replace(found, interrupted=False, crashed=found.crashed + 1)
+        return found
 
 
 def _report(future: Future[Batch[FuzzReport]], *, bundled: bool) -> FuzzReport:
