@@ -25,6 +25,7 @@ from harness.runs.plan import Subject
 from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
 from harness.runs.worker import readable_subjects
+from harness.runs.worker_process import FAILED
 
 if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding, FuzzReport
@@ -288,3 +289,6 @@ def _print_counts(name: str, report: "FuzzReport", random: int) -> None:
     if report.crashed:
         times = pluralize(report.crashed, "time")
         click.echo(f"{name}: the client ended the process that searched, {times}", err=True)
+    if report.trace:
+        lines = "\n".join(map(plain, report.trace.splitlines()))
+        click.echo(f"{name}: {FAILED}\n{lines}", err=True)

@@ -32,9 +32,10 @@ from harness.reporting.text.cell import (
 )
 from harness.reporting.visible import marked, plain
 from harness.runs.apart import ApartJudge
+from harness.runs.batch import Exited
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
 from harness.runs.plan import Job, Subject, subject_id
-from harness.runs.pool import Exited, call_in_worker
+from harness.runs.pool import call_in_worker
 from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase, Header, Selection
 from harness.runs.selection import select_subjects

@@ -3,8 +3,7 @@
 Two findings of one rule, at locations of one shape, with one outcome, in one dialect, after the
 same steps are one bug. A finding that needs fewer steps is the same bug, reported more precisely.
 A seed that fails without a step explains only findings with its quirk, because its own failure
-may have another reason. Crashes are one bug if the same function raised the same exception,
-whatever the input.
+may have another reason. Crashes are one bug if the same function raised the same exception.
 """
 
 import re
@@ -283,7 +282,7 @@ class FuzzReport(msgspec.Struct, frozen=True):
     Fields:
         examples: inputs that were judged.
         chunkings: replays that this took.
-        interrupted: the user stopped the search. crashed: processes that an input killed.
+        interrupted: by the user. crashed: processes that ended, or failed with `trace`.
         seeds: unchanged seeds that were judged.
         everywhere: rule and path, without the numbers, of what every one of them shows.
         unsaved: why the findings could not be saved, or "".
@@ -294,6 +293,7 @@ class FuzzReport(msgspec.Struct, frozen=True):
     chunkings: int = 0
     interrupted: bool = False
     crashed: int = 0
+    trace: str = ""
     seeds: int = 0
     everywhere: frozenset[RuleAndPath] = frozenset()
     unsaved: str = ""

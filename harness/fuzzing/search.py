@@ -30,7 +30,7 @@ from harness.fuzzing.found import (
 )
 from harness.judging.replaying import deadlines
 from harness.judging.results import Finding
-from harness.runs.pool import stop_requested
+from harness.runs.interruption import stop_requested
 
 
 class Profile(msgspec.Struct, frozen=True):

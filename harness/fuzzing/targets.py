@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future, wait
+from concurrent.futures import Future, wait
 from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
@@ -35,11 +35,14 @@ from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.judging.results import Level, Result
 from harness.normalizers.discovery import load_normalizer
+from harness.runs.batch import Batch, Exited
 from harness.runs.declared import is_bundled
+from harness.runs.interruption import interruptible, stoppable
 from harness.runs.plan import Subject
-from harness.runs.pool import Batch, Exited, interruptible, open_processes, stoppable
+from harness.runs.pool import open_processes
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
+from harness.runs.worker_process import ProcessEndedError
 
 _POLL_SECONDS = 0.1
 
@@ -124,18 +127,24 @@ def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
             if interruption.requested:
                 pool.stop(futures)
                 break
-        return _join_reports([_report(future) for future in futures])
+        bundled = is_bundled(task.target.name, is_agent=task.target.kind == "agent")
+        found = _join_reports([_report(future, bundled=bundled) for future in futures])
+        if found.interrupted and not interruption.requested:  # the client has stopped it
+            return msgspec.structs.replace(found, interrupted=False, crashed=found.crashed + 1)
+        return found
 
 
-def _report(future: Future[Batch[FuzzReport]]) -> FuzzReport:
+def _report(future: Future[Batch[FuzzReport]], *, bundled: bool) -> FuzzReport:
     if not future.done():  # it did not stop in time, and is killed
         return FuzzReport(interrupted=True)
     try:
         batch = future.result()
-    except BrokenExecutor:
+    except ProcessEndedError:
         return FuzzReport(crashed=1)
     if batch.fault is not None:
-        raise batch.fault.rebuild()
+        if bundled or batch.fault.kind is not None:
+            raise batch.fault.rebuild()
+        return FuzzReport(crashed=1, trace=batch.fault.trace)
     if not batch.results:  # stopped before it began
         return FuzzReport(interrupted=True)
     (report,) = batch.results
@@ -151,6 +160,7 @@ def _join_reports(reports: Sequence[FuzzReport]) -> FuzzReport:
         seeds=sum(each.seeds for each in reports),
         everywhere=_everywhere(reports),
         crashed=sum(each.crashed for each in reports),
+        trace=next((each.trace for each in reports if each.trace), ""),
     )
 
 

@@ -3,11 +3,13 @@
 The deadline of a replay is an exception, and some code never lets it in: a loop in C that does not
 check for signals, such as `sum` over an endless iterator, or code that waits with all signals
 blocked. This watchdog is a thread of the interpreter itself, which needs neither; it prints where
-the code is, and ends the process.
+the code is, and ends the process. A client can stop this thread, too, so the parent process is told
+how long the code may still take.
 """
 
 import faulthandler
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -22,12 +24,17 @@ _MOST_MEMORY: Final = 4 << 30
 MEMORY_USED_UP: Final = b"MemoryError: the process has used 4 GiB of memory\n"
 
 _end: float | None = None  # None: not on watch, as in a process of the user
+_on_renewed: Callable[[float], None] | None = None
 
 
-def watch() -> None:
-    """Begin to watch this process, up to `release`."""
-    global _end  # noqa: PLW0603 - the interpreter has one such thread for a process
-    _end = 0.0
+def watch(on_renewed: Callable[[float], None]) -> None:
+    """Begin to watch this process, up to `release`.
+
+    Args:
+        on_renewed: called with the seconds that remain, each time that they change.
+    """
+    global _end, _on_renewed
+    _end, _on_renewed = 0.0, on_renewed
     renew(0.0)
 
 
@@ -41,6 +48,8 @@ def renew(seconds: float) -> None:
         limit = needed + _RENEWED_AFTER
         _end = now + limit
         faulthandler.dump_traceback_later(limit, exit=True, file=_STANDARD_ERROR)
+        if _on_renewed is not None:
+            _on_renewed(limit)
 
 
 def release() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from harness.errors import UsageError
 from harness.measuring.parquet import MEMORY
 from harness.measuring.turn_row import COLUMNS
-from harness.runs.pool import defer_interrupts
+from harness.runs.interruption import defer_interrupts
 from harness.runs.sql import ISOLATED, SEALED
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ from typing import Final
 
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
+from harness.runs.batch import Exited
 from harness.runs.declared import third_party_client
-from harness.runs.execute import DIED
 from harness.runs.plan import Job
-from harness.runs.pool import ENDED, Exited, LoneWorker
+from harness.runs.pool import LoneWorker
 from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase
 from harness.runs.worker import crash_result, judge_job
+from harness.runs.worker_process import ENDED, FAILED
 
 _TRIES: Final = 2
 
@@ -29,7 +30,7 @@ class ApartJudge:
         """Return the result of a cell, its detail page, and what the client wrote.
 
         A client that ends its process or hangs gets a second try, because another process may
-        have killed it or kept the machine busy.
+        have killed it or kept the machine busy. So does one in whose process the harness fails.
 
         Raises:
             HarnessError: the scenario, its cassette or the client cannot be loaded.
@@ -43,13 +44,14 @@ class ApartJudge:
             ended, written = worker.call(partial(judge_job, cuts=cuts), job)
             output = clean_output(written)
             if isinstance(ended, Exited):
-                if ended.reason != ENDED:
+                if ended.reason not in (ENDED, FAILED):
                     return crash_result(job, ended.reason), None, output
+                reason = f"twice in this cell {ended.reason}"
             elif ended[0].outcome is not Outcome.HANG:
                 return (*ended, output)
             else:
                 hung = (*ended, output)
-        return hung or (crash_result(job, DIED), None, output)
+        return hung or (crash_result(job, reason), None, output)
 
     def close(self) -> None:
         """End the worker processes."""

@@ -1,12 +1,15 @@
 """The processes that worker processes started, also those that left their process group.
 
 Only Linux tells them. Elsewhere none is found, and only what is left in a process group is killed.
+A worker adopts the orphans below it. What a worker leaves that ends is adopted by the server
+process that forked it (`harness.runs.fork_server`).
 """
 
 import ctypes
 import os
 import signal
 import sys
+import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +17,11 @@ from typing import Final
 
 _PROCESSES: Final = Path("/proc")
 _PR_SET_CHILD_SUBREAPER: Final = 36  # see prctl(2)
+_ZOMBIE: Final = "Z"
+_STOPPED: Final = "TtZX"
+_SWEEP_SECONDS: Final = 2.0
+_STOP_SECONDS: Final = 0.5
+_PAUSE_SECONDS: Final = 0.005
 
 
 def adopt_orphans() -> None:
@@ -23,14 +31,20 @@ def adopt_orphans() -> None:
 
 
 class Descendants:
-    """The processes below `leaders` at this time; they keep their identity if they end."""
+    """The processes below `leader` at this time; they keep their identity if they end.
 
-    def __init__(self, leaders: Collection[int]) -> None:
+    Args:
+        leader: not one of them.
+        but: one that is left out.
+    """
+
+    def __init__(self, leader: int, but: int = 0) -> None:
         self._descriptors: list[int] = []
         if sys.platform == "linux":
-            for process in _below(leaders):
+            for process in _below([leader], _children()):
                 with suppress(OSError):  # it has ended
-                    self._descriptors.append(os.pidfd_open(process))
+                    if process != but:
+                        self._descriptors.append(os.pidfd_open(process))
 
     def kill(self) -> None:
         """Kill those that still run."""
@@ -49,10 +63,52 @@ def kill_group(leader: int) -> None:
             os.killpg(leader, signal.SIGKILL)
 
 
-def _below(leaders: Collection[int]) -> Iterator[int]:
-    children: dict[int, list[int]] = {}
-    for child, parent in _parents():
-        children.setdefault(parent, []).append(child)
+def stop(process: int, descriptor: int) -> None:
+    """Stop a process, so that it starts no others before it is killed; wait a moment for that.
+
+    Args:
+        process: its id.
+        descriptor: its file descriptor, which no other process can get.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):  # it has ended
+            signal.pidfd_send_signal(descriptor, signal.SIGSTOP)
+            end = time.monotonic() + _STOP_SECONDS
+            while _state_of(process)[1] not in _STOPPED and time.monotonic() < end:
+                time.sleep(_PAUSE_SECONDS)
+
+
+def server_of(worker: int) -> int:
+    """Return the server process that forked `worker`; 0 if there is none, or it has ended."""
+    if sys.platform != "linux":
+        return 0
+    parents = {child: parent for child, parent, _ in _processes()}
+    server = parents.get(worker, 0)
+    return server if parents.get(server) == os.getpid() else 0
+
+
+def kill_orphans(server: int, workers: Collection[int]) -> None:
+    """Kill what `server` has adopted: all below it but its workers and what these started.
+
+    Clients may start processes meanwhile, so this is repeated for a while until none is found.
+    """
+    if sys.platform != "linux" or not server:
+        return
+    end = time.monotonic() + _SWEEP_SECONDS
+    while time.monotonic() < end:
+        children = _children()
+        if server not in children.get(os.getpid(), ()):  # it has ended
+            return
+        orphans = [each for each in children.get(server, ()) if each not in workers]
+        if not orphans:
+            return
+        for process in (*_below(orphans, children), *orphans):
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _below(leaders: Collection[int], children: dict[int, list[int]]) -> Iterator[int]:
     waiting = list(leaders)
     while waiting:
         found = children.get(waiting.pop(), ())
@@ -60,11 +116,27 @@ def _below(leaders: Collection[int]) -> Iterator[int]:
         waiting.extend(found)
 
 
-def _parents() -> Iterator[tuple[int, int]]:
-    """Yield each process with its parent."""
+def _children() -> dict[int, list[int]]:
+    """Return the children of each process that has not ended."""
+    children: dict[int, list[int]] = {}
+    for child, parent, state in _processes():
+        if state != _ZOMBIE:
+            children.setdefault(parent, []).append(child)
+    return children
+
+
+def _processes() -> Iterator[tuple[int, int, str]]:
+    """Yield each process, its parent and its state."""
     for entry in os.scandir(_PROCESSES):
         if entry.name.isdecimal():
             with suppress(OSError):  # it has ended
-                state = Path(entry.path, "stat").read_text(encoding="utf-8", errors="replace")
-                # The name before the state may contain spaces and brackets.
-                yield int(entry.name), int(state.rpartition(")")[2].split()[1])
+                process = int(entry.name)
+                yield process, *_state_of(process)
+
+
+def _state_of(process: int) -> tuple[int, str]:
+    """Return the parent and the state of a process; raises OSError if there is none."""
+    stat = (_PROCESSES / str(process) / "stat").read_text(encoding="utf-8", errors="replace")
+    # The name before the state may contain spaces and brackets.
+    state, parent = stat.rpartition(")")[2].split()[:2]
+    return int(parent), state

@@ -6,26 +6,19 @@ memory. An interruption keeps all finished results.
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Final, TypeAlias
 
 import msgspec
 
 from harness.judging.results import Outcome, Result
+from harness.runs.batch import Batch, Exited, run_job
+from harness.runs.interruption import Interruption, interruptible
 from harness.runs.plan import Job, batches
-from harness.runs.pool import (
-    ENDED,
-    Batch,
-    Exited,
-    Interruption,
-    LoneWorker,
-    Pool,
-    interruptible,
-    open_processes,
-    run_job,
-)
+from harness.runs.pool import LoneWorker, Pool, open_processes
 from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase, UnreadableFile
+from harness.runs.worker_process import ENDED, FAILED, ProcessEndedError
 
 # The result of a cell, or the file that keeps it from running.
 Judged: TypeAlias = tuple[Result, AnyCase | None] | UnreadableFile
@@ -36,6 +29,7 @@ Crashed: TypeAlias = Callable[[Job, str], Result]
 Apart: TypeAlias = Callable[[Job], str]
 
 DIED: Final = f"twice in this cell {ENDED}"
+_FAILED: Final = f"twice in this cell {FAILED}"
 
 _POLL_SECONDS = 0.1
 _BATCHES_PER_WORKER = 2
@@ -80,15 +74,16 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
             wrote, in any order.
         on_progress: called with (done, total), first with (0, total).
         crashed: makes the result of a job that killed its process twice, or left it.
-        apart: returns equal values for jobs that may share a worker process. What a client does
-            to its process must not change what is found about another.
+        apart: returns equal values for jobs that may share a worker process, and not "" for those
+            of third-party code. What a client does to its process must not change what is found
+            about another, and if the harness fails there twice, the cell is a crash.
 
     Returns:
         How far it came.
 
     Raises:
         HarnessError: from the worker, such as a client that cannot be loaded; the run stops.
-        WorkerError: any other exception of a worker process.
+        WorkerError: any other exception of a worker process that is not apart.
     """
     with interruptible() as interruption:
         desk = _ResultCollector(len(jobs), on_result, on_progress, crashed)
@@ -97,7 +92,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
             if not jobs_in_parallel:
                 _run_here(jobs, worker, desk, interruption)
             else:
-                parallel = _Parallel(worker, jobs_in_parallel, desk, interruption)
+                parallel = _Parallel(worker, jobs_in_parallel, desk, interruption, apart)
                 for group in _groups(jobs, apart):
                     parallel.run(group)
         except KeyboardInterrupt:
@@ -160,9 +155,12 @@ class _Parallel(msgspec.Struct):
     workers: int
     desk: _ResultCollector
     interruption: Interruption
+    apart: Apart
     flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
-    suspects: deque[Job] = msgspec.field(default_factory=deque)  # in flight when a process died
-    hung: deque[tuple[Job, Judged | Exited, str]] = msgspec.field(default_factory=deque)
+    # In flight when a process died, or when the harness failed in it with this traceback.
+    suspects: deque[Job] = msgspec.field(default_factory=deque)
+    trace: str = ""
+    doubtful: deque[tuple[Job, Judged | Exited, str]] = msgspec.field(default_factory=deque)
     confirmed: Counter[str] = msgspec.field(default_factory=Counter)  # hung cells, by client
 
     def run(self, jobs: Sequence[Job]) -> None:
@@ -172,35 +170,38 @@ class _Parallel(msgspec.Struct):
                 self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
             while self.suspects and not self.interruption.requested:
                 self._retry()
-        self._confirm_hung()
+        self._judge_again()
 
     def _retry(self) -> None:
-        """Run the suspects one at a time, up to the first that kills its process again."""
-        suspects, self.suspects = self.suspects, deque()
+        """Run the suspects one at a time, up to the first whose process dies or fails again."""
+        suspects, self.suspects, self.trace = self.suspects, deque(), ""
         with open_processes(1) as pool:
             while suspects and not self.suspects and not self.interruption.requested:
                 self._fly(pool, deque([(suspects.popleft(),)]), limit=1)
             output = pool.output() if self.suspects else ""
         for job in self.suspects:
-            self.desk.take(job, Exited(DIED), output)
+            self.desk.take(job, Exited(_FAILED if self.trace else DIED), output + self.trace)
         self.suspects = suspects
 
-    def _confirm_hung(self) -> None:
+    def _judge_again(self) -> None:
         """Judge the hung cells again, each alone, because the machine may have been busy.
 
-        A client that hung so in a few cells has hung in the others, too.
+        A client that hung so in a few cells has hung in the others, too. If a third-party client
+        kept a file from being read, another process can read it.
         """
         with LoneWorker() as worker:
-            while self.hung:
-                job, before, output = self.hung.popleft()
+            while self.doubtful:
+                job, before, output = self.doubtful.popleft()
                 ended = before
-                if not self.interruption.requested and not self._is_sure(job):
+                if not self.interruption.requested and not self._is_sure(job, before):
+                    if isinstance(before, UnreadableFile):
+                        worker.close()
                     ended, output = worker.call(self.worker, job)
                     self.confirmed[job.normalizer] += _has_hung(ended)
                 self.desk.take(job, before if isinstance(ended, Exited) else ended, output)
 
-    def _is_sure(self, job: Job) -> bool:
-        return self.confirmed[job.normalizer] >= _CONFIRMED
+    def _is_sure(self, job: Job, before: Judged | Exited) -> bool:
+        return _has_hung(before) and self.confirmed[job.normalizer] >= _CONFIRMED
 
     def _fly(self, pool: Pool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
         """Run batches until none is left, a process died, or the user asked to stop."""
@@ -215,10 +216,7 @@ class _Parallel(msgspec.Struct):
         self.flying.clear()
 
     def _submit(self, pool: Pool, jobs: tuple[Job, ...]) -> None:
-        try:
-            self.flying[pool.submit(self.worker, jobs)] = jobs
-        except BrokenExecutor:
-            self.suspects.extend(jobs)
+        self.flying[pool.submit(self.worker, jobs)] = jobs
 
     def _collect(self) -> None:
         """Collect the batches that ended; wait a moment for one."""
@@ -227,20 +225,25 @@ class _Parallel(msgspec.Struct):
             jobs = self.flying.pop(future)
             try:
                 batch = future.result()
-            except BrokenExecutor:
+            except ProcessEndedError:
                 self.suspects.extend(jobs)
             else:
                 self._take(jobs, batch)
 
     def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
-        ended = zip(jobs, batch.results, batch.outputs, strict=False)  # a stopped batch is shorter
+        ended = zip(jobs, batch.results, batch.outputs, strict=False)
         for job, result, output in ended:
-            if _has_hung(result):
-                self.hung.append((job, result, output))
+            if _has_hung(result) or (isinstance(result, UnreadableFile) and self.apart(job)):
+                self.doubtful.append((job, result, output))
             else:
                 self.desk.take(job, result, output)
+        left = jobs[len(batch.results) :]
         if batch.fault is not None:
-            raise batch.fault.rebuild()
+            if batch.fault.kind is not None or not self.apart(left[0]):
+                raise batch.fault.rebuild()
+            self.trace = batch.fault.trace
+        if not self.interruption.requested:  # a client may have stopped the batch, too
+            self.suspects.extend(left)
 
 
 def _has_hung(ended: Judged | Exited) -> bool:

@@ -38,7 +38,7 @@ class CapturedOutput:
     def text(self) -> str:
         """Return what was written since `clear`, without the middle if it is long."""
         for stream in (sys.stdout, sys.stderr):
-            with suppress(Exception):  # the code under test may have put anything there
+            with suppress(BaseException):  # the code under test may have put anything there
                 stream.flush()
         return _text_of(self._file)
 

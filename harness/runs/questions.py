@@ -30,7 +30,7 @@ from harness.runs.answers import (
     QuirkLoss,
     Rate,
 )
-from harness.runs.pool import defer_interrupts
+from harness.runs.interruption import defer_interrupts
 from harness.runs.run import Run
 from harness.runs.sql import ISOLATED, SEALED
 from harness.runs.statistics import Cluster

@@ -11,6 +11,8 @@ from multiprocessing import connection
 from multiprocessing.util import Finalize
 from typing import Final
 
+from harness.runs.descendants import Descendants
+
 _MOST_DESCRIPTORS: Final = 4_096
 
 
@@ -56,8 +58,14 @@ def _start_guardian() -> None:
         return
     try:
         _close_all_but(parent.sentinel, ours)
-        connection.wait([parent.sentinel, ours])
+        worker = os.getppid()
+        if connection.wait([parent.sentinel, ours]) == [ours]:
+            # The worker has ended, or the client has closed its end of the pipe.
+            while os.getppid() == worker and not connection.wait([parent.sentinel], 1.0):
+                pass
         if connection.wait([parent.sentinel], 0):
+            if os.getppid() == worker:
+                Descendants(worker, but=os.getpid()).kill()
             os.killpg(0, signal.SIGKILL)
     finally:
         os._exit(0)

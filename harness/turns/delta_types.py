@@ -37,9 +37,15 @@ def has_declared_types(delta: object) -> bool:
 
 def _has_parse_error(delta: ToolCallRejected) -> bool:
     error = delta.error
-    if type(delta.index) is not int or type(error) is not ParseError or error.mode not in _MODES:
+    if type(delta.index) is not int or type(error) is not ParseError:
         return False
-    return all(type(text) is str for text in (error.error, error.snippet, error.id, error.name))
+    texts = (error.error, error.snippet, error.id, error.name)
+    return _is_in(error.mode, _MODES) and all(type(text) is str for text in texts)
+
+
+def _is_in(value: object, values: tuple[str, ...]) -> bool:
+    """Return whether `value` is one of these texts, and no object that is equal to all."""
+    return type(value) is str and value in values
 
 
 def _has_usage(delta: UsageDelta) -> bool:
@@ -51,12 +57,12 @@ def _has_usage(delta: UsageDelta) -> bool:
 
 def _has_start(delta: ToolCallStart) -> bool:
     is_typed = type(delta.index) is int and type(delta.id) is type(delta.name) is str
-    return is_typed and delta.kind in _KINDS
+    return is_typed and _is_in(delta.kind, _KINDS)
 
 
 def _has_sealed(delta: SealedDelta) -> bool:
     is_text = type(delta.kind) is type(delta.value) is type(delta.id) is str
-    return is_text and delta.of in _SEALED_PLACES and type(delta.index) is int
+    return is_text and _is_in(delta.of, _SEALED_PLACES) and type(delta.index) is int
 
 
 # A table instead of a `match`, because this is done for every delta of every replay; a test

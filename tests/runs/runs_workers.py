@@ -3,7 +3,6 @@
 Run as a script, it executes jobs in parallel and prints what came of them.
 """
 
-import concurrent.futures.process
 import itertools
 import os
 import signal
@@ -12,6 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import msgspec
@@ -21,6 +21,7 @@ from harness.judging import process_limits
 from harness.judging.results import Outcome, Result
 from harness.runs.execute import Judged, execute
 from harness.runs.plan import Job, Subject, plan
+from harness.runs.run import UnreadableFile
 from tests.runs.runs_samples import a_case, a_result
 
 # A process that a client starts: it holds the named pipe open for as long as it lives.
@@ -47,14 +48,19 @@ def _misbehave(job: Job) -> None:
     match job.normalizer:
         case "unstoppable":
             process_limits.GRACE_SECONDS = process_limits._RENEWED_AFTER = 0.1  # type: ignore[misc]
-            process_limits.watch()
+            process_limits.watch(lambda _seconds: None)
             deque(itertools.count(), maxlen=0)  # a loop in C that no signal handler interrupts
         case "starts-a-thread":
             threading.Thread(target=time.sleep, args=(3_600,)).start()
         case "cannot-send-its-result":
             threading.Thread(target=time.sleep, args=(3_600,)).start()
-            concurrent.futures.process._sendback_result = _no_memory
-        case "starts-a-process" | "starts-a-process-in-a-session":
+            Connection.send_bytes = _no_memory  # type: ignore[method-assign]
+        case "stops-itself":
+            process_limits.GRACE_SECONDS = process_limits._RENEWED_AFTER = 0.1  # type: ignore[misc]
+            process_limits._end = 0.0
+            process_limits.renew(0.0)
+            os.kill(os.getpid(), signal.SIGSTOP)
+        case name if name.startswith("starts-a-process"):
             process = subprocess.Popen(
                 [sys.executable, "-c", LEFT_RUNNING, job.subject.roots[0]],
                 stdout=subprocess.PIPE,
@@ -62,6 +68,8 @@ def _misbehave(job: Job) -> None:
             )
             assert process.stdout is not None
             process.stdout.readline()  # it has opened the pipe
+            if name.endswith("and-ends"):
+                os._exit(0)
         case "prints":
             print("print of the client", flush=True)  # noqa: T201 - as a client may
             os.write(1, b"write of the client\n")
@@ -110,6 +118,12 @@ def worker(job: Job) -> Judged:
         case name if name in RAISED:
             raise RAISED[name]
     _misbehave(job)
+    return _read(job)
+
+
+def _read(job: Job) -> Judged:
+    if job.normalizer == "cannot-read-once" and _is_first(job):
+        return UnreadableFile(job.subject.path, "it cannot be read")
     result = _result(job)
     return result, a_case(result.cell) if job.normalizer == "with-case" else None
 

@@ -6,8 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import StreamError, UnreadableError
+from harness.judging import process_limits
 from harness.judging.results import Outcome, Result
-from harness.runs import pool
+from harness.runs import pool, worker_process
+from harness.runs.batch import WorkerError
 from harness.runs.execute import DIED, Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
-from harness.runs.pool import WorkerError
 from harness.runs.run import AnyCase
 from tests.runs.runs_workers import a_plan, crashed, worker
 
+needs_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="this system does not tell the parent of a process"
+)
 SCRIPT = Path(__file__).with_name("runs_workers.py")
 
 
@@ -94,26 +98,20 @@ def test_execute_without_jobs(listener: Listener, parallel: int) -> None:
     assert listener.run((), parallel) == Progress(0, 0)
 
 
-class CountingExecutor(ProcessPoolExecutor):
-    """Remembers the largest number of batches that were in flight."""
-
-    most = 0
-
-    def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - those of the base class
-        super().__init__(*args, **options)
-        self.flying: list[Future[Any]] = []
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401 - the signature of Executor.submit
-        self.flying = [future for future in self.flying if not future.done()]
-        self.flying.append(super().submit(fn, *args, **kwargs))
-        type(self).most = max(self.most, len(self.flying))
-        return self.flying[-1]
-
-
 def test_few_batches_are_in_flight(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "ProcessPoolExecutor", CountingExecutor)
+    flying: list[Future[Any]] = []
+    counts: list[int] = []
+    submit = pool.Pool.submit
+
+    def counted(self: pool.Pool, *arguments: Any) -> Future[Any]:  # noqa: ANN401 - of any kind
+        flying[:] = [future for future in flying if not future.done()]
+        flying.append(submit(self, *arguments))
+        counts.append(len(flying))
+        return flying[-1]
+
+    monkeypatch.setattr(pool.Pool, "submit", counted)
     listener.run(a_plan(50, "slow"), 2)
-    assert 2 <= CountingExecutor.most <= 4
+    assert 2 <= max(counts) <= 4
 
 
 def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) -> None:
@@ -276,9 +274,35 @@ def test_code_that_no_deadline_can_stop_costs_its_cell(listener: Listener) -> No
     }
 
 
+def test_a_process_that_stops_itself_is_killed_when_its_time_is_over(
+    listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_process, "_LATER_SECONDS", 0.1)
+    assert listener.run(a_plan(1, "fine", "stops-itself"), 1) == Progress(2, 2)
+    assert listener.results["s000/stops-itself"].title == DIED
+
+
+def test_a_failure_of_the_harness_with_a_third_party_client_costs_the_cell(
+    listener: Listener,
+) -> None:
+    assert listener.run(a_plan(2, "fine", "bug"), 1, apart=lambda _job: "x") == Progress(4, 4)
+    failed = {cell for cell, row in listener.results.items() if row.outcome is Outcome.CRASH}
+    assert failed == {"s000/bug", "s001/bug"}
+    assert all("KeyError: 'bug'" in listener.outputs[cell] for cell in failed)
+
+
+def test_a_file_that_a_third_party_client_cannot_read_is_read_again(
+    listener: Listener, tmp_path: Path
+) -> None:
+    jobs = a_plan(2, "cannot-read-once", root=str(tmp_path))
+    assert listener.run(jobs, 1, apart=lambda _job: "x") == Progress(2, 2)
+
+
 def test_a_process_that_fails_ends_though_a_thread_of_the_client_runs(listener: Listener) -> None:
+    began = time.monotonic()
     assert listener.run(a_plan(1, "cannot-send-its-result"), 1) == Progress(1, 1)
     assert {row.title for row in listener.results.values()} == {DIED}
+    assert time.monotonic() - began < process_limits.GRACE_SECONDS
 
 
 def test_a_thread_that_a_client_leaves_running_ends_with_the_run(
@@ -289,7 +313,14 @@ def test_a_thread_that_a_client_leaves_running_ends_with_the_run(
     assert multiprocessing.active_children() == []
 
 
-@pytest.mark.parametrize("client", ["starts-a-process", "starts-a-process-in-a-session"])
+@pytest.mark.parametrize(
+    "client",
+    [
+        "starts-a-process",
+        "starts-a-process-in-a-session",
+        pytest.param("starts-a-process-in-a-session-and-ends", marks=needs_linux),
+    ],
+)
 def test_a_process_that_a_client_leaves_running_ends_with_the_run(
     listener: Listener, tmp_path: Path, client: str
 ) -> None:
@@ -352,6 +383,11 @@ def test_workers_have_the_environment_that_their_parent_has_now(
         with pool.open_processes(1) as processes:
             batch = processes.submit(os.getenv, ("HARNESS_TEST_VALUE",)).result()
         assert batch.results == (value,)
+
+
+def test_a_worker_that_is_not_closed_does_not_keep_the_command_from_its_end() -> None:
+    code = "import os; from harness.runs.pool import LoneWorker; LoneWorker().call(os.getenv, 'A')"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_workers_end_with_a_killed_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

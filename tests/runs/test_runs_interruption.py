@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.runs.pool import (
+from harness.runs.interruption import (
     block_interrupts,
     defer_interrupts,
     interruptible,
