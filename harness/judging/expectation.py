@@ -69,6 +69,7 @@ class Expectation(msgspec.Struct, frozen=True):
             be emitted.
         failure_says: a part of the provider's message that must be preserved.
         may_fail: the turn may fail instead, as `failed` describes it.
+        has_text_calls: the text may contain calls, so that what may begin one may wait.
         loose_space: text and reasoning are compared as `spaced` returns them, because nothing
             specifies whether the white space around a call in the text belongs to the text.
         decisions: as in `OracleReading`; empty for a scenario.
@@ -86,6 +87,7 @@ class Expectation(msgspec.Struct, frozen=True):
     failure_says: str = ""
     usage: Usage | None = None
     judged: frozenset[Field] = ALL_FIELDS
+    has_text_calls: bool = False
     loose_space: bool = False
     calls_at_most: bool = False
     may_fail: bool = False

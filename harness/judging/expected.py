@@ -81,6 +81,7 @@ def _expectation(reading: OracleReading) -> Expectation:
         failure=expected_failure(reading),
         failure_says=reading.error[1][:_QUOTED_CHARACTERS] if reading.error else "",
         judged=frozenset(judged),
+        has_text_calls=reading.loose_space,
         loose_space=reading.loose_space,
         may_fail=_NOT_STREAMED in reading.quirks or _ends_without_reason(reading),
         decisions=dict(reading.decisions),

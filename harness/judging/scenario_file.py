@@ -190,7 +190,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     loose = (file.white_space or ("loose" if file.text_dialect else "exact")) == "loose"
     read = {
         "expect": tuple(
-            _expectation(turn, f"expect[{index}]", where, loose_space=loose)
+            _expectation(turn, f"expect[{index}]", where, (bool(file.text_dialect), loose))
             for index, turn in enumerate(file.expect or ())
         ),
         "conversation": _script(file, where),
@@ -278,7 +278,8 @@ def _scenario_id(path: Path, root: Path) -> str:
     return inside.with_suffix("").as_posix()
 
 
-def _expectation(turn: TurnFile, path: str, where: str, *, loose_space: bool) -> Expectation:
+def _expectation(turn: TurnFile, path: str, where: str, compared: tuple[bool, bool]) -> Expectation:
+    """Return the expected turn; `compared` says if its text may have calls, and is loose."""
     if turn.finish is None and turn.failure is None and "finish" not in turn.open:
         raise UnreadableError(
             f"{path}: the key 'finish' is missing",
@@ -305,11 +306,12 @@ def _expectation(turn: TurnFile, path: str, where: str, *, loose_space: bool) ->
         failure_says=turn.failure.says if turn.failure else "",
         usage=Usage(turn.usage.input_tokens, turn.usage.output_tokens) if turn.usage else None,
         judged=ALL_FIELDS.difference(_not_judged(turn)),
-        loose_space=loose_space,
+        has_text_calls=compared[0],
+        loose_space=compared[1],
         calls_at_most="missing_calls" in turn.open,
         may_fail=turn.may_fail,
         alternatives=tuple(
-            _expectation(each, f"{path}.alternatives[{number}]", where, loose_space=loose_space)
+            _expectation(each, f"{path}.alternatives[{number}]", where, compared)
             for number, each in enumerate(turn.alternatives)
         ),
     )

@@ -103,7 +103,7 @@ def write_rows(path: Path, rows: Iterable[msgspec.Struct], columns: Mapping[str,
         # No values of a log are part of the text: the names and types are the program's.
         sql = (
             f"COPY (SELECT * FROM read_json(?, format = 'newline_delimited', "  # noqa: S608
-            f"columns = {{{types}}}, maximum_object_size = 100000000)) "
+            f"columns = {{{types}}}, maximum_object_size = 1000000)) "
             "TO ? (FORMAT parquet, COMPRESSION zstd)"
         )
         database().cursor().execute(sql, [str(lines), str(part)])

@@ -31,6 +31,8 @@ class Output:
         self._skipped = 0
         # What was dropped around calls since the last words; None after the border of a section.
         self._dropped: str | None = ""
+        # What divides two sections of reasoning, if nothing but markup is between them.
+        self._divider = ""
         self._over = False
 
     def take(self) -> list[tuple[bool, str]]:
@@ -56,6 +58,8 @@ class Output:
             self.held, self._dropped = "", self._dropped and ""
             self._as_reasoning = as_reasoning
         text = self._without_leading(self.held + text)
+        if self._divider and text.strip():
+            text, self._divider = self._divider + text, ""
         waiting = _HELD.search(text, max(0, len(text) - _HELD_CHARACTERS))
         stop = waiting.start() if waiting and not self._over else len(text)
         self.held = text[stop:]
@@ -89,6 +93,8 @@ class Output:
             self._append(dropped + rest)
             dropped = ""
         self.held = ""
+        if section and before and self._as_reasoning and not self._divider:
+            self._divider = gap or "\n"
         self._dropped = None if section else dropped + gap
         self._skipped = after
 
@@ -101,3 +107,4 @@ class Output:
     def _append(self, text: str) -> None:
         if text:
             self._emitted.append((self._as_reasoning, text))
+            self._divider = self._divider if self._as_reasoning else ""

@@ -98,7 +98,8 @@ class Scanner:
         Nearly all text is of this kind, and the caller may hand it on unchanged.
         """
         busy = self._held or self._block or self._after or self._pending.raw
-        if busy or self._section is not self._home or self._markup.begins(text):
+        begins = self._markup.begins_first if self._at_start else self._markup.begins
+        if busy or self._section is not self._home or begins(text, 0):
             return False
         return self._transcript.passes(text)
 
@@ -162,7 +163,7 @@ class Scanner:
         stop = found = match.start() if match else len(buffer)
         if not final and len(buffer) - found < self._markup.longest:
             # The marker that was found may be part of a longer one that began before it.
-            stop = min(found, self._markup.held_from(buffer, at))
+            stop = min(found, self._markup.held_from(buffer, at, start=self._at_start))
         self._transcript.emit(buffer[at:stop])
         return self._hold(buffer, stop) if stop < found else stop
 
@@ -176,7 +177,7 @@ class Scanner:
 
     def _marker(self, buffer: str, at: int, marker: str, *, final: bool) -> int:
         """A marker is at `at`."""
-        if self._markup.may_begin(buffer, at, final=final):
+        if self._markup.may_begin(buffer, at, final=final, start=self._at_start):
             return self._hold(buffer, at)
         opening = None
         if self._transcript.takes(marker):

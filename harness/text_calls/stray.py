@@ -6,7 +6,7 @@ sentence about a marker, a space precedes it, or words follow, and it is text.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -24,7 +24,8 @@ class Markup:
     """The markers of some text dialects.
 
     Fields:
-        begins: finds a character with which some marker begins, from a position on.
+        begins, begins_first: find a character with which some marker begins, from a position on;
+            the second one at the start of a text.
         explicit: the openers that no ordinary answer holds.
         orphans, noise: markers that are not openers, see `TextDialect`.
         longest: how many characters the longest marker has.
@@ -58,9 +59,10 @@ class Markup:
         self._start = re.compile(_trie(words))
         self._later = re.compile(_trie(always | later))
         self.longest = max(map(len, words))
-        self._prefixes = {word[:size] for word in words for size in range(1, len(word))}
-        # Bound, because it is asked for each delta of a stream.
-        self.begins = re.compile("[" + re.escape("".join({it[0] for it in words})) + "]").search
+        self._first_prefixes, self._prefixes = _prefixes(words), _prefixes(always | later)
+        # Bound, because one is asked for each delta of a stream.
+        self.begins_first = _first_letters(words)
+        self.begins = _first_letters(always | later)
 
     def search(self, text: str, at: int, *, start: bool) -> "re.Match[str] | None":
         """Return the first marker from `at` on; those of the start of a text only there."""
@@ -92,17 +94,20 @@ class Markup:
         count = self._line_ends.get(marker, 0)
         return count, count
 
-    def may_begin(self, text: str, at: int, *, final: bool) -> bool:
+    def may_begin(self, text: str, at: int, *, final: bool, start: bool = False) -> bool:
         """Whether `text[at:]` is a beginning of some marker, and more text will come."""
-        return not final and text[at : at + self.longest] in self._prefixes
+        prefixes = self._first_prefixes if start else self._prefixes
+        return not final and text[at : at + self.longest] in prefixes
 
-    def held_from(self, text: str, at: int) -> int:
+    def held_from(self, text: str, at: int, *, start: bool) -> int:
         """Return where the longest tail begins that may become a marker; its length if none."""
-        match = self.begins(text, max(at, len(text) - self.longest + 1))
+        begins = self.begins_first if start else self.begins
+        match = begins(text, max(at, len(text) - self.longest + 1))
         while match:
-            if text[match.start() :] in self._prefixes:
+            is_start = start and not text[at : match.start()].strip()
+            if self.may_begin(text, match.start(), final=False, start=is_start):
                 return match.start()
-            match = self.begins(text, match.end())
+            match = begins(text, match.end())
         return len(text)
 
 
@@ -112,6 +117,16 @@ def markup_for(names: frozenset[str], bare: Bare, closers: tuple[str, ...]) -> M
     table = TEXT_DIALECTS | ({BARE_ANYWHERE.name: BARE_ANYWHERE} if bare == "anywhere" else {})
     dialects = [dialect for name, dialect in table.items() if name in names]
     return Markup((THINK, *dialects), (*closers, *THINK.closers))
+
+
+def _prefixes(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word[:size] for word in words for size in range(1, len(word)))
+
+
+def _first_letters(words: Iterable[str]) -> Callable[[str, int], "re.Match[str] | None"]:
+    letters = re.escape("".join({word[0] for word in words}))
+    search: Callable[[str, int], re.Match[str] | None] = re.compile(f"[{letters}]").search
+    return search
 
 
 def _trie(words: Iterable[str]) -> str:

@@ -182,7 +182,8 @@ def test_text_calls_round_trip(name: str, data: st.DataObject) -> None:
     turn = fold(read_text_calls(said, (WEATHER,), policy))
     found = [(call.name, json.loads(call.arguments or "{}")) for call in turn.tool_calls]
     assert found == [(call.name, json.loads(call.arguments or "{}")) for call in reply.calls]
-    assert turn.text == "".join(reply.words)
+    # Line ends around the last call belong to the markup.
+    assert turn.text.rstrip("\r\n") == "".join(reply.words).rstrip("\r\n")
     assert name in TEXT_DIALECTS
 
 

@@ -158,7 +158,7 @@ def _content(event: bytes) -> str:
 def test_a_bounded_tail_may_be_delayed(characters: int, rules: set[str]) -> None:
     by = held(characters, PROSE)
     body = stream(PROSE + SPELLED)
-    assert broken(by, body, text=PROSE, loose_space=True) == rules
+    assert broken(by, body, text=PROSE, has_text_calls=True, loose_space=True) == rules
 
 
 def test_a_tail_may_not_be_delayed_without_text_calls() -> None:
@@ -168,13 +168,16 @@ def test_a_tail_may_not_be_delayed_without_text_calls() -> None:
 
 def test_text_at_the_end_is_allowed_only_when_declared() -> None:
     by = saying(TextDelta(PROSE))
-    assert broken(by, stream(PROSE), text=PROSE, loose_space=True) == set()
+    assert broken(by, stream(PROSE), text=PROSE, has_text_calls=True, loose_space=True) == set()
 
 
 @pytest.mark.parametrize("start", ['{"a": "', "[1, ", "\n```json\n{"])
 def test_json_may_be_delayed_until_it_is_complete(start: str) -> None:
     text = start + PROSE
-    assert broken(held(10**6, text), stream(text), text=text, loose_space=True) == set()
+    assert (
+        broken(held(10**6, text), stream(text), text=text, has_text_calls=True, loose_space=True)
+        == set()
+    )
 
 
 @pytest.mark.parametrize("start", ['{"a": "', "[1, "])

@@ -10,6 +10,7 @@ from harness import shipped
 from harness.runs.selection import select_subjects
 from harness.runs.text_fixtures import FixtureTurn, TextFixture, format_fixture, text_fixtures
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
+from harness.turns.exact_json import encodable
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 
@@ -49,7 +50,9 @@ def test_reading_the_deltas_of_a_fixture_gives_its_turn() -> None:
         assert _spaced(read.text) == _spaced(expect.text), scenario
         assert _spaced(read.reasoning) == _spaced(expect.reasoning), scenario
         called = [(call.name, json.loads(call.arguments or "{}")) for call in read.tool_calls]
-        assert called == [(call.name, call.arguments) for call in expect.tool_calls], scenario
+        due = [(call.name, call.arguments) for call in expect.tool_calls]
+        # Half of a surrogate pair is U+FFFD in a fixture.
+        assert encodable(called) == encodable(due), scenario
         if expect.parse_errors != "any":
             pairs = zip(read.parse_errors, expect.parse_errors, strict=True)
             assert all(found.name == due.name for found, due in pairs if due.name), scenario

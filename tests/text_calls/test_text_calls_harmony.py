@@ -214,7 +214,7 @@ _REST = '{"city": "Oslo"}<|call|>'
     ("text", "calls", "shown"),
     [
         (f"commentary to=functions.get_weather <|constrain|>json<|message|>{_REST}", 1, ""),
-        (f" to=functions.get_weather<|channel|>commentary json<|message|>{_REST}", 1, ""),
+        (f"to=functions.get_weather<|channel|>commentary json<|message|>{_REST}", 1, ""),
         (f"functions.get_weather <|constrain|>json<|message|>{_REST}", 1, ""),
         ("assistant<|channel|>final<|message|>It rains.<|return|>", 0, "It rains."),
         ("final<|message|>It rains.", 0, "It rains."),

@@ -44,6 +44,8 @@ def test_as_many_as_the_template_writes_belong_to_the_call(name: str, end: str, 
         ("<think>\r\rHm.\r</think>\rHi", "\r\rHm.\r", "\rHi"),
         ("[THINK]\nHm.\n[/THINK]\n\nHi", "\nHm.\n", "\n\nHi"),
         ("Hi\n\n\n", "", "Hi\n\n\n"),
+        ("<think>\nA\n</think>\n<think>\nB\n</think>\nHi", "A\nB", "Hi"),
+        ("<think>A</think><think>B</think>Hi", "A\nB", "Hi"),
     ],
 )
 def test_those_around_reasoning(text: str, reasoning: str, shown: str, size: int) -> None:

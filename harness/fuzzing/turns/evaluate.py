@@ -124,7 +124,9 @@ def _expected_from_bytes(
     if seed.parent.text_dialect:
         known: set[Field] = {"failure"} if expectation.failure is None else {"failure", "calls"}
         judged = expectation.judged & known
-        expectation = msgspec.structs.replace(expectation, judged=judged, loose_space=True)
+        expectation = msgspec.structs.replace(
+            expectation, judged=judged, has_text_calls=True, loose_space=True
+        )
     if "calls" in expectation.judged or _may_call_more(trial, normalizer) or not _is_complete(seed):
         return expectation
     return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)

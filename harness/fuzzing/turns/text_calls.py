@@ -201,6 +201,7 @@ def _expected(parts: Sequence[TextPart]) -> Expectation:
         rejected=rejected,
         finish=FinishReason.TOOL_CALLS if calls or rejected else FinishReason.STOP,
         judged=_JUDGED,
+        has_text_calls=True,
         loose_space=True,
     )
 

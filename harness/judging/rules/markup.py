@@ -1,7 +1,8 @@
 """Rules about the markup of text calls: none is visible, and text is not delayed because of it."""
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from harness.dialects.kit.oracle.reading import CallReading
 from harness.judging.evidence import TurnEvidence, turn_rule
@@ -22,6 +23,8 @@ _UNDECIDED = ("{", "[", "```", "~~~")
 _MARKER_PREFIXES = frozenset(
     mark[:size] for mark in (*MARKERS, *_UNDECIDED) for size in range(1, len(mark) + 1)
 )
+# Two line ends: a blank line.
+_LINE_ENDS: Final = re.compile(r"(?:\r?\n){0,2}\r?\Z")
 _LONGEST = max(map(len, _MARKER_PREFIXES))
 
 
@@ -65,9 +68,14 @@ def surplus_markers(actual: str, expected: str) -> list[str]:
 
 
 def marker_prefix_length(text: str, end: int) -> int:
-    """Return how many characters of `text` before `end` may be the start of a marker."""
+    """Return how many characters of `text` before `end` may be the start of a marker.
+
+    Line ends before a marker may belong to it, as chat templates write them.
+    """
     tail = text[max(0, end - _LONGEST) : end]
-    return next((len(tail) - at for at in range(len(tail)) if tail[at:] in _MARKER_PREFIXES), 0)
+    size = next((len(tail) - at for at in range(len(tail)) if tail[at:] in _MARKER_PREFIXES), 0)
+    line_ends = _LINE_ENDS.search(text, max(0, end - size - 5), end - size)
+    return size + (len(line_ends[0]) if line_ends else 0)
 
 
 def may_begin_call(text: str, at: int) -> bool:
@@ -140,7 +148,7 @@ def _text_of_arguments(call: ToolCall | CallReading) -> str:
 )
 def _not_held_back(evidence: TurnEvidence) -> Iterator[Violation]:
     """Limit the delay of the text before the first markup, which no normalizer changes."""
-    if not evidence.expectation.loose_space:
+    if not evidence.expectation.has_text_calls:
         return
     raw = evidence.oracle.text
     same = _common_prefix_length(raw, evidence.turn.text)

@@ -101,7 +101,7 @@ def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
     If calls are expected in the text, TEXT-HELD-BACK decides what may wait. A normalizer that
     reads such calls may always delay the start of a marker, and JSON until it ends.
     """
-    if evidence.expectation.loose_space:
+    if evidence.expectation.has_text_calls:
         return
     marks = evidence.oracle.text_marks
     late = first_late_text(evidence, marks)

@@ -210,7 +210,7 @@ def _tail_lost(deltas: Iterator[Delta]) -> Iterator[Delta]:
         if held is not None and not isinstance(delta, End):
             yield held
         held = None
-        if isinstance(delta, TextDelta) and delta.text in _BEGINNINGS:
+        if isinstance(delta, TextDelta) and delta.text.lstrip("\r\n") in _BEGINNINGS:
             held = delta
         else:
             yield delta

@@ -33,7 +33,7 @@ _CLOSERS: Final = {
     "[unused11]": "[unused12]",
     "function call<|role_sep|>": "",
     "<|im_start|>assistant -> tool/function_call": "",
-    " -> tool/function_call": "",
+    "-> tool/function_call": "",
 }
 
 
