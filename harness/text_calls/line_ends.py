@@ -58,7 +58,7 @@ class Output:
             self.held, self._dropped = "", self._dropped and ""
             self._as_reasoning = as_reasoning
         text = self._without_leading(self.held + text)
-        if self._divider and text.strip():
+        if self._divider and as_reasoning and text.strip():
             text, self._divider = self._divider + text, ""
         waiting = _HELD.search(text, max(0, len(text) - _HELD_CHARACTERS))
         stop = waiting.start() if waiting and not self._over else len(text)
