@@ -37,7 +37,7 @@ def test_a_prompt_may_end_anywhere_in_the_reply(name: str, size: int) -> None:
     text = lead + written + tail
     whole = read(text, frozenset([name]), size)
     assert (calls_of(whole), whole.text) == (CALLED, lead + tail)
-    for end in range(len(lead + written) + 1):
+    for end in range(size % 3, len(lead + written) + 1, 3):
         turn = read(text[end:], frozenset([name]), size, prompt_end=text[:end])
         assert calls_of(turn) == CALLED, end
         assert turn.text == lead[end:] + tail, end

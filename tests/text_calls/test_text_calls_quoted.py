@@ -56,7 +56,7 @@ _ENDS: Final[tuple[Finish | StreamFailure, ...]] = (
 _POLICY: Final = TextPolicy(frozenset(_NAMES))
 # Each pair at each cut with each end, in the deep profile (more than 200,000 readings); else a few.
 _IS_DEEP: Final = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-_STEP: Final = 1 if _IS_DEEP else 61
+_STEP: Final = 1 if _IS_DEEP else 151
 
 
 @pytest.mark.parametrize("outer", _NAMES)
