@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, settings
 # A loaded machine is slow now and then; time is never an assertion here.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-settings.register_profile("dev", max_examples=6, **_COMMON)
-settings.register_profile("ci", max_examples=6, derandomize=True, database=None, **_COMMON)
+settings.register_profile("dev", max_examples=5, **_COMMON)
+settings.register_profile("ci", max_examples=5, derandomize=True, database=None, **_COMMON)
 settings.register_profile("deep", max_examples=2_000, **_COMMON)
 _DEFAULT = "ci" if "CI" in os.environ else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _DEFAULT)
@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Judge a client that reads some text dialects only where it is not the same as `reference`.
 
-    Of the scenarios with many texts, one in three is judged. `harness run` and `harness doctor`
+    Of the scenarios with many texts, one in four is judged. `harness run` and `harness doctor`
     judge all cells, and so does the deep profile.
     """
     from harness.normalizers.discovery import load_normalizer  # noqa: PLC0415 - as above

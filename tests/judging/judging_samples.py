@@ -64,11 +64,11 @@ def reads_more_than_reference(normalizer: Normalizer, subject: LoadedSubject) ->
 
 
 _MANY_TEXTS: Final = 9
-_JUDGED: Final = 3
+_JUDGED: Final = 4
 
 
 def is_left_out(subject: LoadedSubject) -> bool:
-    """Whether a scenario has many texts with calls, and is not one of three that are judged."""
+    """Whether a scenario has many texts with calls, and is not one of four that are judged."""
     scenario = subject.scenario
     if scenario is None or not scenario.text_dialect or len(scenario.expect) < _MANY_TEXTS:
         return False

@@ -23,7 +23,7 @@ from tests.judging.judging_samples import (
 )
 
 _SPREAD = 3
-_MANY = 5
+_MANY = 12
 
 
 CELLS = sorted(
