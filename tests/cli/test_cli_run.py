@@ -357,7 +357,7 @@ def _wait_for(condition: Callable[[], bool]) -> None:
 def _interrupted(*options: str) -> tuple[Left, Run]:
     Path("slow.py").write_text(SLOW)
     with subprocess.Popen(
-        command("run", "-n", "slow:normalize", *QUICK, *options),
+        command("run", DASHSCOPE, "-n", "slow:normalize", *QUICK, *options),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
