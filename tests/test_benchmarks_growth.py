@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import growth as benchmark
+from benchmarks import growth_files
 from harness.dialects.table import DIALECTS
 from harness.recording.importing import Imported
 from harness.text_calls import TEXT_DIALECTS
@@ -15,13 +16,13 @@ def test_every_reader_scanner_and_importer_has_families() -> None:
     assert {f"read {name}" for name in DIALECTS} <= readers
     assert {f"oracle {name}" for name in DIALECTS} <= readers
     assert {f"text {name}" for name in TEXT_DIALECTS} <= readers
-    assert {f"import {name}" for name in benchmark.CONTAINERS} <= readers
+    assert {f"import {name}" for name in growth_files.CONTAINERS} <= readers
 
 
-@pytest.mark.parametrize("kind", benchmark.CONTAINERS)
+@pytest.mark.parametrize("kind", growth_files.CONTAINERS)
 def test_a_file_of_entries_is_of_its_container(kind: str) -> None:
-    make = dict(benchmark.file_families(kind))["entries"]
-    found = benchmark.import_body(make(4_000))
+    make = dict(growth_files.file_families(kind))["entries"]
+    found = growth_files.import_body(make(4_000))
     assert isinstance(found, Imported)
     assert found.container == kind
 

@@ -9,7 +9,6 @@ import click
 
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
 from harness.cli.options import echo_result, format_option
-from harness.cli.query import DEFAULT_ROWS
 from harness.measuring.change_point import FEWEST_DAYS
 from harness.measuring.drift import (
     AXES,
@@ -23,12 +22,13 @@ from harness.measuring.drift import (
     find_drift,
 )
 from harness.measuring.rates import Share
+from harness.measuring.rows import DEFAULT_FOLDER
 from harness.reporting.visible import plain
 from harness.runs.run import pluralize
 
 
 @click.command("drift")
-@click.argument("folder", required=False, default=DEFAULT_ROWS, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, default=DEFAULT_FOLDER, type=click.Path(path_type=Path))
 @click.option(
     "--by",
     "axes",

@@ -18,6 +18,7 @@ from harness.files.write import write_file
 from harness.measuring.engine import LOCAL, PartCount, executors, measure_parts
 from harness.measuring.rates import Measured, measured
 from harness.measuring.records import RECORD_KEYS
+from harness.measuring.rows import DEFAULT_FOLDER, FILES
 from harness.measuring.samples import FOLDER, write_samples
 from harness.measuring.sources import Unread, parts_of
 from harness.reporting.text.measured import measured_text
@@ -25,7 +26,6 @@ from harness.reporting.visible import marked
 from harness.runs.run import pluralize
 
 Format = Literal["pretty", "json", "markdown"]
-_ROWS = "turns-*.parquet"
 _SECONDS = 10.0
 _MOST_EXAMPLES = 5
 
@@ -47,7 +47,7 @@ _MOST_EXAMPLES = 5
     help="YAML file with the columns of your table, such as `body: response.text`.",
 )
 @click.option("--samples/--no-samples", default=True, help="Write failed turns as cassettes.")
-@output_option("Folder of the rows and samples.", default="reports/measure")
+@output_option("Folder of the rows and samples.", default=str(DEFAULT_FOLDER))
 @format_option("pretty", "json", "markdown")
 def measure_command(  # noqa: PLR0913 - its options
     sources: tuple[str, ...],
@@ -65,7 +65,7 @@ def measure_command(  # noqa: PLR0913 - its options
     results of batches, logs of LiteLLM, spans of OpenTelemetry, exports of Langfuse, cassettes
     and recordings of other tools. Each response is read once; nothing is replayed.
 
-    The exit code is 2 if something could not be read, and 5 if there is no turn.
+    The exit code is 2 if something could not be read, and 5 if no turn was measured.
     """
     columns = _columns(mapping)
     _clear(output)
@@ -91,7 +91,7 @@ def measure_command(  # noqa: PLR0913 - its options
 def _clear(folder: Path) -> None:
     """Make the folder, without the rows and samples of an earlier measurement."""
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob(_ROWS):
+    for old in folder.glob(FILES):
         old.unlink()
     shutil.rmtree(folder / FOLDER, ignore_errors=True)
 

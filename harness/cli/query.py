@@ -13,7 +13,7 @@ import msgspec
 from harness.cli.options import format_option
 from harness.cli.run_files import find_run
 from harness.errors import UsageError
-from harness.measuring.rows import FILES, open_rows
+from harness.measuring.rows import DEFAULT_FOLDER, FILES, open_rows
 from harness.reporting.text.files import csv_rows
 from harness.reporting.visible import aligned_columns, marked, plain
 from harness.runs.questions import Questions
@@ -24,7 +24,6 @@ from harness.runs.store import read_run
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-DEFAULT_ROWS: Final = Path("reports/measure")
 _SHOWN: Final = 200
 _LONGEST: Final = 120
 _JSON: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=str)
@@ -42,7 +41,7 @@ def query_command(sql: str, place: Path | None, style: str) -> None:
     `results`, `turns`, `conversations` and `findings`. The statement can read nothing else and
     change nothing. `pretty` prints the first 200 rows.
     """
-    with _database(place or DEFAULT_ROWS) as database:
+    with _database(place or DEFAULT_FOLDER) as database:
         answer = ask(database, sql)
         printed = {"json": _json_lines, "csv": _csv_lines}.get(style, _pretty_lines)
         for line in printed(answer):

@@ -187,10 +187,12 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         require_name(file.text_dialect, tuple(TEXT_DIALECTS), problem, where)
     known = AGENT_POLICIES if file.conversation else NORMALIZER_POLICIES
     require_policies(file.policies, known, where)
-    loose = (file.white_space or ("loose" if file.text_dialect else "exact")) == "loose"
+    has_text_calls = bool(file.text_dialect)
+    white_space = file.white_space or ("loose" if has_text_calls else "exact")
+    compared = {"has_text_calls": has_text_calls, "loose_space": white_space == "loose"}
     read = {
         "expect": tuple(
-            _expectation(turn, f"expect[{index}]", where, (bool(file.text_dialect), loose))
+            _expectation(turn, f"expect[{index}]", where, **compared)
             for index, turn in enumerate(file.expect or ())
         ),
         "conversation": _script(file, where),
@@ -278,8 +280,9 @@ def _scenario_id(path: Path, root: Path) -> str:
     return inside.with_suffix("").as_posix()
 
 
-def _expectation(turn: TurnFile, path: str, where: str, compared: tuple[bool, bool]) -> Expectation:
-    """Return the expected turn; `compared` says if its text may have calls, and is loose."""
+def _expectation(
+    turn: TurnFile, path: str, where: str, *, has_text_calls: bool, loose_space: bool
+) -> Expectation:
     if turn.finish is None and turn.failure is None and "finish" not in turn.open:
         raise UnreadableError(
             f"{path}: the key 'finish' is missing",
@@ -306,12 +309,18 @@ def _expectation(turn: TurnFile, path: str, where: str, compared: tuple[bool, bo
         failure_says=turn.failure.says if turn.failure else "",
         usage=Usage(turn.usage.input_tokens, turn.usage.output_tokens) if turn.usage else None,
         judged=ALL_FIELDS.difference(_not_judged(turn)),
-        has_text_calls=compared[0],
-        loose_space=compared[1],
+        has_text_calls=has_text_calls,
+        loose_space=loose_space,
         calls_at_most="missing_calls" in turn.open,
         may_fail=turn.may_fail,
         alternatives=tuple(
-            _expectation(each, f"{path}.alternatives[{number}]", where, compared)
+            _expectation(
+                each,
+                f"{path}.alternatives[{number}]",
+                where,
+                has_text_calls=has_text_calls,
+                loose_space=loose_space,
+            )
             for number, each in enumerate(turn.alternatives)
         ),
     )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from harness.measuring.change_point import DRAWS, FEWEST_DAYS, Rise, find_rise
-from harness.measuring.rates import Share
+from harness.measuring.rates import Share, share_of
 from harness.measuring.rows import open_rows
-from harness.runs.statistics import Cluster, clustered_interval, holm, intraclass_correlation
+from harness.runs.statistics import Cluster, holm, intraclass_correlation
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -155,7 +155,7 @@ class _Series(msgspec.Struct, frozen=True):
             [cluster for day in days for cluster in day]
             for days in (groups[:first], groups[first:])
         )
-        return _share(before, alike), _share(after, alike)
+        return share_of(before, alike), share_of(after, alike)
 
 
 def find_drift(folder: Path, options: DriftOptions) -> Drift:
@@ -294,11 +294,6 @@ def _new(database: "DuckDBPyConnection", series: _Series, day: str) -> tuple[str
 
 def _of(series: _Series) -> str:
     return "".join(f" AND {name} = ?" for name in AXES[series.by])
-
-
-def _share(clusters: Sequence[Cluster], alike: float) -> Share:
-    k, n = (sum(getattr(it, name) * it.times for it in clusters) for name in ("k", "n"))
-    return Share(k, n, *clustered_interval(clusters, alike).interval)
 
 
 def _rate(share: Share) -> float:

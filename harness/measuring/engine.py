@@ -144,7 +144,7 @@ def measure_parts(
         finally:
             for each in under_way:
                 each.cancel()
-            executor.shutdown(wait=False)
+            executor.shutdown(wait=not under_way)
 
 
 def _run(

@@ -1,24 +1,26 @@
 """Files of rows -> rates of the turns, by any of their dimensions.
 
-Equal turns, a response to a request that the log has twice, count once. DuckDB reads the files, and
-keeps on disk what does not fit in memory.
+DuckDB reads the files, and keeps on disk what does not fit in memory.
 """
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
 from harness.judging.results import Blame
-from harness.measuring.parquet import database
+from harness.measuring.rows import open_rows
 from harness.providers import UNKNOWN
 from harness.runs.statistics import Cluster, clustered_interval, intraclass_correlation
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 Dimension = Literal["provider", "model", "prompt", "dialect", "day"]
 
 SCHEMA: Final = 1
-# What names a row of a table; `*` joins dimensions.
+# What names a line of a table.
 AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
     ("model",),
     ("prompt",),
@@ -28,24 +30,22 @@ AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
 )
 _MOST_SIGNATURES: Final = 50
 _SAMPLES: Final = 3
-# Without a request, nothing tells which turns repeat each other.
-_TURNS: Final = """
-CREATE OR REPLACE TEMP TABLE turns AS
+# The turns that count, as the questions need them. Without a request, nothing tells which turns
+# repeat each other.
+_COUNTED: Final = """
+CREATE TEMP TABLE counted AS
 SELECT
     provider, model, prompt, dialect, success, blame, signature, lacks, why, file, position,
     parse_errors > 0 AS rejected,
-    coalesce(CAST(TRY_CAST(time AS TIMESTAMP) AS DATE)::VARCHAR, '') AS day,
+    coalesce(CAST(day AS VARCHAR), '') AS day,
     CASE WHEN asked = '' THEN digest ELSE asked END AS cluster
-FROM (
-    SELECT DISTINCT ON (digest, asked, model) * FROM read_parquet(?)
-    ORDER BY digest, asked, model, file, position
-)
+FROM turns
 """
 _SIGNATURES: Final = """
 SELECT
     signature, blame, count(*) AS n, list_sort(list_distinct(list(model))),
     arg_min(why, (file, position)), min((file, position), $samples)
-FROM turns WHERE NOT success
+FROM counted WHERE NOT success
 GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
 """
 
@@ -111,39 +111,32 @@ class Measured(msgspec.Struct, frozen=True):
     signatures: tuple[Signature, ...]
 
 
+def share_of(clusters: Sequence[Cluster], alike: float) -> Share:
+    """Return the share of all turns of some clusters, whose turns correlate by `alike`."""
+    k, n = (sum(getattr(it, name) * it.times for it in clusters) for name in ("k", "n"))
+    return Share(k, n, *clustered_interval(clusters, alike).interval)
+
+
 def measured(folder: Path) -> Measured:
-    """Return the rates of the turns in the files of `folder`."""
-    tables = _Tables(folder)
-    try:
-        return tables.measured()
-    finally:
-        tables.close()
+    """Return the rates of the turns in the files of `folder`.
+
+    Raises:
+        UsageError: the folder has no rows.
+    """
+    with open_rows(folder) as database:
+        database.execute(_COUNTED)
+        return _Rates(database).measured()
 
 
-class _Tables:
-    """The rows of a folder, in a table that DuckDB may move to the disk."""
+class _Rates:
+    """Answers from a database with the table `counted`."""
 
-    def __init__(self, folder: Path) -> None:
-        self._database = database().cursor()
-        files = str(folder / "turns-*.parquet")
-        self._ask("SET temp_directory = " + _quoted(str(folder / ".spilled")))
-        self._ask(
-            "CREATE OR REPLACE TEMP TABLE every AS SELECT count(*) AS n FROM read_parquet(?)",
-            files,
-        )
-        self._ask(
-            _TURNS,
-            files,
-        )
-
-    def close(self) -> None:
-        self._ask("DROP TABLE turns")
-        self._ask("DROP TABLE every")
-        self._database.close()
+    def __init__(self, database: "DuckDBPyConnection") -> None:
+        self._database = database
 
     def measured(self) -> Measured:
-        total = self._ask("SELECT n FROM every")[0][0]
-        turns = self._ask("SELECT count(*) FROM turns")[0][0]
+        total = self._ask("SELECT count(*) FROM rows")[0][0]
+        turns = self._ask("SELECT count(*) FROM counted")[0][0]
         lines = {" x ".join(axis): self._lines(axis) for axis in AXES}
         everything = self._lines(())
         nothing = Share(0, 0, 0.0, 1.0)
@@ -154,7 +147,9 @@ class _Tables:
             success=everything[0].turn_success if everything else nothing,
             parse_error_rate=everything[0].parse_error_rate if everything else nothing,
             lacks=dict(
-                self._ask("SELECT unnest(lacks) AS lack, count(*) FROM turns GROUP BY 1 ORDER BY 1")
+                self._ask(
+                    "SELECT unnest(lacks) AS lack, count(*) FROM counted GROUP BY 1 ORDER BY 1"
+                )
             ),
             by=lines,
             signatures=self._signatures(),
@@ -166,7 +161,7 @@ class _Tables:
         failed: dict[tuple[str, ...], dict[Blame, int]] = {}
         columns = "".join(f"{each}, " for each in axis)
         for *names, blame, count in self._ask(
-            f"SELECT {columns}blame, count(*) FROM turns WHERE NOT success "  # noqa: S608
+            f"SELECT {columns}blame, count(*) FROM counted WHERE NOT success "  # noqa: S608
             f"GROUP BY ALL ORDER BY ALL"
         ):
             failed.setdefault(tuple(names), {})[blame] = count
@@ -182,8 +177,8 @@ class _Tables:
         columns = "".join(f"{each}, " for each in axis)
         sql = (
             f"SELECT {columns}k, n, count(*) FROM (SELECT {columns}"  # noqa: S608
-            f"count(*) FILTER ({column}) AS k, count(*) AS n FROM turns GROUP BY {columns}cluster) "
-            f"GROUP BY ALL ORDER BY ALL"
+            f"count(*) FILTER ({column}) AS k, count(*) AS n FROM counted "
+            f"GROUP BY {columns}cluster) GROUP BY ALL ORDER BY ALL"
         )
         found: dict[tuple[str, ...], list[Cluster]] = {}
         for *each, k, n, times in self._ask(sql):
@@ -191,10 +186,7 @@ class _Tables:
         alike = intraclass_correlation(found.values())
         shares: dict[tuple[str, ...], tuple[Share, int]] = {}
         for names, clusters in found.items():
-            sure = clustered_interval(clusters, alike)
-            k = sum(it.k * it.times for it in clusters)
-            n = sum(it.n * it.times for it in clusters)
-            shares[names] = Share(k, n, *sure.interval), sure.groups
+            shares[names] = share_of(clusters, alike), sum(it.times for it in clusters)
         return shares
 
     def _signatures(self) -> tuple[Signature, ...]:
@@ -212,7 +204,3 @@ class _Tables:
 def _rank(line: RateLine) -> tuple[bool, float, tuple[str, ...]]:
     is_unknown = not {UNKNOWN, ""}.isdisjoint(line.names)
     return is_unknown, -line.turn_success.low, line.names
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -18,6 +18,8 @@ from harness.runs.sql import ISOLATED, SEALED
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+# Where `harness measure` writes them by default.
+DEFAULT_FOLDER: Final = Path("reports/measure")
 FILES: Final = "turns-*.parquet"
 _MAKE: Final = "Write some with `harness measure SOURCE -o FOLDER`."
 # The day of a turn in UTC; NULL if the log does not say when it was sent.

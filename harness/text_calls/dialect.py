@@ -129,7 +129,7 @@ class TextDialect(ABC):
         begins_line: those markers count only first on their line (but for spaces).
         between: what separates the calls that `write_call` writes.
         line_ends: how many line ends (0 to 2) its template writes between words and a call, at
-            most. So many are not shown before a block and after it.
+            most. So many are not shown before a block and after it, unless words follow.
         explicit: its markers are never part of an ordinary answer; False for JSON and other
             formats that an answer may well contain, whose block becomes text again
             if `calls` finds no call.
