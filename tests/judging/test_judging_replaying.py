@@ -106,8 +106,13 @@ def test_ctrl_c_passes_through() -> None:
     def interrupted(_reads: Reads) -> NoReturn:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        replayed(interrupted)
+    # A job of a shell in the background ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            replayed(interrupted)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_an_exception_whose_str_fails_has_its_type() -> None:

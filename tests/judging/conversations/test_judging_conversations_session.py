@@ -1,6 +1,7 @@
 """The session: mock tools answer as written, and everything that an agent does is recorded."""
 
 import math
+import signal
 from contextlib import suppress
 from typing import Any
 
@@ -148,8 +149,13 @@ def test_ctrl_c_passes_through() -> None:
         del task
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        run_agent(Agent("x", interrupted), Session(a_cassette(says("x")), a_script()))
+    # A job of a shell in the background ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_agent(Agent("x", interrupted), Session(a_cassette(says("x")), a_script()))
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_task_comes_from_cassette_and_script() -> None:
