@@ -187,12 +187,9 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         require_name(file.text_dialect, tuple(TEXT_DIALECTS), problem, where)
     known = AGENT_POLICIES if file.conversation else NORMALIZER_POLICIES
     require_policies(file.policies, known, where)
-    has_text_calls = bool(file.text_dialect)
-    white_space = file.white_space or ("loose" if has_text_calls else "exact")
-    compared = {"has_text_calls": has_text_calls, "loose_space": white_space == "loose"}
     read = {
         "expect": tuple(
-            _expectation(turn, f"expect[{index}]", where, **compared)
+            _expectation(turn, f"expect[{index}]", where, **_compared(file))
             for index, turn in enumerate(file.expect or ())
         ),
         "conversation": _script(file, where),
@@ -201,6 +198,13 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     given = asdict(file) | read
     del given["white_space"]
     return Scenario(id=_scenario_id(path, root), **given)
+
+
+def _compared(file: ScenarioFile) -> dict[str, bool]:
+    """Return how the text of its turns is compared."""
+    has_text_calls = bool(file.text_dialect)
+    white_space = file.white_space or ("loose" if has_text_calls else "exact")
+    return {"has_text_calls": has_text_calls, "loose_space": white_space == "loose"}
 
 
 def load_turns(path: Path) -> tuple[TurnFile, ...]:
