@@ -284,9 +284,7 @@ def _scenario_id(path: Path, root: Path) -> str:
     return inside.with_suffix("").as_posix()
 
 
-def _expectation(
-    turn: TurnFile, path: str, where: str, *, has_text_calls: bool, loose_space: bool
-) -> Expectation:
+def _expectation(turn: TurnFile, path: str, where: str, **compared: bool) -> Expectation:
     if turn.finish is None and turn.failure is None and "finish" not in turn.open:
         raise UnreadableError(
             f"{path}: the key 'finish' is missing",
@@ -313,18 +311,11 @@ def _expectation(
         failure_says=turn.failure.says if turn.failure else "",
         usage=Usage(turn.usage.input_tokens, turn.usage.output_tokens) if turn.usage else None,
         judged=ALL_FIELDS.difference(_not_judged(turn)),
-        has_text_calls=has_text_calls,
-        loose_space=loose_space,
+        **compared,
         calls_at_most="missing_calls" in turn.open,
         may_fail=turn.may_fail,
         alternatives=tuple(
-            _expectation(
-                each,
-                f"{path}.alternatives[{number}]",
-                where,
-                has_text_calls=has_text_calls,
-                loose_space=loose_space,
-            )
+            _expectation(each, f"{path}.alternatives[{number}]", where, **compared)
             for number, each in enumerate(turn.alternatives)
         ),
     )

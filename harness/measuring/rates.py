@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from harness.judging.results import Blame
-from harness.measuring.rows import open_rows
+from harness.measuring.rows import FIRST_PLACES, open_rows
 from harness.providers import UNKNOWN
 from harness.runs.statistics import Cluster, clustered_interval, intraclass_correlation
 
@@ -30,16 +30,17 @@ AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
 )
 _MOST_SIGNATURES: Final = 50
 _SAMPLES: Final = 3
-# The turns that count, as the questions need them. Without a request, nothing tells which turns
-# repeat each other.
+# The turns that count, as the questions need them: only their places are copied. Without a request,
+# nothing tells which turns repeat each other.
+_KEPT: Final = f"CREATE TEMP TABLE kept AS {FIRST_PLACES}"
 _COUNTED: Final = """
-CREATE TEMP TABLE counted AS
+CREATE TEMP VIEW counted AS
 SELECT
     provider, model, prompt, dialect, success, blame, signature, lacks, why, file, position,
     parse_errors > 0 AS rejected,
     coalesce(CAST(day AS VARCHAR), '') AS day,
     CASE WHEN asked = '' THEN digest ELSE asked END AS cluster
-FROM turns
+FROM placed WHERE place IN (SELECT place FROM kept)
 """
 _SIGNATURES: Final = """
 SELECT
@@ -124,6 +125,7 @@ def measured(folder: Path) -> Measured:
         UsageError: the folder has no rows.
     """
     with open_rows(folder) as database:
+        database.execute(_KEPT)
         database.execute(_COUNTED)
         return _Rates(database).measured()
 

@@ -21,9 +21,23 @@ if TYPE_CHECKING:
 # Where `harness measure` writes them by default.
 DEFAULT_FOLDER: Final = Path("reports/measure")
 FILES: Final = "turns-*.parquet"
+_LINE_END: Final = "\n"
 _MAKE: Final = "Write some with `harness measure SOURCE -o FOLDER`."
-# The day of a turn in UTC; NULL if the log does not say when it was sent.
-_DAY: Final = "CAST(TRY_CAST(time AS TIMESTAMP) AS DATE)"
+# Each row with its place in all files, and its day in UTC; NULL without a time.
+_PLACED: Final = r"""
+CREATE VIEW placed AS SELECT
+    * EXCLUDE (filename, file_row_number),
+    CAST(TRY_CAST(time AS TIMESTAMP) AS DATE) AS day,
+    regexp_extract(filename, '(\d+)\.parquet$', 1)::BIGINT * 4294967296 + file_row_number AS place
+FROM read_parquet({files}, filename = true, file_row_number = true)
+"""
+_ROWS: Final = "CREATE VIEW rows AS SELECT * EXCLUDE (place) FROM placed"
+# The first of equal turns; grouping by it, unlike DISTINCT ON, needs no column of the others.
+FIRST_PLACES: Final = "SELECT min(place) AS place FROM placed GROUP BY digest, asked, model"
+_TURNS: Final = f"""
+CREATE VIEW turns AS
+SELECT * EXCLUDE (place) FROM placed WHERE place IN ({FIRST_PLACES})
+"""  # noqa: S608 - no values
 
 
 @contextmanager
@@ -48,24 +62,17 @@ def open_rows(folder: Path) -> Iterator["DuckDBPyConnection"]:
         with duckdb.connect(":memory:", config=limits | ISOLATED) as database:
             database.execute(f"SET allowed_paths = {_sql_list(files)}")
             try:
-                database.execute(
-                    f"CREATE VIEW rows AS SELECT *, {_DAY} AS day "  # noqa: S608 - paths, quoted
-                    f"FROM read_parquet({_sql_list(files)})"
-                )
+                for view in (_PLACED.format(files=_sql_list(files)), _ROWS):
+                    database.execute(view)
                 found = {name for name, *_ in database.execute("DESCRIBE rows").fetchall()}
             except duckdb.Error as error:
-                text = str(error).partition("\n")[0]
-                raise UsageError(
-                    f"unreadable rows: {text}", where=str(folder), hint=_MAKE
-                ) from None
+                what = f"unreadable rows: {str(error).partition(_LINE_END)[0]}"
+                raise UsageError(what, where=str(folder), hint=_MAKE) from None
             missing = sorted(COLUMNS.keys() - found)
             if missing:
                 what = f"expected the column {missing[0]!r}, found rows without it"
                 raise UsageError(what, where=str(folder), hint=_MAKE)
-            database.execute(
-                "CREATE VIEW turns AS SELECT DISTINCT ON (digest, asked, model) * FROM rows "
-                "ORDER BY digest, asked, model, file, position"
-            )
+            database.execute(_TURNS)
             for name, value in SEALED.items():
                 database.execute(f"SET {name} = {value}")
             yield database
