@@ -354,6 +354,7 @@ class Scanner:
         if last or (self._section and self._policy.reasoning == "drafts"):
             self._pending.found += found
             self._pending.raw.append(raw)
+            self._pending.dialect = dialect
         else:
             self.found += found
 
@@ -387,7 +388,7 @@ class Scanner:
                 pending.raw.append(buffer[at:gap])
             return gap
         if not pending.thought:
-            only = None if section else pending.found[-1].dialect
+            only = None if section else pending.dialect
             opening = self._opening(buffer, at, only, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
