@@ -20,6 +20,7 @@ from harness.text_calls.notations.kimi import Kimi
 from harness.text_calls.notations.kimi_k3 import KimiK3
 from harness.text_calls.notations.llama_function import LlamaFunction
 from harness.text_calls.notations.marked_json import Granite, InternLM, Jamba, Phi
+from harness.text_calls.notations.minicpm import MiniCpm
 from harness.text_calls.notations.minimax import Minimax
 from harness.text_calls.notations.minimax_m3 import MinimaxM3
 from harness.text_calls.notations.mistral_tool_calls import MistralToolCalls
@@ -41,6 +42,7 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     Hunyuan(),
     LongCat(),
     MinimaxM3(),
+    MiniCpm(),
     TaggedJson(),
     FencedJson(),
     BARE_JSON,
