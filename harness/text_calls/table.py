@@ -26,6 +26,7 @@ from harness.text_calls.notations.minimax_m3 import MinimaxM3
 from harness.text_calls.notations.mistral_tool_calls import MistralToolCalls
 from harness.text_calls.notations.python_tag import PythonTag
 from harness.text_calls.notations.pythonic import Pythonic, TaggedPythonic
+from harness.text_calls.notations.qwen_agent import QwenAgent
 from harness.text_calls.notations.qwen_xml import QwenXml
 from harness.text_calls.notations.react import ReAct
 from harness.text_calls.notations.solar import Solar
@@ -58,6 +59,7 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     Kimi(),
     KimiK3(),
     Solar(),
+    QwenAgent(),
     MistralToolCalls(),
     CohereAction(),
     CommandR(),
