@@ -369,6 +369,8 @@ class Scanner:
         if raw:
             self._pending.raw += [raw] if self._pending.raw else []
             close_calls(self._last, raw)
+            if (token := raw.strip()) in self._markup.noise:
+                self._transcript.output.meet(*self._markup.line_ends(token))
         if next_.over:
             self._after = None
         return next_.stop
