@@ -262,7 +262,7 @@ def _with_rest(
 
 
 def read_arguments(text: str) -> str:
-    """Return the arguments under their own key, which is no argument."""
+    """Return the arguments that a key for all of them has."""
     if text == "null":
         return ""
     # Some models write the object again as a string, as OpenAI's API does.
