@@ -6,6 +6,7 @@ r"""JSON in tags of other names than Hermes', and Apertus' objects whose key is 
     <function_call> {...}                                            Granite 20B functions
     [unused11][{...}][unused12]                                      openPangu
     function call<|role_sep|>\n{...}<|message_sep|>                  GigaChat 3
+    <|function_call|>{...}<|message_sep|>                            GigaChat 3.1
     <|im_start|>assistant -> tool/function_call\n[{...}]<|im_end|>   HyperCLOVA X SEED
     <|tools_prefix|>[{NAME: {...}}]<|tools_suffix|>                  Apertus
 
@@ -34,6 +35,7 @@ _CLOSERS: Final = {
     _GRANITE: "</function_call>",
     "[unused11]": "[unused12]",
     "function call<|role_sep|>": "",
+    "<|function_call|>": "",
     "<|im_start|>assistant -> tool/function_call": "",
     " -> tool/function_call": "",
     "-> tool/function_call": "",
