@@ -24,7 +24,6 @@ class QwenAgent(TokenCalls):
 
     title = "Lines of ✿FUNCTION✿ and ✿ARGS✿ (Qwen 2, Qwen-Agent)"
     line_ends = 1
-    between = "\n"
     section_begins = section_ends = call_ends = ()
     call_begins = (_NAME,)
     separators = (_ARGUMENTS,)
