@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.python import read_python_literal
 from harness.turns.exact_json import write_exactly
 from harness.turns.strict_json import read_json
 from harness.turns.turn import referenced_schema
@@ -46,6 +47,12 @@ class Exactly(msgspec.Struct, frozen=True):
     text: str
 
 
+class Printed(msgspec.Struct, frozen=True):
+    """A value without a type of which a template printed objects and lists as Python does."""
+
+    text: str
+
+
 class Elements(msgspec.Struct, frozen=True):
     """A value made of named elements: an object, or an array whose elements are called `item`.
 
@@ -57,7 +64,7 @@ class Elements(msgspec.Struct, frozen=True):
     text: str | None = None
 
 
-Value: TypeAlias = str | Json | Exactly | Elements
+Value: TypeAlias = str | Json | Exactly | Printed | Elements
 
 
 class _Reading(msgspec.Struct, frozen=True):
@@ -165,8 +172,11 @@ def _read(value: Value, root: _Root, schema: Schema, path: str) -> str:
         return reading.text
     if isinstance(value, Elements):
         return _read_elements(value, root, schema, path)
-    readings = [_string_reading(value), _json_reading(value)]
-    return _only(readings, value, root, schema, path)
+    text = value.text if isinstance(value, Printed) else value
+    json_reading = _json_reading(text)
+    if json_reading is None and isinstance(value, Printed):
+        json_reading = _python_reading(text)
+    return _only([_string_reading(text), json_reading], text, root, schema, path)
 
 
 def _read_elements(value: Elements, root: _Root, schema: Schema, path: str) -> str:
@@ -227,6 +237,13 @@ def _json_reading(text: str) -> _Reading | None:
     if reading is None:
         return None
     return _Reading(_kinds(bare, reading.value), reading.value, bare)
+
+
+def _python_reading(text: str) -> _Reading | None:
+    """Return the reading of a dict or a list of Python."""
+    bare = text.strip(_JSON_SPACE)
+    literal = read_python_literal(bare) if bare.startswith(("{", "[")) else None
+    return None if literal is None else _json_reading(literal)
 
 
 def _kinds(text: str, value: Any) -> frozenset[str]:  # noqa: ANN401 - any JSON

@@ -80,6 +80,15 @@ def read_python_calls(text: str, at: int = 0, separators: tuple[str, ...] = (","
     return PythonCalls(tuple(calls), at)
 
 
+def read_python_literal(text: str) -> str | None:
+    """Return the JSON of one literal; None if `text` is not one."""
+    try:
+        value, end = _value(text, 0)
+    except _WrongError:
+        return None
+    return value if end == len(text) else None
+
+
 def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
     """Return the call that begins here, and the offset after it."""
     name, start = match[1], match.end()

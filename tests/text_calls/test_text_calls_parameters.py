@@ -11,6 +11,7 @@ from harness.text_calls.parameters import (
     Elements,
     Exactly,
     Json,
+    Printed,
     Value,
     declared_names,
     lacks_required,
@@ -154,6 +155,24 @@ def test_what_markup_says_needs_no_schema() -> None:
     assert one(Exactly("5"), INTEGER) == '"5"'
     assert one(Json(' [1, "x"] '), STRING) == '[1, "x"]'
     assert one(Json("x"), {}) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("{'b': ['it\\'s', True, None]}", OBJECT, '{"b": ["it\'s", true, null]}'),
+        ("{'b': 1}", STRING, "\"{'b': 1}\""),
+        ('{"b": true}', OBJECT, '{"b": true}'),
+        ("['b',]", ARRAY, '["b"]'),
+        ("{'b': f()}", OBJECT, ""),
+        ("['b'] + ['c']", ARRAY, ""),
+        ("'b'", INTEGER, ""),
+        ("7", INTEGER, "7"),
+    ],
+)
+def test_a_template_may_print_as_python_does(text: str, schema: Any, value: str) -> None:  # noqa: ANN401
+    assert one(Printed(text), schema) == value
+    assert one(text, ARRAY) == ("" if "'" in text else one(Printed(text), ARRAY))
 
 
 def test_elements_are_objects_or_arrays() -> None:
