@@ -57,9 +57,9 @@ class JsonTags(MarkedJson):
     trailers = tuple(filter(None, _CLOSERS.values()))
     orphans = tuple(it for it in trailers if it != _CLOSERS[_TOOLS])
     mentioned = (_TOOLS,)
-    lined = ("<SPECIAL_12>",)
+    on_new_lines = ("<SPECIAL_12>",)
     noise = (
-        *lined,
+        *on_new_lines,
         "<|message_sep|>",
         "<|im_start|>assistant\n",
         "<|im_end|>",

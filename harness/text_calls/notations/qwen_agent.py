@@ -30,7 +30,7 @@ class QwenAgent(TokenCalls):
     ends = (_RESULT, _ANSWER)
     openers = (_NAME, _RESULT)
     closed_by_trailer = untyped_end = False
-    noise = lined = tuple(f"{_ANSWER}{rest}" for rest in (": ", ":", ""))
+    noise = on_new_lines = tuple(f"{_ANSWER}{rest}" for rest in (": ", ":", ""))
     markers = (_NAME, _ARGUMENTS, *ends)
 
     write = TextDialect.write
