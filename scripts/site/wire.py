@@ -1,0 +1,47 @@
+"""Responses as text: the lines of each body, with visible control characters."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from harness.errors import StreamError
+from harness.reporting.visible import marked
+from harness.wire.cassette import Cassette
+from harness.wire.framing import iter_frames
+from harness.wire.interaction import Interaction
+
+_LINES: Final = 40
+_LINE_CHARACTERS: Final = 400
+_NOT_TEXT: Final = b"\x00"
+
+
+def wire_example(cassette: Cassette) -> str:
+    """Return the beginning of the responses of `cassette`, at most 40 lines."""
+    lines = [line for number, each in enumerate(cassette.interactions) for line in _of(number, each)]
+    shown, more = lines[:_LINES], len(lines) - _LINES
+    rest = [f"... {more} more lines"] if more > 0 else []
+    return "\n".join((*shown, *rest))
+
+
+def _of(number: int, interaction: Interaction) -> Iterator[str]:
+    kinds = [value for name, value in interaction.headers if name.lower() == "content-type"]
+    kind = f", {marked(kinds[0])}" if kinds else ""
+    yield f"# response {number + 1}: status {interaction.status}{kind}"
+    if _NOT_TEXT in interaction.body[:64]:
+        yield "# the payload of each binary message, by event"
+        yield from map(_shortened, _messages(interaction.body))
+    else:
+        lines = interaction.body.splitlines(keepends=True)
+        yield from (_shortened(marked(line)) for line in lines)
+
+
+def _messages(body: bytes) -> Iterator[str]:
+    try:
+        for frame in iter_frames([body]):
+            yield f"{marked(frame.event)}: {marked(frame.data)}"
+    except StreamError as error:
+        yield f"# {marked(str(error))}"
+
+
+def _shortened(line: str) -> str:
+    more = len(line) - _LINE_CHARACTERS
+    return line if more <= 0 else f"{line[:_LINE_CHARACTERS]}... {more} more characters"
