@@ -53,10 +53,15 @@ class Catalogue:
     def by_quirk(self) -> dict[str, list[Scenario]]:
         """The scenarios of each quirk; those that show little else come first."""
         found: dict[str, list[Scenario]] = {}
-        for scenario in sorted(self.scenarios.values(), key=lambda it: (len(it.quirks), it.id)):
+        ordered = sorted(self.scenarios.values(), key=lambda it: (len(it.quirks), self.size(it), it.id))
+        for scenario in ordered:
             for quirk in scenario.quirks:
                 found.setdefault(quirk, []).append(scenario)
         return found
+
+    def size(self, scenario: Scenario) -> int:
+        """Return the number of bytes of all responses of a scenario."""
+        return sum(len(each.body) for each in self.cassette(scenario.cassette).interactions)
 
     def cassette(self, name: str) -> Cassette:
         """Return the cassette with the id `name`."""
@@ -85,12 +90,12 @@ def _quirk_lines(found: Catalogue, quirk: Quirk) -> Iterator[str]:
     yield from (f"# {quirk.id}", "", f"**{prose(quirk.title)}.** {prose(quirk.summary)}", "")
     yield from (f"What a client must do: {prose(quirk.rule)}", "")
     facts = [
-        ("If a client does not", quirk.severity),
+        ("Severity", quirk.severity),
         ("Group", f"{quirk.group}: {GROUP_TITLES[quirk.group]}"),
         ("Rules", ", ".join(link(rule, f"../rules/{rule}.md") for rule in rules)),
         ("Also known as", ", ".join(f"`{name}`" for name in quirk.merged)),
     ]
-    yield from table(("", ""), [(f"**{name}**", text) for name, text in facts if text])
+    yield from (*(f"- {name}: {text}" for name, text in facts if text), "")
     if scenarios:
         yield from _example(found, scenarios[0], "On the wire")
         yield from _scenarios(scenarios)
@@ -214,19 +219,16 @@ def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     scenarios = [it for it in found.scenarios.values() if _is_in(found, it, dialect.name)]
     quirks = sorted({quirk for it in scenarios for quirk in it.quirks} & found.quirks.keys())
     yield from (f"# {dialect.name}", "", f"{prose(dialect.title)}.", "")
-    yield from table(
-        ("", ""),
-        [
-            ("**API reference**", f"<{dialect.reference}>"),
-            ("**Content type**", f"`{dialect.content_type}`"),
-            ("**`[DONE]`**", dialect.done),
-            ("**Arguments of calls**", dialect.arguments),
-            ("**Ids of calls**", "yes" if dialect.has_call_ids else "no"),
-            ("**Bundled scenarios**", str(len(scenarios))),
-        ],
-    )
-    clean = sorted(scenarios, key=lambda it: (it.conversation is not None, len(it.quirks), it.id))
-    yield from _example(found, clean[0], "On the wire")
+    facts = [
+        ("API reference", f"<{dialect.reference}>"),
+        ("Content type", f"`{dialect.content_type}`"),
+        ("`[DONE]`", dialect.done),
+        ("Arguments of calls", dialect.arguments),
+        ("Ids of calls", "yes" if dialect.has_call_ids else "no"),
+        ("Bundled scenarios", str(len(scenarios))),
+    ]
+    yield from (*(f"- {name}: {text}" for name, text in facts), "")
+    yield from _example(found, min(scenarios, key=_plainness), "On the wire")
     yield from ("## Writer options", "")
     yield from (
         "How an [emulated cassette](../reference/emulate.md) is written. The first value of each "
@@ -238,6 +240,12 @@ def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     rows = [(link(it, f"../quirks/{it}.md"), prose(found.quirks[it].title)) for it in quirks]
     yield from table(("quirk", "title"), rows)
     yield "[All dialects](index.md)"
+
+
+def _plainness(scenario: Scenario) -> tuple[bool, bool, int, str]:
+    """Return a key that puts a single response with calls and few quirks first."""
+    called = any(each.calls for each in scenario.expect)
+    return len(scenario.expect) != 1, not called, len(scenario.quirks), scenario.id
 
 
 def _is_in(found: Catalogue, scenario: Scenario, dialect: str) -> bool:

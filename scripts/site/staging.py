@@ -24,7 +24,7 @@ _EXAMPLES: Final = "examples"
 _LINK: Final = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)]*)?\))")
 _CODE: Final = re.compile(r"(^ *```.*?^ *```|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 _SECTIONS: Final = {
-    "Start": ("overview.md", "tutorial.md", "examples/index.md"),
+    "Start": ("Overview <overview>", "tutorial.md", "examples/index.md"),
     "How-to guides": ("how-to/*.md",),
     "Reference": ("reference/*.md", "reference/schemas/index.md"),
     "Catalogue": ("quirks/index.md", "rules/index.md", "dialects/index.md"),
@@ -124,7 +124,14 @@ def title_of(path: Path) -> str:
 def navigation(folder: Path) -> Iterator[str]:
     """Yield the tables of contents that the front page ends with; the theme shows them."""
     for caption, pages in _SECTIONS.items():
-        names = [page for pattern in pages for page in sorted(folder.glob(pattern))]
-        entries = [path.relative_to(folder).with_suffix("").as_posix() for path in names]
+        entries = [entry for page in pages for entry in _entries(folder, page)]
         if entries:
             yield from ("", "```{toctree}", ":hidden:", f":caption: {caption}", "", *entries, "```")
+
+
+def _entries(folder: Path, page: str) -> Iterator[str]:
+    """Yield the entries of a table of contents; one that names its title stays as it is."""
+    if page.endswith(">"):
+        yield page
+    for path in sorted(folder.glob(page)):
+        yield path.relative_to(folder).with_suffix("").as_posix()

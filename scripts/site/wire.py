@@ -1,10 +1,10 @@
-"""Responses as text: the lines of each body, with visible control characters."""
+"""Responses as text: the lines of each body, with the names of invisible characters."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from harness.errors import StreamError
-from harness.reporting.visible import marked
+from harness.reporting.visible import PICTURES, code_of, marked
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
@@ -27,17 +27,22 @@ def _of(number: int, interaction: Interaction) -> Iterator[str]:
     kind = f", {marked(kinds[0])}" if kinds else ""
     yield f"# response {number + 1}: status {interaction.status}{kind}"
     if _NOT_TEXT in interaction.body[:64]:
-        yield "# the payload of each binary message, by event"
+        yield "# the payload of each binary message"
         yield from map(_shortened, _messages(interaction.body))
     else:
-        lines = interaction.body.splitlines(keepends=True)
-        yield from (_shortened(marked(line)) for line in lines)
+        yield from map(_shortened, map(visible, interaction.body.split(b"\n")))
+
+
+def visible(line: bytes) -> str:
+    """Return a line as text; an invisible character is its name in angle brackets."""
+    codes = ((char, code_of(char)) for char in line.decode("utf-8", "surrogateescape"))
+    return "".join(f"<{PICTURES.get(code, code)}>" if code else char for char, code in codes)
 
 
 def _messages(body: bytes) -> Iterator[str]:
     try:
         for frame in iter_frames([body]):
-            yield f"{marked(frame.event)}: {marked(frame.data)}"
+            yield visible(frame.data)
     except StreamError as error:
         yield f"# {marked(str(error))}"
 
