@@ -43,13 +43,13 @@ def main(folder: Path, wheel: Path) -> None:
     """Run the steps in the new folder `folder`, with `wheel` as the package."""
     repository, environment = folder / "repository", folder / "environment"
     repository.mkdir(parents=True)
-    subprocess.run(("git", "init", "--quiet", str(repository)), check=True)
+    subprocess.run(("git", "init", "--quiet", str(repository)), check=True)  # noqa: S607 - that of the PATH
     venv.create(environment, with_pip=True)
     path = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
     inputs = {"package": str(wheel.resolve()), "cuts": "whole", "set": "2026.12"}
     for script, env in shell_steps(inputs):
         subprocess.run(
-            ("bash", "-e", "-o", "pipefail", "-c", script),
+            ("bash", "-e", "-o", "pipefail", "-c", script),  # noqa: S607 - that of the PATH
             cwd=repository,
             env={**os.environ, **env, "PATH": path},
             check=True,

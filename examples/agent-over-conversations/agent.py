@@ -2,7 +2,7 @@
 
 import json
 
-from client import Interrupted, ServerError, read_completion
+from client import ServerError, TruncatedError, read_completion
 
 from harness import (
     Conversation,
@@ -43,8 +43,7 @@ def answer_question(task: Task, messages: list[dict], turns: list[TurnRecord]) -
         messages.append(assistant_message(turn))
         if not calls and not turn.parse_errors:
             return "done" if turn.text else "empty"
-        for error in turn.parse_errors:
-            messages.append(tool_message(error.id, f"error, nothing was executed: {error.error}"))
+        messages += (tool_message(it.id, f"error: {it.error}") for it in turn.parse_errors)
         for call in calls:
             result = run_tool(task, call.name, json.loads(call.arguments))
             messages.append(tool_message(call.id, result))
@@ -71,7 +70,7 @@ def request_turn(task: Task, messages: list[dict]) -> Turn:
         return fold(sdk.chat_deltas(read_completion(reply.reads)))
     except ServerError as problem:
         return fold([StreamFailure("error", str(problem))])
-    except Interrupted as problem:
+    except TruncatedError as problem:
         return fold([StreamFailure("interrupted", str(problem))])
 
 

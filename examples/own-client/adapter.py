@@ -1,6 +1,6 @@
 """Puts the client under test: what it returns, as the deltas that `harness` judges."""
 
-from client import Interrupted, ServerError, read_completion
+from client import ServerError, TruncatedError, read_completion
 
 from harness.normalizers import sdk
 
@@ -9,5 +9,5 @@ def normalize(_interaction, reads):
     """Yield the deltas of one response."""
     try:
         yield from sdk.chat_deltas(read_completion(reads))
-    except (ServerError, Interrupted) as problem:
+    except (ServerError, TruncatedError) as problem:
         yield sdk.failure_delta(problem)

@@ -8,7 +8,7 @@ class ServerError(Exception):
     """The server sent an error instead of an answer."""
 
 
-class Interrupted(Exception):
+class TruncatedError(Exception):
     """The stream ended before the server said why it stopped."""
 
 
@@ -27,7 +27,7 @@ def read_completion(reads: Iterable[bytes]) -> dict:
 
     Raises:
         ServerError: the response contains an error.
-        Interrupted: it has no finish reason.
+        TruncatedError: it has no finish reason.
     """
     content, calls, finish = "", {}, None
     for data in iter_events(reads):
@@ -42,7 +42,7 @@ def read_completion(reads: Iterable[bytes]) -> dict:
             for piece in choice["delta"].get("tool_calls") or ():
                 add_piece(calls, piece)
     if finish is None:
-        raise Interrupted("the response has no finish reason")
+        raise TruncatedError("the response has no finish reason")
     message = {"role": "assistant", "content": content, "tool_calls": list(calls.values())}
     return {"choices": [{"index": 0, "message": message, "finish_reason": finish}]}
 

@@ -1,6 +1,6 @@
 """The catalogue as pages: one for each quirk, rule and dialect, and one list of each kind."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -8,7 +8,7 @@ from harness import shipped
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
 from harness.judging.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_excluded
-from harness.judging.duties import About, levels_text, load_duties, rulings_of
+from harness.judging.duties import About, Ruling, levels_text, load_duties, rulings_of
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
@@ -19,8 +19,6 @@ from scripts.site.client_results import ClientResults, load_client_results
 from scripts.site.markdown import code_block, link, prose, table
 from scripts.site.struct_fields import struct_rows
 from scripts.site.wire import wire_example
-
-Pages = Mapping[str, str]
 
 # Pages of single entries are reached from their list and by search; the navigation would be long.
 _ORPHAN: Final = "---\norphan: true\n---\n"
@@ -53,15 +51,15 @@ class Catalogue:
     def by_quirk(self) -> dict[str, list[Scenario]]:
         """The scenarios of each quirk; those that show little else come first."""
         found: dict[str, list[Scenario]] = {}
-        ordered = sorted(self.scenarios.values(), key=lambda it: (len(it.quirks), self.size(it), it.id))
-        for scenario in ordered:
+        for scenario in sorted(self.scenarios.values(), key=self._distraction):
             for quirk in scenario.quirks:
                 found.setdefault(quirk, []).append(scenario)
         return found
 
-    def size(self, scenario: Scenario) -> int:
-        """Return the number of bytes of all responses of a scenario."""
-        return sum(len(each.body) for each in self.cassette(scenario.cassette).interactions)
+    def _distraction(self, scenario: Scenario) -> tuple[int, int, str]:
+        """Return a key that puts short scenarios with few quirks first."""
+        interactions = self.cassette(scenario.cassette).interactions
+        return len(scenario.quirks), sum(len(each.body) for each in interactions), scenario.id
 
     def cassette(self, name: str) -> Cassette:
         """Return the cassette with the id `name`."""
@@ -133,9 +131,8 @@ def _clients(found: Catalogue, counts: Mapping[str, tuple[int, int]]) -> Iterato
     rows = []
     for name, (conforming, judged) in ordered:
         verdict = "yes" if conforming == judged else "no" if not conforming else "partly"
-        client = found.results.clients[name]
-        described = client.library or f"bundled, {client.role}"
-        rows.append((f"`{name}`", described, client.kind, f"{conforming} / {judged}", verdict))
+        kind, library = found.results.clients[name].kind, _library(found, name)
+        rows.append((f"`{name}`", library, kind, f"{conforming} / {judged}", verdict))
     yield from table(("client", "library", "kind", "scenarios", "survives"), rows)
 
 
@@ -159,10 +156,7 @@ def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
     yield from ("## Levels", "")
     yield from table(
         ("kind of client", "stream contained", "level", "reason", "source"),
-        [
-            (it.kind, it.came or "anything", it.level, prose(it.because), _sources(found, it.source))
-            for it in rulings_of(name, rule.about)
-        ],
+        [_ruling(found, it) for it in rulings_of(name, rule.about)],
     )
     kills = [row for row in stored_rows() if row.rule == name]
     killed = [row for row in kills if row.scenario in found.scenarios]
@@ -181,36 +175,41 @@ def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
     yield "[All rules](index.md)"
 
 
+def _ruling(found: Catalogue, ruling: Ruling) -> tuple[str, ...]:
+    sources = ", ".join(
+        link(it, f"../quirks/{it}.md") if it in found.quirks else f"<{it}>" for it in ruling.source
+    )
+    return ruling.kind, ruling.came or "anything", ruling.level, prose(ruling.because), sources
+
+
 def _violators(found: Catalogue, counts: Mapping[str, int]) -> Iterator[str]:
     if counts:
         yield from ("## Who violates it", "", "Scenarios in which the client violates it:", "")
         ordered = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
-        names = found.results.clients
-        yield from table(
-            ("client", "library", "scenarios"),
-            [(f"`{it}`", names[it].library or f"bundled, {names[it].role}", str(n)) for it, n in ordered],
-        )
+        rows = [(f"`{name}`", _library(found, name), str(number)) for name, number in ordered]
+        yield from table(("client", "library", "scenarios"), rows)
 
 
-def _sources(found: Catalogue, sources: Iterable[str]) -> str:
-    return ", ".join(
-        link(it, f"../quirks/{it}.md") if it in found.quirks else f"<{it}>" for it in sources
-    )
+def _library(found: Catalogue, name: str) -> str:
+    client = found.results.clients[name]
+    return client.library or f"bundled, {client.role}"
 
 
 def _rule_index() -> Iterator[str]:
     yield from ("# Rules", "")
-    yield from (
-        f"{len(RULES)} properties that each replay must have. "
-        "[Rules and levels](../reference/rules.md) explains levels and kinds of clients.",
-        "",
-    )
+    yield f"{len(RULES)} properties that each replay must have."
+    yield from ("[Rules and levels](../reference/rules.md) explains levels and kinds.", "")
     for about, title in _ABOUT.items():
         yield from (f"## {title}", "")
+        rules = (rule for rule in RULES.values() if rule.about == about)
         rows = [
-            (link(it.id, f"{it.id}.md"), prose(it.title), f"`{it.outcome.value}`", levels_text(it.id, about))
-            for it in RULES.values()
-            if it.about == about
+            (
+                link(it.id, f"{it.id}.md"),
+                prose(it.title),
+                f"`{it.outcome}`",
+                levels_text(it.id, about),
+            )
+            for it in rules
         ]
         yield from table(("rule", "title", "violation", "levels"), rows)
 
@@ -230,11 +229,8 @@ def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     yield from (*(f"- {name}: {text}" for name, text in facts), "")
     yield from _example(found, min(scenarios, key=_plainness), "On the wire")
     yield from ("## Writer options", "")
-    yield from (
-        "How an [emulated cassette](../reference/emulate.md) is written. The first value of each "
-        "option is what the API documents.",
-        "",
-    )
+    yield "How an [emulated cassette](../reference/emulate.md) is written."
+    yield from ("The default of each option is what the API documents.", "")
     yield from table(("option", "default", "meaning"), struct_rows(dialect.writer_options))
     yield from ("## Quirks", "", "Deviations that the bundled scenarios of this dialect show:", "")
     rows = [(link(it, f"../quirks/{it}.md"), prose(found.quirks[it].title)) for it in quirks]

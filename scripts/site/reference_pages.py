@@ -96,7 +96,10 @@ def _has_methods(kind: type) -> bool:
 
 def _command_lines() -> Iterator[str]:
     yield from ("# Options of all commands", "")
-    yield from ("Generated from `harness COMMAND --help`. [Command line](cli.md) explains them.", "")
+    yield from (
+        "Generated from `harness COMMAND --help`. [Command line](cli.md) explains them.",
+        "",
+    )
     yield from ("```{eval-rst}", ".. click:: harness.cli:cli", "   :prog: harness")
     yield from ("   :nested: full", "```")
 

@@ -51,7 +51,7 @@ def stage(folder: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = (ROOT / source).read_text(encoding="utf-8")
         path.write_text(with_links(text, source, pages), encoding="utf-8")
-    copy_files(folder)
+    _copy_files(folder, pages)
     (folder / "decisions" / "index.md").write_text(_decisions(folder), encoding="utf-8")
 
 
@@ -93,17 +93,17 @@ def _copy_of(path: str) -> str:
     return path.removeprefix("docs/") if path.startswith("docs/") else f"files/{path}"
 
 
-def copy_files(folder: Path) -> None:
+def _copy_files(folder: Path, pages: Mapping[str, str]) -> None:
     """Copy the files that pages link to, and that are no pages themselves."""
-    for source, target in staged_pages().items():
+    for source in pages:
         text = (ROOT / source).read_text(encoding="utf-8")
-        for part in _CODE.split(text)[::2]:
-            for found in _LINK.finditer(part):
-                path = normpath(str(PurePosixPath(source).parent / found[2]))
-                if path not in staged_pages() and (ROOT / path).is_file():
-                    copy = folder / _copy_of(path)
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(ROOT / path, copy)
+        links = (found[2] for part in _CODE.split(text)[::2] for found in _LINK.finditer(part))
+        for link in links:
+            path = normpath(str(PurePosixPath(source).parent / link))
+            if path not in pages and (ROOT / path).is_file():
+                copy = folder / _copy_of(path)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / path, copy)
 
 
 def _decisions(folder: Path) -> str:

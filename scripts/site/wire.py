@@ -16,7 +16,7 @@ _NOT_TEXT: Final = b"\x00"
 
 def wire_example(cassette: Cassette) -> str:
     """Return the beginning of the responses of `cassette`, at most 40 lines."""
-    lines = [line for number, each in enumerate(cassette.interactions) for line in _of(number, each)]
+    lines = [line for n, each in enumerate(cassette.interactions, 1) for line in _of(n, each)]
     shown, more = lines[:_LINES], len(lines) - _LINES
     rest = [f"... {more} more lines"] if more > 0 else []
     return "\n".join((*shown, *rest))
@@ -25,7 +25,7 @@ def wire_example(cassette: Cassette) -> str:
 def _of(number: int, interaction: Interaction) -> Iterator[str]:
     kinds = [value for name, value in interaction.headers if name.lower() == "content-type"]
     kind = f", {marked(kinds[0])}" if kinds else ""
-    yield f"# response {number + 1}: status {interaction.status}{kind}"
+    yield f"# response {number}: status {interaction.status}{kind}"
     if _NOT_TEXT in interaction.body[:64]:
         yield "# the payload of each binary message"
         yield from map(_shortened, _messages(interaction.body))
