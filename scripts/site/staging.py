@@ -5,7 +5,7 @@
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from typing import Final
@@ -53,6 +53,9 @@ def stage(folder: Path) -> None:
         path.write_text(with_links(text, source, pages), encoding="utf-8")
     _copy_files(folder, pages)
     (folder / "decisions" / "index.md").write_text(_decisions(folder), encoding="utf-8")
+    examples = sorted((folder / _EXAMPLES).glob("[!i]*.md"))
+    with (folder / _EXAMPLES / "index.md").open("a", encoding="utf-8") as index:
+        index.writelines(f"{line}\n" for line in _contents(examples))
 
 
 def staged_pages() -> dict[str, str]:
@@ -109,10 +112,13 @@ def _copy_files(folder: Path, pages: Mapping[str, str]) -> None:
 def _decisions(folder: Path) -> str:
     pages = sorted(path for path in (folder / "decisions").glob("0*.md"))
     rows = [f"- [{title_of(path)}]({path.name})" for path in pages]
-    names = "\n".join(path.stem for path in pages)
     intro = "Why the harness is built as it is, in the order of the decisions."
-    toctree = f"```{{toctree}}\n:hidden:\n\n{names}\n```"
-    return "\n".join(("# Decisions", "", intro, "", *rows, "", toctree, ""))
+    return "\n".join(("# Decisions", "", intro, "", *rows, *_contents(pages), ""))
+
+
+def _contents(pages: Iterable[Path]) -> Iterator[str]:
+    """Yield the table of contents of a folder, which only the navigation shows."""
+    yield from ("", "```{toctree}", ":hidden:", "", *(path.stem for path in pages), "```")
 
 
 def title_of(path: Path) -> str:
