@@ -49,6 +49,7 @@ def test_set_limits_the_bundled_subjects() -> None:
 def test_set_of_the_project_is_the_default(folder: Path) -> None:
     (folder / "pyproject.toml").write_text('[tool.harness]\nset = "tiny"\n')
     assert _ids() == {"dashscope/split-chunks"}
+    assert {job.requirement_set for job in requested_cells(NAIVE).jobs} == {"tiny"}
     assert len(_ids(requirement_set="")) > 1
 
 
