@@ -1,5 +1,6 @@
 """The catalogue as pages: one for each quirk, rule and dialect, and one list of each kind."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -13,6 +14,7 @@ from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.runs.kill_table import stored_rows
+from harness.text_calls import TEXT_DIALECTS
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
 from scripts.site.client_results import ClientResults, load_client_results
@@ -79,6 +81,8 @@ def catalogue_pages(found: Catalogue) -> Iterator[tuple[str, str]]:
     yield "rules/index.md", "\n".join(_rule_index())
     for dialect in DIALECTS.values():
         yield f"dialects/{dialect.name}.md", _ORPHAN + "\n".join(_dialect_lines(found, dialect))
+    for name in TEXT_DIALECTS:
+        yield f"dialects/text/{name}.md", _ORPHAN + "\n".join(_text_dialect_lines(found, name))
     yield "dialects/index.md", "\n".join(_dialect_index(found))
 
 
@@ -216,7 +220,6 @@ def _rule_index() -> Iterator[str]:
 
 def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     scenarios = [it for it in found.scenarios.values() if _is_in(found, it, dialect.name)]
-    quirks = sorted({quirk for it in scenarios for quirk in it.quirks} & found.quirks.keys())
     yield from (f"# {dialect.name}", "", f"{prose(dialect.title)}.", "")
     facts = [
         ("API reference", f"<{dialect.reference}>"),
@@ -232,10 +235,28 @@ def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     yield "How an [emulated cassette](../reference/emulate.md) is written."
     yield from ("The default of each option is what the API documents.", "")
     yield from table(("option", "default", "meaning"), struct_rows(dialect.writer_options))
-    yield from ("## Quirks", "", "Deviations that the bundled scenarios of this dialect show:", "")
-    rows = [(link(it, f"../quirks/{it}.md"), prose(found.quirks[it].title)) for it in quirks]
-    yield from table(("quirk", "title"), rows)
+    yield from _quirks_shown(found, scenarios, "../quirks")
     yield "[All dialects](index.md)"
+
+
+def _text_dialect_lines(found: Catalogue, name: str) -> Iterator[str]:
+    scenarios = [it for it in found.scenarios.values() if it.text_dialect == name]
+    yield from (f"# {name}", "", f"{prose(TEXT_DIALECTS[name].title)}.", "")
+    yield "Calls that a model wrote in its text: [text dialects](../../reference/text-dialects.md)"
+    yield from ("explains how they are read.", "")
+    if scenarios:
+        yield from _example(found, min(scenarios, key=_plainness), "On the wire")
+        yield from _scenarios(sorted(scenarios, key=_plainness))
+        yield from _quirks_shown(found, scenarios, "../../quirks")
+    yield "[All dialects](../index.md)"
+
+
+def _quirks_shown(found: Catalogue, scenarios: Sequence[Scenario], folder: str) -> Iterator[str]:
+    quirks = sorted({quirk for it in scenarios for quirk in it.quirks} & found.quirks.keys())
+    if quirks:
+        yield from ("## Quirks", "", "Deviations that these scenarios show:", "")
+        rows = [(link(it, f"{folder}/{it}.md"), prose(found.quirks[it].title)) for it in quirks]
+        yield from table(("quirk", "title"), rows)
 
 
 def _plainness(scenario: Scenario) -> tuple[bool, bool, int, str]:
@@ -259,3 +280,10 @@ def _dialect_index(found: Catalogue) -> Iterator[str]:
         for it in DIALECTS.values()
     ]
     yield from table(("dialect", "API", "scenarios"), rows)
+    yield from ("## Text dialects", "")
+    texts = Counter(scenario.text_dialect for scenario in found.scenarios.values())
+    rows = [
+        (link(name, f"text/{name}.md"), prose(it.title), str(texts[name]))
+        for name, it in TEXT_DIALECTS.items()
+    ]
+    yield from table(("text dialect", "title", "scenarios"), rows)
