@@ -2,7 +2,7 @@
 # Without one here, that on the PATH is used.
 BIN ?= $(or $(wildcard .venv/bin),$(shell dirname "$$(command -v python3)"))
 
-.PHONY: setup test check bench report cassettes readme matrix
+.PHONY: setup test check bench report cassettes readme matrix docs
 
 setup: ## an environment with everything that the other targets need
 	python3 -m venv .venv
@@ -27,6 +27,9 @@ report: ## all shipped scenarios through the normalizers, into reports/index.htm
 
 cassettes: ## write the emulated cassettes of the bundled scenarios
 	$(BIN)/harness cassettes
+
+docs: ## the documentation site in build/site/html, with all links inside it checked; needs the extra docs
+	$(BIN)/python -m scripts.site
 
 readme: ## the tables of README.md, from a run; it leaves with 1, since `naive` fails
 	-$(BIN)/harness run -n reference -n naive --no-report -o reports/readme

@@ -14,6 +14,8 @@ __version__ = "0.1.0"
 # Module -> the public names that it defines.
 _HOMES = {
     "conversation.agent": ("Agent",),
+    "conversation.conversation": ("Conversation", "TurnMeta", "TurnRecord"),
+    "conversation.task": ("Task", "ToolFailed"),
     "errors": ("HarnessError", "StreamError", "UnreadableError", "UsageError"),
     "judging.cassettes": ("judge", "normalize"),
     "judging.results": ("Finding", "Outcome", "Result"),

@@ -1,6 +1,11 @@
 # What type checkers see of the public interface; `__init__.py` imports it on first use.
 
 from harness.conversation.agent import Agent as Agent
+from harness.conversation.conversation import Conversation as Conversation
+from harness.conversation.conversation import TurnMeta as TurnMeta
+from harness.conversation.conversation import TurnRecord as TurnRecord
+from harness.conversation.task import Task as Task
+from harness.conversation.task import ToolFailed as ToolFailed
 from harness.errors import HarnessError as HarnessError
 from harness.errors import StreamError as StreamError
 from harness.errors import UnreadableError as UnreadableError

@@ -110,12 +110,14 @@ class GateRule(File, frozen=True, omit_defaults=True):
     min_n: Annotated[int, msgspec.Meta(ge=1)] = 1
 
 
-class Table(File, frozen=True):
+class Table(File, frozen=True, rename={"requirement_set": "set"}):
     """The table as in the file.
 
     Fields:
         paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
         select: which of those, as filters such as `dialect:openai-chat`; "" for all.
+        requirement_set: the name of the frozen set that limits the bundled files and the rules,
+            the key `set`; "" for none.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
         baseline: the file of known failing cells; "" if there is none.
@@ -124,6 +126,7 @@ class Table(File, frozen=True):
 
     paths: tuple[str, ...] = ()
     select: str = ""
+    requirement_set: str = ""
     normalizers: dict[str, DeclaredNormalizer] = msgspec.field(default_factory=dict)
     agents: dict[str, DeclaredAgent] = msgspec.field(default_factory=dict)
     gate: tuple[GateRule, ...] = ()

@@ -17,6 +17,7 @@ from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.recording.identify import age_text
 from harness.reporting.visible import aligned_columns
 from harness.runs.declared import available_agents, available_normalizers, is_bundled
+from harness.runs.requirement_sets import load_set, set_names
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire import cassette_file
 
@@ -108,6 +109,13 @@ def _rules() -> Iterator[Row]:
         )
 
 
+def _sets() -> Iterator[Row]:
+    for name in set_names():
+        found = load_set(name)
+        counts = {field: len(getattr(found, field)) for field in found.__struct_fields__}
+        yield {"name": name, **counts}
+
+
 # The rows of each kind, and the columns that the text output has.
 _KINDS: dict[str, tuple[Callable[[], Iterator[Row]], tuple[str, ...]]] = {
     "scenarios": (_scenarios, ("id", "title")),
@@ -119,6 +127,7 @@ _KINDS: dict[str, tuple[Callable[[], Iterator[Row]], tuple[str, ...]]] = {
     "prompts": (_prompts, ("id", "protocol", "language", "title")),
     "rules": (_rules, ("id", "levels", "title", "source")),
     "quirks": (quirk_rows, ("id", "severity", "title")),
+    "sets": (_sets, ("name", "scenarios", "recordings", "rules")),
 }
 
 

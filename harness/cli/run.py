@@ -70,6 +70,13 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     help=f"Select what matches all filters KEY:GLOB, separated by spaces. Keys: "
     f"{', '.join(FILTER_KEYS)}. Default: the filters of the project, if you pass no PATHS.",
 )
+@click.option(
+    "--set",
+    "requirement_set",
+    metavar="NAME",
+    help="Judge only the bundled files and by the rules of this requirement set, such as 2026.12. "
+    "Your own files are always judged. Default: that of the project, or else everything.",
+)
 @dialect_option("Parse every cassette as this dialect and skip detection.")
 @jobs_option("chosen by the number of cells")
 @output_option("Folder for run.jsonl and index.html.", default="reports")
@@ -84,6 +91,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     agents: tuple[str, ...],
     cuts: Cuts,
     words: str | None,
+    requirement_set: str | None,
     dialect: str | None,
     jobs: int | None,
     output: Path,
@@ -100,7 +108,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     file cannot be used; all others are judged.
     """
     chosen = selected_clients(names, agents)
-    found = requested_cells(chosen, paths, words, dialect or "")
+    found = requested_cells(chosen, paths, words, dialect or "", requirement_set)
     _print_left_out(found)
     if not found.jobs:
         click.echo(f"nothing selected: {_empty_reason(found, chosen)}", err=True)
@@ -108,7 +116,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     policy = project_policy(today, found.paths, accept_new=accept_new)
     planned, skipped = without_skipped(found.jobs, policy)
     named = tuple(path.as_posix() for path in found.paths)
-    selection = Selection(named, cuts, dialect or "", skipped, found.words)
+    selection = Selection(named, cuts, dialect or "", skipped, found.words, found.requirement_set)
     header = _header(selection, chosen, len(found.subjects), planned)
     path, started = output / "run.jsonl", monotonic()
     done = _execute(header, planned, cuts, jobs, path)
@@ -166,6 +174,7 @@ def _header(
         command=(
             *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
             *(("--select", selection.select) if selection.select else ()),
+            *(("--set", selection.requirement_set) if selection.requirement_set else ()),
             *selection.options,
         ),
         scenario_count=scenario_count,

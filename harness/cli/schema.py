@@ -42,7 +42,7 @@ def client_protocol_schema() -> dict[str, Any]:
     return {"anyOf": [{"title": title, **side} for title, side in sides], "$defs": defs}
 
 
-_SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
+SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
     "scenario": scenario_schema,
     "result": lambda: msgspec.json.schema(Result),
     "run": lambda: msgspec.json.schema(Header | Result | Case | ConversationCase | Footer),
@@ -61,7 +61,7 @@ _SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 @click.command("schema")
-@click.argument("name", type=click.Choice(sorted(_SCHEMAS)))
+@click.argument("name", type=click.Choice(sorted(SCHEMAS)))
 def schema_command(name: str) -> None:
     """Print the JSON Schema of NAME."""
-    click.echo(msgspec.json.format(msgspec.json.encode(_SCHEMAS[name]()), indent=2).decode())
+    click.echo(msgspec.json.format(msgspec.json.encode(SCHEMAS[name]()), indent=2).decode())

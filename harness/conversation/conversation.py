@@ -26,7 +26,7 @@ class Probe(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class Meta(msgspec.Struct, frozen=True, omit_defaults=True):
+class TurnMeta(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is recorded of a turn in addition to its messages.
 
     Fields:
@@ -52,7 +52,7 @@ class TurnRecord(msgspec.Struct, frozen=True):
     """
 
     turn: Turn
-    meta: Meta = Meta()
+    meta: TurnMeta = TurnMeta()
     executed: tuple[str, ...] = ()
 
 

@@ -17,9 +17,9 @@ from harness.conversation.channel import Channel
 from harness.conversation.conversation import (
     Conversation,
     Ending,
-    Meta,
     Probe,
     Strategy,
+    TurnMeta,
     TurnRecord,
 )
 from harness.conversation.feedback import ToolResult, parse_error_reports, retry_text
@@ -133,7 +133,7 @@ class ToolLoop:
         config = self.config
         turn = self.channel.request_turn(self.history, config.normalize, config.options)
         turn = config.resolve(turn)
-        meta = Meta(
+        meta = TurnMeta(
             config.strategy,
             turn.parse_errors,
             None if self.turns else self._probe,

@@ -4,6 +4,8 @@
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import msgspec
@@ -15,6 +17,8 @@ from harness.project import ClientKind
 Of = Literal["turn", "deltas", "time", "many", "cost"]
 
 _SHOWN_CHARACTERS: Final = 400
+# None for all rules.
+_CHECKED: Final[ContextVar[frozenset[str] | None]] = ContextVar("_CHECKED", default=None)
 
 
 class Evidence(Protocol):
@@ -136,13 +140,25 @@ class RuleMaker(Generic[E]):
         return [rule for rule in self._rules if rule.check.__module__ == name]
 
 
+@contextmanager
+def check_only(rules: frozenset[str]) -> Iterator[None]:
+    """Leave every rule unchecked in the block whose id is not in `rules`."""
+    before = _CHECKED.set(rules)
+    try:
+        yield
+    finally:
+        _CHECKED.reset(before)
+
+
 def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:
     """Return the violations of `rules`, without those that another one causes."""
-    stopped, judged = evidence.stopped, evidence.judged
+    stopped, judged, checked = evidence.stopped, evidence.judged, _CHECKED.get()
     found = [
         (rule, violation)
         for rule in rules
-        if (rule.always or not stopped) and (not rule.field or rule.field in judged)
+        if (rule.always or not stopped)
+        and (not rule.field or rule.field in judged)
+        and (checked is None or rule.id in checked)
         for violation in rule.check(evidence)
     ]
     violated = {rule.id for rule, _ in found}

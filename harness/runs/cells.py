@@ -16,6 +16,7 @@ from harness.normalizers.discovery import default_normalizer_names
 from harness.project import project
 from harness.runs.plan import Job, Subject, plan
 from harness.runs.policy import project_paths
+from harness.runs.requirement_sets import within_set
 from harness.runs.selection import filter_subjects, select_subjects
 from harness.runs.worker import load_subject
 
@@ -86,6 +87,7 @@ class RequestedCells(msgspec.Struct, frozen=True):
     Fields:
         paths: those given, else those of the project; none for the bundled files.
         words: the filters; "" for all subjects.
+        requirement_set: the name of the set; "" for none.
         subjects: scenarios, cassettes without a scenario, and logs.
         jobs: one for each cell; a cassette with a conversation also has cells of agents.
         refused: reason -> number of cassettes whose conversation agents cannot run.
@@ -93,13 +95,18 @@ class RequestedCells(msgspec.Struct, frozen=True):
 
     paths: tuple[Path, ...]
     words: str
+    requirement_set: str
     subjects: tuple[Subject, ...]
     jobs: tuple[Job, ...]
     refused: dict[str, int]
 
 
 def requested_cells(
-    chosen: SelectedClients, paths: Iterable[Path] = (), words: str | None = None, dialect: str = ""
+    chosen: SelectedClients,
+    paths: Iterable[Path] = (),
+    words: str | None = None,
+    dialect: str = "",
+    requirement_set: str | None = None,
 ) -> RequestedCells:
     """Return the cells to judge.
 
@@ -110,15 +117,20 @@ def requested_cells(
         words: the filters of `filter_subjects`; None for those of the project, or for no filter
             if `paths` are given.
         dialect: that of all cassettes; "" for the one that each states.
+        requirement_set: the name of the set that limits bundled subjects and rules; None for that
+            of the project, "" for none.
 
     Raises:
-        UsageError: a path, filter or dialect is unknown, or two files have the same id.
+        UsageError: a path, filter, dialect or set is unknown, or two files have the same id.
     """
     given = tuple(paths)
     if words is None:
         words = "" if given else project().table.select
+    if requirement_set is None:
+        requirement_set = project().table.requirement_set
     places = given or project_paths()
-    subjects = tuple(filter_subjects(select_subjects(places, dialect, recordings=True), words))
+    selected = within_set(select_subjects(places, dialect, recordings=True), requirement_set)
+    subjects = tuple(filter_subjects(selected, words))
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
-    jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents)
-    return RequestedCells(places, words, subjects, jobs, recorded.refused)
+    jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents, requirement_set)
+    return RequestedCells(places, words, requirement_set, subjects, jobs, recorded.refused)

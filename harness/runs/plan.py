@@ -62,15 +62,20 @@ def subject_id(subject: Subject) -> str:
 class Job(msgspec.Struct, frozen=True):
     """One cell to judge; `normalizer` is a name or a `module:callable`.
 
-    If the subject is a conversation, it is the name of an agent.
+    If the subject is a conversation, it is the name of an agent. `requirement_set` is the name of
+    the set whose rules are checked; "" for all rules.
     """
 
     subject: Subject
     normalizer: str
+    requirement_set: str = ""
 
 
 def plan(
-    subjects: Iterable[Subject], normalizers: Sequence[str], agents: Sequence[str] = ()
+    subjects: Iterable[Subject],
+    normalizers: Sequence[str],
+    agents: Sequence[str] = (),
+    requirement_set: str = "",
 ) -> tuple[Job, ...]:
     """Return a job for each subject and each normalizer, or agent if it is a conversation.
 
@@ -83,7 +88,9 @@ def plan(
             return (subject.agent,)
         return agents if subject.conversation else normalizers
 
-    return tuple(Job(subject, name) for subject in subjects for name in names(subject))
+    return tuple(
+        Job(subject, name, requirement_set) for subject in subjects for name in names(subject)
+    )
 
 
 def batches(jobs: Sequence[Job], workers: int) -> tuple[tuple[Job, ...], ...]:

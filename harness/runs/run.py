@@ -53,12 +53,13 @@ class AgentFacts(msgspec.Struct, frozen=True):
     hides: tuple[str, ...] = ()
 
 
-class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
+class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requirement_set": "set"}):
     """The options of a run: paths as given on the command line, the mode of the cuts, a dialect.
 
     Fields:
         skipped: cells that `expectations.toml` excludes from the run.
         select: the filters of the subjects; "" if there were none.
+        requirement_set: the name of the requirement set, the key `set`; "" if there was none.
     """
 
     paths: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str = ""
     skipped: tuple[str, ...] = ()
     select: str = ""
+    requirement_set: str = ""
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ from harness.recording.identify import identify
 from harness.recording.secrets import scrubber
 from harness.runs import kill_table
 from harness.runs.judged import JudgedShare, judged_shares
+from harness.runs.plan import Subject, subject_id
+from harness.runs.requirement_sets import load_set, set_names
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 from harness.wire import cassette_file
@@ -75,6 +77,11 @@ class BundledData:
     def excluded(self) -> dict[str, str]:
         """Quirks that no scenario can contain, with the reason."""
         return load_excluded(shipped.bundled_folder("catalogue") / "excluded.yaml")
+
+    @cached_property
+    def bundled(self) -> tuple[Subject, ...]:
+        """The files that a run selects by default."""
+        return select_subjects((), recordings=True)
 
     @property
     def subjects(self) -> Iterator[LoadedSubject]:
@@ -212,6 +219,16 @@ def _duties_have_sources(data: BundledData) -> Iterator[str]:
                 yield f"{rule.id}: {source} is neither a URL nor a quirk with references"
 
 
+def _sets_name_what_exists(data: BundledData) -> Iterator[str]:
+    """Check the ids of each set: what a release has may be corrected, but must not vanish."""
+    subjects = {subject_id(subject) for subject in data.bundled}
+    for name in set_names():
+        missing = load_set(name).subjects - subjects
+        yield from (f"set {name}: there is no scenario or recording {it}" for it in sorted(missing))
+        unknown = load_set(name).rules - RULES.keys()
+        yield from (f"set {name}: there is no rule {rule}" for rule in sorted(unknown))
+
+
 def _mutants_killed(data: BundledData) -> Iterator[str]:
     for row in data.kills:
         if not row.scenario:
@@ -254,6 +271,7 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
     "cited rules and capabilities exist": (_rules_known, lambda d: len(d.scenarios)),
     "each rule has a mutant": (_rules_have_mutants, lambda _: len(RULES)),
     "each rule has a duty with sources": (_duties_have_sources, lambda _: len(load_duties())),
+    "requirement sets name what exists": (_sets_name_what_exists, lambda _: len(set_names())),
     "each mutant is killed": (_mutants_killed, lambda _: len(MUTANTS) + len(AGENT_MUTANTS)),
     "the stored kill table is up to date": (_kill_table_fresh, lambda d: len(d.kills)),
     "conforming normalizers break no rule": (

@@ -48,6 +48,7 @@ from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_client
 from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.requirement_sets import rules_of_set
 from harness.runs.rows import clean_if_possible, clean_rows
 from harness.runs.run import AnyCase, UnreadableFile
 from harness.wire import cassette_file
@@ -118,7 +119,6 @@ def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
 _NORMALIZERS_KEPT = 64
 # The jobs of one subject follow each other, so that a few suffice.
 _SUBJECTS_KEPT = 4
-_BUNDLED: Final = ("scenarios", "cassettes")
 
 _normalizer = lru_cache(_NORMALIZERS_KEPT)(load_normalizer)
 _agent = lru_cache(_NORMALIZERS_KEPT)(load_agent)
@@ -138,9 +138,10 @@ def judge_job(job: Job, cuts: Cuts = "standard", lead: str = "") -> tuple[Result
     if job.subject.kind == "log":
         return clean_rows(*count_log(subject_id(job.subject), load_log(job.subject)))
     loaded = load_subject(job.subject)
-    result, case = _judge(job, loaded, cuts, shows_turns=_is_measured(job, loaded, lead))
+    with rules_of_set(job.requirement_set):
+        result, case = _judge(job, loaded, cuts, shows_turns=_is_measured(job, loaded, lead))
     result = msgspec.structs.replace(result, source=_source(job.subject))
-    if _is_bundled(job.subject.path) and not third_party_client(job):
+    if shipped.is_bundled(job.subject.path) and not third_party_client(job):
         return result, case
     return clean_rows(result, case, _recorded_requests(job.subject, loaded))
 
@@ -148,11 +149,6 @@ def judge_job(job: Job, cuts: Cuts = "standard", lead: str = "") -> tuple[Result
 def _is_measured(job: Job, loaded: LoadedSubject, lead: str) -> bool:
     """Return whether the turns of a cell measure their model."""
     return job.normalizer == lead and loaded.cassette.origin.kind != "emulated"
-
-
-def _is_bundled(path: str) -> bool:
-    """Return whether a file is of this package; such files are audited."""
-    return any(map(Path(path).is_relative_to, map(shipped.bundled_folder, _BUNDLED)))
 
 
 def _recorded_requests(subject: Subject, loaded: LoadedSubject) -> Iterator[Request]:
@@ -274,7 +270,7 @@ def load_subject(subject: Subject) -> LoadedSubject:
         )
     if subject.kind == "cassette":
         alone = _recording(subject)
-        if not _is_bundled(subject.path):
+        if not shipped.is_bundled(subject.path):
             alone = clean_if_possible(alone)
         return LoadedSubject(
             alone, _recorded_scenario(alone, subject.path) if subject.conversation else None

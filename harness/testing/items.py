@@ -94,10 +94,9 @@ def _expectation_mark(entry: AcceptedFailure) -> pytest.MarkDecorator:
 
 def _replay_paths(job: Job, folder: Path) -> tuple[str, ...]:
     """Return the paths that `harness replay` needs to find the subject; none for a bundled one."""
-    path = Path(job.subject.path).resolve()
-    if any(map(path.is_relative_to, map(shipped.bundled_folder, ("scenarios", "cassettes")))):
+    if shipped.is_bundled(job.subject.path):
         return ()
-    return (os.path.relpath(path, folder),)
+    return (os.path.relpath(Path(job.subject.path).resolve(), folder),)
 
 
 def _failure_lines(result: Result, places: tuple[str, ...]) -> Iterator[str]:
@@ -132,7 +131,8 @@ class ScenarioFile(pytest.File):
             subject = select_subjects([self.path], option("--harness-dialect"))[0]
             names = chosen.agents if subject.conversation else chosen.normalizers
             broken = unreadable_file(subject)
-            jobs = [] if broken else [Job(subject, name) for name in names]
+            required = project().table.requirement_set
+            jobs = [] if broken else [Job(subject, name, required) for name in names]
             if not option("--harness-unsupported"):
                 jobs = list(filter(is_job_supported, jobs))
             marks = [expectation_marks(job, entries) for job in jobs]

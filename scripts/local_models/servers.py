@@ -165,7 +165,7 @@ def _running(command: list[str], ready: str) -> Iterator[None]:
         RuntimeError: it ended, or did not answer in time.
     """
     quiet = subprocess.DEVNULL
-    with subprocess.Popen(command, stdout=quiet, stderr=quiet) as process:  # noqa: S603 - our own words
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet) as process:
         try:
             _wait(process, ready)
             yield

@@ -27,7 +27,7 @@ from click.testing import CliRunner
 from harness.cli.audit import audit_command
 from harness.cli.import_ import import_command
 from harness.cli.record import record_command
-from harness.conversation.conversation import Conversation, Meta, TurnRecord
+from harness.conversation.conversation import Conversation, TurnMeta, TurnRecord
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import HarnessError
 from harness.files.write import partial_path
@@ -290,7 +290,7 @@ def _import_log(plant: Plant, out: Path) -> str:
 
 def _log(plant: Plant) -> bytes:
     texts = (_text(plant.request.body), _text(plant.response))
-    record = TurnRecord(Turn(text=texts[1]), Meta("tool_use"))
+    record = TurnRecord(Turn(text=texts[1]), TurnMeta("tool_use"))
     conversation = Conversation((user(texts[0]), assistant(texts[1])), (record,), "done", texts[1])
     return encode(LoggedConversation(ConversationLabels("a", "p", "m", "q"), conversation))
 

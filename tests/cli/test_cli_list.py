@@ -39,6 +39,7 @@ KEYS = {
     "prompts": {"id", "protocol", "language", "title", "text_dialects"},
     "rules": {"id", "levels", "title", "outcome", "duty", "why", "rulings", "source", "quirks"},
     "quirks": {"id", "severity", "title", "scenarios"},
+    "sets": {"name", "scenarios", "recordings", "rules"},
 }
 
 BUNDLED = {

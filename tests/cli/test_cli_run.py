@@ -148,6 +148,21 @@ def test_run_exits_with_5_when_nothing_is_selected(harness: Harness, path: str) 
     assert not Path("reports").exists()
 
 
+def test_run_states_its_requirement_set(harness: Harness) -> None:
+    left = harness("run", "--set", "2026.12", "--select", "id:dashscope/split-chunks", *REFERENCE)
+    assert left.code == 0
+    header = read_run(Path("reports/run.jsonl")).header
+    assert header.selection.requirement_set == "2026.12"
+    assert header.command[-2:] == ("--set", "2026.12")
+    assert "requirement set: 2026.12" in Path("reports/index.html").read_text()
+
+
+def test_run_refuses_an_unknown_requirement_set(harness: Harness) -> None:
+    left = harness("run", "--set", "2026.13")
+    assert left.code == 2
+    assert "did you mean '2026.12'?" in left.err
+
+
 def test_run_exits_with_5_when_nothing_is_judged(harness: Harness) -> None:
     Path("own.py").write_text(
         "from harness.normalizers.protocol import Normalizer\n"

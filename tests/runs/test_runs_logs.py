@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.conversation import Conversation, Meta, Probe, TurnRecord
+from harness.conversation.conversation import Conversation, Probe, TurnMeta, TurnRecord
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import UnreadableError
 from harness.fuzzing.turns.seeds import seeds
@@ -44,7 +44,7 @@ def a_log(
 
 def a_turn(errors: int = 0, retries: int = 0, strategy: Any = "tool_use") -> TurnRecord:  # noqa: ANN401 - a Strategy
     probe = Probe(ok=True) if retries else None
-    return TurnRecord(Turn(finish=STOP), Meta(strategy, (BAD,) * errors, probe, retries))
+    return TurnRecord(Turn(finish=STOP), TurnMeta(strategy, (BAD,) * errors, probe, retries))
 
 
 def written(folder: Path, *logs: LoggedConversation, name: str = "log.jsonl") -> Path:

@@ -26,6 +26,7 @@ NAMES = {
     "cited rules and capabilities exist",
     "each rule has a mutant",
     "each rule has a duty with sources",
+    "requirement sets name what exists",
     "each mutant is killed",
     "the stored kill table is up to date",
     "conforming normalizers break no rule",
@@ -191,6 +192,16 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
             "cited rules and capabilities exist",
             lambda tree: _edit(tree / _SPLIT, "title:", "capabilities: [flying]\ntitle:"),
             "there is no capability flying",
+        ),
+        (
+            "requirement sets name what exists",
+            lambda tree: (tree / _SPLIT).unlink(),
+            "set 2026.12: there is no scenario or recording dashscope/split-chunks",
+        ),
+        (
+            "requirement sets name what exists",
+            lambda _tree: None,
+            "set 2026.12: there is no scenario or recording cassette:",
         ),
         (
             "conforming normalizers break no rule",

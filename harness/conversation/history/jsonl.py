@@ -13,9 +13,9 @@ import msgspec
 from harness.conversation.conversation import (
     Conversation,
     Ending,
-    Meta,
     Probe,
     Strategy,
+    TurnMeta,
     TurnRecord,
 )
 from harness.errors import UnreadableError
@@ -62,7 +62,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The `meta` of a line: the turn, and the fields of Meta."""
+    """The `meta` of a line: the turn, and the fields of TurnMeta."""
 
     turn: Turn
     strategy: Strategy | Literal[""] = ""
@@ -211,7 +211,7 @@ def _header(value: dict[str, Any], place: str) -> _Header:
 
 def _record(value: object, place: str) -> TurnRecord:
     line = convert(value, _MetaLine, f"{place}: meta")
-    meta = Meta(line.strategy, line.parse_error, line.probe, line.retries, line.deprecated)
+    meta = TurnMeta(line.strategy, line.parse_error, line.probe, line.retries, line.deprecated)
     return TurnRecord(line.turn, meta, line.executed)
 
 

@@ -14,9 +14,9 @@ import msgspec
 from harness.conversation.conversation import (
     Conversation,
     Ending,
-    Meta,
     Probe,
     Strategy,
+    TurnMeta,
     TurnRecord,
 )
 from harness.conversation.history.identifiers import distinct_ids
@@ -143,14 +143,14 @@ def _arguments(value: object) -> str:
     return encode_json(value).decode() if isinstance(value, dict) else text_of(value)
 
 
-def _meta(value: object, errors: Sequence[ParseError]) -> Meta:
+def _meta(value: object, errors: Sequence[ParseError]) -> TurnMeta:
     """Return the known keys of a `meta`; `parse_error` may be one error or a list."""
     fields = as_dict(value)
     found = fields.get("parse_error")
     listed = found if isinstance(found, list) else [found]
     known = tuple(filter(None, (_converted(each, ParseError) for each in listed)))
     retries = fields.get("retries")
-    return Meta(
+    return TurnMeta(
         strategy=_STRATEGIES.get(text_of(fields.get("strategy")), ""),
         parse_errors=known or tuple(errors),
         probe=_converted(fields.get("probe"), Probe),

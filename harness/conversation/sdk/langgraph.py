@@ -11,7 +11,7 @@ import json
 from contextvars import ContextVar
 from typing import Any, Final
 
-from harness.conversation.conversation import Ending, Meta
+from harness.conversation.conversation import Ending, TurnMeta
 from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
@@ -117,7 +117,7 @@ class _Run(TaskRun):
         unsent = self._messages[at[-1] :] if at and len(at) == self.requests else []
         return [*self.sent, *convert(unsent)]
 
-    def responses(self) -> list[tuple[Turn, Meta]]:
+    def responses(self) -> list[tuple[Turn, TurnMeta]]:
         return [(_turn(it), _meta(it)) for it in self._messages if it.type == "ai"]
 
 
@@ -146,7 +146,7 @@ def _turn(message: Any) -> Turn:  # noqa: ANN401 - as above
     )
 
 
-def _meta(message: Any) -> Meta:  # noqa: ANN401 - as above
+def _meta(message: Any) -> TurnMeta:  # noqa: ANN401 - as above
     """Return the calls that the package could not parse and hands over apart from the others."""
     errors = (
         ParseError(
@@ -158,7 +158,7 @@ def _meta(message: Any) -> Meta:  # noqa: ANN401 - as above
         )
         for call in message.invalid_tool_calls
     )
-    return Meta(parse_errors=tuple(errors))
+    return TurnMeta(parse_errors=tuple(errors))
 
 
 agent: Final = library_agent(

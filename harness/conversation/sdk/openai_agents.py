@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from harness.conversation.conversation import Ending, Meta
+from harness.conversation.conversation import Ending, TurnMeta
 from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
@@ -107,8 +107,8 @@ class _Run(TaskRun):
         )
         return [system(self.instructions), *found]
 
-    def responses(self) -> list[tuple[Turn, Meta]]:
-        return [(_turn(response), Meta()) for response in self._responses]
+    def responses(self) -> list[tuple[Turn, TurnMeta]]:
+        return [(_turn(response), TurnMeta()) for response in self._responses]
 
 
 def _turn(response: Any) -> Turn:  # noqa: ANN401 - as above

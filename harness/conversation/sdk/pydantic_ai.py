@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.conversation.conversation import Ending, Meta
+from harness.conversation.conversation import Ending, TurnMeta
 from harness.conversation.sdk.task_run import CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
@@ -110,9 +110,9 @@ class _Run(TaskRun):
         unsent = self._messages[responses[-1] :] if len(responses) == self.requests else []
         return [*self.sent, *_stored(unsent)]
 
-    def responses(self) -> list[tuple[Turn, Meta]]:
+    def responses(self) -> list[tuple[Turn, TurnMeta]]:
         return [
-            (_turn(message), Meta(retries=_retries(self._messages[at + 1 : at + 2])))
+            (_turn(message), TurnMeta(retries=_retries(self._messages[at + 1 : at + 2])))
             for at, message in enumerate(self._messages)
             if message.kind == "response"
         ]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from harness.conversation.agent import Agent, HiddenOfAgent
-from harness.conversation.conversation import Conversation, Ending, Meta, TurnRecord
+from harness.conversation.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.conversation.prompts import find_prompt, system_text
 from harness.conversation.task import Reply, Task, ToolFailed
 from harness.dialects.table import message_form, request_body
@@ -93,7 +93,7 @@ class TaskRun(ABC):
         """Return the history, as the library would send it next."""
 
     @abstractmethod
-    def responses(self) -> Sequence[tuple[Turn, Meta]]:
+    def responses(self) -> Sequence[tuple[Turn, TurnMeta]]:
         """Return each response as the library hands it over, in order."""
 
     # What all share
@@ -186,7 +186,7 @@ class TaskRun(ABC):
         told = list(self.responses())
         if problem is not None and len(told) < self.requests:
             code = _BROKEN if ending == "interrupted" else "error"
-            told.append((Turn(failure=StreamFailure(code, str(problem)[:200])), Meta()))
+            told.append((Turn(failure=StreamFailure(code, str(problem)[:200])), TurnMeta()))
         records = tuple(
             TurnRecord(turn, meta, tuple(it for at, it in self._executed if at == number))
             for number, (turn, meta) in enumerate(told, start=1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.conversation.conversation import Conversation, Ending, Meta, Probe, TurnRecord
+from harness.conversation.conversation import Conversation, Ending, Probe, TurnMeta, TurnRecord
 from harness.conversation.history.check import history_problems
 from harness.conversation.history.identifiers import distinct_ids, fit_ids
 from harness.conversation.history.jsonl import (
@@ -35,7 +35,7 @@ from tests.conversation.conversation_histories import (
 )
 
 METAS = st.builds(
-    Meta,
+    TurnMeta,
     strategy=st.sampled_from(["", "tool_use", "json_fallback"]),
     deprecated=st.booleans(),
     parse_errors=st.lists(ERRORS, max_size=2).map(tuple),
@@ -94,9 +94,9 @@ LOGGED = LoggedConversation(
             assistant("Clear."),
         ),
         (
-            TurnRecord(FIRST, Meta("tool_use", probe=Probe(ok=True)), ("c1",)),
-            TurnRecord(RETRIED, Meta("tool_use", (BROKEN,), retries=1)),
-            TurnRecord(LAST, Meta("tool_use")),
+            TurnRecord(FIRST, TurnMeta("tool_use", probe=Probe(ok=True)), ("c1",)),
+            TurnRecord(RETRIED, TurnMeta("tool_use", (BROKEN,), retries=1)),
+            TurnRecord(LAST, TurnMeta("tool_use")),
         ),
         "done",
         "Clear.",

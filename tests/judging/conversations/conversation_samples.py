@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation, Ending, Meta, TurnRecord
+from harness.conversation.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.conversation.replies import next_request, read_turn
 from harness.conversation.task import Task
 from harness.judging.conversations.judge import judge_conversation
@@ -123,7 +123,7 @@ class Talk:
     def ask(self, **options: Any) -> Turn:  # noqa: ANN401 - members of the body
         request = next_request(self.task, self.messages, self.task.tools, options)
         turn = read_turn(self.task, request, self.task.send(request), normalize)
-        self.turns.append(TurnRecord(turn, Meta(parse_errors=turn.parse_errors)))
+        self.turns.append(TurnRecord(turn, TurnMeta(parse_errors=turn.parse_errors)))
         return turn
 
     def run(self, turn: Turn) -> None:

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from harness.conversation.agent import Agent, HiddenOfAgent
-from harness.conversation.conversation import Conversation, Ending, Meta
+from harness.conversation.conversation import Conversation, Ending, TurnMeta
 from harness.conversation.discovery import load_agent
 from harness.conversation.task import Task
 from harness.judging.conversations.judge import judge_conversation
@@ -26,7 +26,7 @@ def agent(ending: Ending | None, *hides: HiddenOfAgent) -> Agent:
 
     def converse(task: Task) -> Conversation:
         found = PLAIN.converse(task)
-        turns = tuple(replace(turn, meta=Meta()) for turn in found.turns)
+        turns = tuple(replace(turn, meta=TurnMeta()) for turn in found.turns)
         return replace(found, turns=turns, ending=ending or found.ending)
 
     return replace(PLAIN, converse=converse, hides=frozenset(hides))

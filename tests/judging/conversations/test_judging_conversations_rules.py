@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from harness.conversation.conversation import Conversation, Ending, Meta, Probe, TurnRecord
+from harness.conversation.conversation import Conversation, Ending, Probe, TurnMeta, TurnRecord
 from harness.conversation.gateway import gateway
 from harness.conversation.task import Limits, Reply, Task, ToolFailed
 from harness.judging.conversations.expected_request import (
@@ -480,8 +480,8 @@ def _saying(**meta: object) -> Converse:
 
     def converse(task: Task) -> Conversation:
         found = good(task)
-        first = msgspec.structs.replace(found.turns[0], meta=Meta(**meta))  # type: ignore[arg-type]  # fields
-        same = Meta(first.meta.strategy)
+        first = msgspec.structs.replace(found.turns[0], meta=TurnMeta(**meta))  # type: ignore[arg-type]  # fields
+        same = TurnMeta(first.meta.strategy)
         rest = (msgspec.structs.replace(each, meta=same) for each in found.turns[1:])
         return msgspec.structs.replace(found, turns=(first, *rest))
 
@@ -509,7 +509,7 @@ def test_records_of_an_agent_are_checked(
 def test_strategy_of_each_turn_is_recorded_if_that_of_one_is() -> None:
     def converse(task: Task) -> Conversation:
         found = _saying(strategy="tool_use")(task)
-        last = msgspec.structs.replace(found.turns[-1], meta=Meta())
+        last = msgspec.structs.replace(found.turns[-1], meta=TurnMeta())
         return msgspec.structs.replace(found, turns=(*found.turns[:-1], last))
 
     assert broken(converse, ROUND, a_script()) == ["CONV-STRATEGY-MISSING"]
@@ -546,7 +546,7 @@ def test_report_of_an_interrupted_turn_may_quote_nothing() -> None:
         talk = Talk(task)
         talk.ask()
         error = ParseError("tool_use", "the stream ended", "", "call_0", "get_weather")
-        record = msgspec.structs.replace(talk.turns[0], meta=Meta(parse_errors=(error,)))
+        record = msgspec.structs.replace(talk.turns[0], meta=TurnMeta(parse_errors=(error,)))
         return Conversation(tuple(talk.messages), (record,), "interrupted")
 
     cassette = a_cassette(cut(calls("")))
@@ -598,7 +598,7 @@ def test_a_probe_with_any_call_is_ok(reply: bytes, ok: str) -> None:
 def test_a_probe_without_a_call_is_not_ok() -> None:
     def lying(task: Task) -> Conversation:
         found = gateway.converse(task)
-        first = msgspec.structs.replace(found.turns[0], meta=Meta(probe=Probe(ok=True)))
+        first = msgspec.structs.replace(found.turns[0], meta=TurnMeta(probe=Probe(ok=True)))
         return msgspec.structs.replace(found, turns=(first, *found.turns[1:]))
 
     script = a_script(executed=(), capabilities={"supports_tool_use": None})

@@ -1,0 +1,3 @@
+from harness import conformance_suite
+
+test_conformance = conformance_suite("own-client")
