@@ -94,6 +94,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         cut: whether body, frames or deltas were cut to a readable length.
         judged: the fields of `expected` that are compared.
         request: None if it was not recorded, and in runs of older harnesses.
+        trace: the traceback of `error`; not in the file if there is none.
     """
 
     cell: str
@@ -109,6 +110,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     cut: bool = False
     judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
     request: SentRequest | None = None
+    trace: str | msgspec.UnsetType = msgspec.UNSET
 
 
 _MOST_ROWS = 500
@@ -149,6 +151,7 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
         actual=shorten(failing.turn, _FIELD_LIMIT),
         cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _MOST_ROWS for row in rows),
         request=_sent_request(interaction),
+        trace=shorten(failing.trace, _FIELD_LIMIT) or msgspec.UNSET,
     )
 
 

@@ -21,7 +21,7 @@ import msgspec
 
 from harness.dialects.table import with_content_type
 from harness.judging import process_limits
-from harness.judging.cause import raised_in
+from harness.judging.cause import raised_in, traceback_of
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
@@ -233,6 +233,7 @@ def replay(
         bool(too_many) or expired,
         problem.raised,
         reads.is_read_ahead,
+        problem.trace,
     )
 
 
@@ -287,15 +288,17 @@ def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
 
 
 class Raised(msgspec.Struct, frozen=True):
-    """An exception of a client; without one, both are "".
+    """An exception of a client; without one, all are "".
 
     Fields:
         error: `describe_exception` of it.
         raised: `raised_in` it.
+        trace: `traceback_of` it.
     """
 
     error: str = ""
     raised: str = ""
+    trace: str = ""
 
 
 NOTHING_RAISED = Raised()
@@ -318,7 +321,9 @@ def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Rais
             except BaseException as problem:
                 if isinstance(problem, KeyboardInterrupt) and _is_interruptible():
                     raise
-                raised = Raised(describe_exception(problem), raised_in(problem))
+                raised = Raised(
+                    describe_exception(problem), raised_in(problem), traceback_of(problem)
+                )
     except DeadlineExceeded:
         expired = True
     finally:
