@@ -234,6 +234,7 @@ def replay(
         problem.raised,
         reads.is_read_ahead,
         problem.trace,
+        reads.bytes_read,
     )
 
 

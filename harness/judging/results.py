@@ -107,6 +107,7 @@ class Replay(msgspec.Struct, frozen=True):
         is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
             does not say what the client had received before a delta.
         trace: `traceback_of` that exception.
+        bytes_read: how many bytes had been read when it ended.
     """
 
     chunking: Chunking
@@ -117,6 +118,7 @@ class Replay(msgspec.Struct, frozen=True):
     raised: str = ""
     is_read_ahead: bool = False
     trace: str = ""
+    bytes_read: int = 0
 
     @property
     def reports_failure(self) -> bool:

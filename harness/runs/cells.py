@@ -89,6 +89,7 @@ class RequestedCells(msgspec.Struct, frozen=True):
         subjects: scenarios, cassettes without a scenario, and logs.
         jobs: one for each cell; a cassette with a conversation also has cells of agents.
         refused: reason -> number of cassettes whose conversation agents cannot run.
+        clients: the normalizers and agents.
     """
 
     paths: tuple[Path, ...]
@@ -96,6 +97,7 @@ class RequestedCells(msgspec.Struct, frozen=True):
     subjects: tuple[Subject, ...]
     jobs: tuple[Job, ...]
     refused: dict[str, int]
+    clients: SelectedClients
 
 
 def requested_cells(
@@ -121,4 +123,4 @@ def requested_cells(
     subjects = tuple(filter_subjects(select_subjects(places, dialect, recordings=True), words))
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
     jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents)
-    return RequestedCells(places, words, subjects, jobs, recorded.refused)
+    return RequestedCells(places, words, subjects, jobs, recorded.refused, chosen)

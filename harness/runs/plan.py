@@ -69,6 +69,11 @@ class Job(msgspec.Struct, frozen=True):
     normalizer: str
 
 
+def cell_id(job: Job) -> str:
+    """Return the id of the cell that `job` judges."""
+    return f"{subject_id(job.subject)}/{job.normalizer}"
+
+
 def plan(
     subjects: Iterable[Subject], normalizers: Sequence[str], agents: Sequence[str] = ()
 ) -> tuple[Job, ...]:

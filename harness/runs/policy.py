@@ -12,8 +12,8 @@ import msgspec
 from harness.project import GateRule, Project, project
 from harness.runs.baseline import Baseline, read_baseline
 from harness.runs.expectations import AcceptedFailure, entry_for_cell, read_expectations
-from harness.runs.plan import Job, subject_id
-from harness.runs.selection import ExistingNames, existing_names
+from harness.runs.plan import Job, cell_id, subject_id
+from harness.runs.selection import BUNDLED, ExistingNames, existing_names
 
 EXPECTATIONS = "expectations.toml"
 
@@ -85,7 +85,10 @@ def project_paths() -> tuple[Path, ...]:
     If it has none, the bundled files are the default.
     """
     found = project()
-    return tuple(Path(os.path.relpath(found.root / path)) for path in found.table.paths)
+    return tuple(
+        Path(path if path == BUNDLED else os.path.relpath(found.root / path))
+        for path in found.table.paths
+    )
 
 
 def without_skipped(
@@ -102,7 +105,7 @@ def _skipped(job: Job, policy: GatePolicy) -> str:
     scenario = subject_id(job.subject)
     entry = entry_for_cell(policy.expectations, scenario, job.normalizer, policy.today)
     skip = entry is not None and entry.expect == "skip"
-    return f"{scenario}/{job.normalizer}" if skip else ""
+    return cell_id(job) if skip else ""
 
 
 def baseline_path(found: Project) -> Path | None:

@@ -59,6 +59,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     Fields:
         skipped: cells that `expectations.toml` excludes from the run.
         select: the filters of the subjects; "" if there were none.
+        last_failed: whether only the cells that failed in the run before are selected.
     """
 
     paths: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     dialect: str = ""
     skipped: tuple[str, ...] = ()
     select: str = ""
+    last_failed: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:
