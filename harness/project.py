@@ -115,10 +115,11 @@ class Table(File, frozen=True):
 
     Fields:
         paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
+            `bundled` among them means those.
         select: which of those, as filters such as `dialect:openai-chat`; "" for all.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
-        baseline: the file of known failing cells; "" if there is none.
+        baseline: the file of known failing cells; "" for `harness-baseline.json` where it exists.
         history: how many runs `harness run` keeps in `runs/` of its output folder; 0 for none.
     """
 

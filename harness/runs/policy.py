@@ -16,6 +16,7 @@ from harness.runs.plan import Job, cell_id, subject_id
 from harness.runs.selection import BUNDLED, ExistingNames, existing_names
 
 EXPECTATIONS = "expectations.toml"
+BASELINE = "harness-baseline.json"
 
 
 class GatePolicy(msgspec.Struct, frozen=True):
@@ -56,7 +57,7 @@ def policy_of(
         UnreadableError: a file that it names is missing or cannot be used.
     """
     entries = expectations_of(found)
-    path = baseline_path(found)
+    path = baseline_path(found, may_be_new=accept_new)
     baseline = read_baseline(path, may_be_missing=accept_new) if path else None
     return GatePolicy(
         rules=found.table.gate,
@@ -108,6 +109,12 @@ def _skipped(job: Job, policy: GatePolicy) -> str:
     return cell_id(job) if skip else ""
 
 
-def baseline_path(found: Project) -> Path | None:
-    """Return the path of the baseline of a project; None if it has none."""
-    return found.root / found.table.baseline if found.table.baseline else None
+def baseline_path(found: Project, *, may_be_new: bool = False) -> Path | None:
+    """Return the path of the baseline of a project; None if it has none.
+
+    Args:
+        found: the project.
+        may_be_new: whether the default file counts if it does not exist.
+    """
+    path = found.root / (found.table.baseline or BASELINE)
+    return path if found.table.baseline or may_be_new or path.is_file() else None
