@@ -134,10 +134,15 @@ class Table(File, frozen=True):
 
 
 class Project(msgspec.Struct, frozen=True):
-    """The table, and the folder that its paths are relative to: that of the file."""
+    """The table, and the folder that its paths are relative to: that of the file.
+
+    Fields:
+        declared: whether a file has the table.
+    """
 
     root: Path
     table: Table = Table()
+    declared: bool = False
 
 
 def project(start: Path | None = None) -> Project:
@@ -154,7 +159,7 @@ def project(start: Path | None = None) -> Project:
         stat = path.stat()
         table = _read(path, stat.st_mtime_ns, stat.st_size)
         if table is not None:
-            return Project(folder, table)
+            return Project(folder, table, declared=True)
     return Project(start)
 
 

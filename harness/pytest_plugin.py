@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
 
 _SUFFIX = ".yaml"
+_CELL: Final = "harness_cell"  # of a report, which pytest-xdist sends to its controller
 _SHARED = frozenset(("tools", "prompts"))
 _REPEATABLE: Final[dict[str, Any]] = {"action": "append", "default": [], "metavar": "NAME"}
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -94,7 +95,7 @@ def pytest_runtest_makereport(
     report = yield
     items = sys.modules.get("harness.testing.items")  # a test of another kind needs no import
     if call.when == "call" and items is not None:
-        report.harness_cell = items.take_judged_cell(item.config)
+        vars(report)[_CELL] = items.take_judged_cell(item.config)
     return report
 
 
@@ -106,7 +107,7 @@ class _GateOfSession:
         self._lines: tuple[str, ...] = ()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        cell = getattr(report, "harness_cell", "")
+        cell = vars(report).get(_CELL)
         if cell:
             self._cells.append(cell)
 

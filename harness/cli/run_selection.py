@@ -15,14 +15,12 @@ from harness.runs.policy import GatePolicy
 from harness.runs.run import Run, pluralize
 from harness.runs.selection import (
     BUNDLED,
-    is_bundled_folder,
+    own_folders,
     select_subjects,
     selects_models,
     unrecognized_files,
 )
 from harness.runs.store import read_run
-
-_OWN_FOLDERS = ("scenarios", "cassettes")
 
 
 class RunRequest(msgspec.Struct, frozen=True):
@@ -108,9 +106,7 @@ def print_left_out(found: RequestedCells) -> None:
 
 def _print_own_scenarios() -> None:
     """Print that scenarios of the project do not run, since it does not list their folder."""
-    root = project().root
-    folders = [root / name for name in _OWN_FOLDERS if (root / name).is_dir()]
-    own = [folder for folder in folders if not is_bundled_folder(folder)]
+    own = own_folders(project().root)
     try:
         count = len(select_subjects(own, recordings=True)) if own else 0
     except HarnessError:  # a run of that folder says what is wrong

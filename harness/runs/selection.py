@@ -87,6 +87,12 @@ def is_bundled_folder(folder: Path) -> bool:
     return folder.resolve() == shipped.bundled_folder(folder.name).resolve()
 
 
+def own_folders(root: Path) -> tuple[Path, ...]:
+    """Return the folders of a project that have its scenarios and cassettes by convention."""
+    folders = (root / name for name in ("scenarios", "cassettes"))
+    return tuple(each for each in folders if each.is_dir() and not is_bundled_folder(each))
+
+
 class _Recognized(NamedTuple):
     """A subject and the name of the cassette that it states, "" if it states none."""
 

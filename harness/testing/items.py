@@ -81,16 +81,22 @@ def check_cell(job: Job, cuts: Cuts, config: pytest.Config, suite: _Suite | None
         if accepted and not expectation_marks(job, policy.expectations):
             pytest.xfail(accepted)
         places = _replay_paths(job, config.invocation_params.dir)
-        lines = failure_lines(
-            result,
-            findings=result.reported,
-            case=case,
-            output=output,
-            command=replay_command(result.cell, places),
-            quirks=_quirks(),
-        )
-        head = f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
-        pytest.fail("\n".join((head, *lines)), pytrace=False)
+        pytest.fail(_failure_text(result, case, output, places), pytrace=False)
+
+
+def _failure_text(
+    result: Result, case: AnyCase | None, output: str, places: tuple[str, ...]
+) -> str:
+    head = f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
+    lines = failure_lines(
+        result,
+        findings=result.reported,
+        case=case,
+        output=output,
+        command=replay_command(result.cell, places),
+        quirks=_quirks(),
+    )
+    return "\n".join((head, *lines))
 
 
 def take_judged_cell(config: pytest.Config) -> str:
