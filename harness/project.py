@@ -40,6 +40,7 @@ Basis = Literal["point", "interval"]
 # What a client promises: an SDK hands the provider's words to its caller, a gateway normalizes
 # them, and an agent executes calls.
 ClientKind = Literal["sdk", "gateway", "agent"]
+CutsMode = Literal["whole", "quick", "standard", "every"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -117,6 +118,7 @@ class Table(File, frozen=True):
         paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
             `bundled` among them means those.
         select: which of those, as filters such as `dialect:openai-chat`; "" for all.
+        cuts: how bodies are split, as with `--cuts`.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
         baseline: the file of known failing cells; "" for `harness-baseline.json` where it exists.
@@ -125,6 +127,7 @@ class Table(File, frozen=True):
 
     paths: tuple[str, ...] = ()
     select: str = ""
+    cuts: CutsMode = "standard"
     normalizers: dict[str, DeclaredNormalizer] = msgspec.field(default_factory=dict)
     agents: dict[str, DeclaredAgent] = msgspec.field(default_factory=dict)
     gate: tuple[GateRule, ...] = ()

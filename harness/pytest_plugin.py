@@ -33,9 +33,8 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
         "help": "judge this agent on conversations (a name or module:callable); repeatable",
     },
     "--harness-cuts": {
-        "default": "standard",
         "choices": ("whole", "quick", "standard", "every"),
-        "help": "chunkings of each body",
+        "help": "chunkings of each body; default: that of the project, or else standard",
     },
     "--harness-dialect": {
         "default": "",

@@ -41,6 +41,7 @@ from harness.cli.run_selection import (
 )
 from harness.judging.catalogue import load_catalogue
 from harness.judging.replaying import CUTS, Cuts
+from harness.project import project
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
@@ -72,8 +73,8 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
 @click.option(
     "--cuts",
     type=click.Choice(CUTS),
-    show_default="standard",
-    help="Chunkings of each body. whole: unsplit. quick: also as recorded, and each byte. "
+    help="Chunkings of each body. Default: that of the project, or else standard. "
+    "whole: unsplit. quick: also as recorded, and each byte. "
     "standard: also at seams, which are split points likely to break a parser. "
     "every: also each single split.",
 )
@@ -175,7 +176,7 @@ def _selected(
     if last is not None:
         found = only_failed(found, last, policy)
     named = tuple(path.as_posix() for path in found.paths)
-    cuts = asked.cuts or "standard"
+    cuts = asked.cuts or project().table.cuts
     selection = Selection(
         named, cuts, asked.dialect, select=found.words, last_failed=last is not None
     )

@@ -21,6 +21,7 @@ from harness.runs.selection import (
     unrecognized_files,
 )
 from harness.runs.store import read_run
+from harness.shipped import bundled_folder
 
 
 class RunRequest(msgspec.Struct, frozen=True):
@@ -84,10 +85,19 @@ def only_failed(found: RequestedCells, last: Run, policy: GatePolicy) -> Request
 
 
 def asks_about_models(found: RequestedCells) -> bool:
-    """Return whether the user selected recordings or models, so that rankings are of use."""
-    recordings = any(each.kind in ("cassette", "log") for each in found.subjects)
-    named = any(path != Path(BUNDLED) for path in found.paths)
-    return (recordings and named) or selects_models(found.words)
+    """Return whether the user selected recordings or models, so that rankings are of use.
+
+    The bundled recordings are part of any run, unless paths are named.
+    """
+    bundled = bundled_folder("cassettes")
+    named = not found.paths or Path(BUNDLED) in found.paths
+    recordings = (
+        each
+        for each in found.subjects
+        if each.kind == "log"
+        or (each.kind == "cassette" and not (named and Path(each.path).is_relative_to(bundled)))
+    )
+    return any(recordings) or selects_models(found.words)
 
 
 def print_left_out(found: RequestedCells) -> None:

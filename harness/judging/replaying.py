@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain, islice
 from types import FrameType
-from typing import Literal, TypeVar, get_args
+from typing import TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -24,6 +24,7 @@ from harness.judging import process_limits
 from harness.judging.cause import raised_in, traceback_of
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
+from harness.project import CutsMode
 from harness.turns.deltas import (
     Delta,
     DeltaError,
@@ -347,8 +348,8 @@ def describe_exception(problem: BaseException) -> str:
         return name
 
 
-Cuts = Literal["whole", "quick", "standard", "every"]
-CUTS: tuple[Cuts, ...] = get_args(Cuts)
+Cuts: TypeAlias = CutsMode
+CUTS: tuple[Cuts, ...] = get_args(CutsMode)
 
 _SPREAD = 24
 _EVERY_UP_TO_BYTES = 16 * 1024

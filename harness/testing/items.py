@@ -215,7 +215,8 @@ class CellItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge the cell."""
-        check_cell(self.job, self.config.getoption("--harness-cuts"), self.config)
+        cuts = self.config.getoption("--harness-cuts") or project().table.cuts
+        check_cell(self.job, cuts, self.config)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the cell as scenario::normalizer."""

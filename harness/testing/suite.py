@@ -53,7 +53,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
             the filters of the project, or for none if `paths` are given.
         paths: files and folders of scenarios and cassettes; none for the paths of the project,
             or else the bundled scenarios and recordings.
-        cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`.
+        cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`, or
+            else for that of the project.
         fuzz: a profile of `harness fuzz`, such as `ci`, for an additional item that searches for
             failures: of a normalizer from the selected scenarios, of an agent in generated
             conversations; None for none. Needs the extra `fuzz`.
@@ -124,7 +125,7 @@ def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> 
 
 
 def _check_cell(job: Job, cuts: Cuts | None, suite: tuple[str, int], config: pytest.Config) -> None:
-    chosen = cuts or config.getoption("--harness-cuts", "standard")
+    chosen = cuts or config.getoption("--harness-cuts", None) or project().table.cuts
     check_cell(job, chosen, config, suite)
 
 

@@ -75,11 +75,9 @@ def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
 def _minor_lines(failures: Sequence[Failure]) -> Iterator[str]:
     minor = [each for each in failures if not each.is_must]
     if minor:
-        cells = sum(each.group.count for each in minor)
-        yield (
-            f"      SHOULD rules violated, which fail no cell: {pluralize(cells, 'time')} for "
-            f"{pluralize(len(minor), 'cause')}, see the report"
-        )
+        cells = pluralize(sum(each.group.count for each in minor), "cell")
+        causes = pluralize(len(minor), "cause")
+        yield f"      SHOULD rules, which fail no cell, are violated in {cells} ({causes})"
 
 
 def _failure(
