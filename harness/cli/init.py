@@ -124,7 +124,7 @@ def init_command(target: str | None, *, name: str) -> None:
 
 
 def _client(target: str | None) -> _Client:
-    """Return the client called `target`; one that cannot be imported yet is no error.
+    """Return the client called `target`; one that cannot be imported yet is accepted.
 
     Raises:
         UsageError: it is neither `module:callable` nor a bundled adapter.

@@ -90,14 +90,10 @@ def asks_about_models(found: RequestedCells) -> bool:
     The bundled recordings are part of any run, unless paths are named.
     """
     bundled = bundled_folder("cassettes")
-    named = not found.paths or Path(BUNDLED) in found.paths
-    recordings = (
-        each
-        for each in found.subjects
-        if each.kind == "log"
-        or (each.kind == "cassette" and not (named and Path(each.path).is_relative_to(bundled)))
-    )
-    return any(recordings) or selects_models(found.words)
+    is_default = not found.paths or Path(BUNDLED) in found.paths
+    recordings = (each for each in found.subjects if each.kind in ("cassette", "log"))
+    named = (it for it in recordings if not (is_default and Path(it.path).is_relative_to(bundled)))
+    return any(named) or selects_models(found.words)
 
 
 def print_left_out(found: RequestedCells) -> None:

@@ -14,10 +14,12 @@ import pytest
 
 from harness import shipped
 from harness.cli.options import progress
+from harness.cli.run_selection import asks_about_models
 from harness.files.write import partial_path
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_normalizer_names
 from harness.runs import execute as execute_module
+from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.gate import Gate
 from harness.runs.rankings import Rankings
 from harness.runs.run import Run
@@ -248,6 +250,15 @@ def test_run_prints_the_worst_failures_and_no_rankings_of_models(harness: Harnes
     assert "Models by turn success" not in left.out
     asked = harness("run", _imported(), *NAIVE, *QUICK, "--no-report")
     assert "Models by turn success" in asked.out
+
+
+def test_rankings_are_of_use_if_recordings_or_models_are_selected() -> None:
+    naive = SelectedClients(("naive",), ())
+    recordings = Path(shipped.bundled_folder("cassettes"), "llama-cpp")
+    assert not asks_about_models(requested_cells(naive))
+    assert not asks_about_models(requested_cells(naive, [Path("bundled")]))
+    assert asks_about_models(requested_cells(naive, [recordings]))
+    assert asks_about_models(requested_cells(naive, words="id:cassette:*"))
 
 
 def test_last_failed_runs_only_what_failed(harness: Harness) -> None:
