@@ -32,6 +32,9 @@ _CLIENT: Final = '''"""The client under test: it gets the recorded reads of one 
 
 from harness.normalizers import sdk
 
+# The exceptions with which your client reports a failure. Any other one is a crash.
+FAILURES = (OSError,)
+
 
 def call_my_client(base_url):
     """Send one streaming request to base_url with your client, without retries."""
@@ -45,7 +48,10 @@ def normalize(interaction, reads):
     or dicts. For any other form, yield TextDelta, sdk.handed_call and sdk.finish_delta.
     """
     with sdk.replay_server(interaction, reads) as base_url:
-        yield from sdk.chat_deltas(call_my_client(base_url))
+        try:
+            yield from sdk.chat_deltas(call_my_client(base_url))
+        except FAILURES as problem:
+            yield sdk.failure_delta(problem)
 '''
 
 _TEST: Final = """from harness import conformance_suite

@@ -57,7 +57,7 @@ def raised_in(problem: BaseException) -> str:
 
 
 def traceback_of(problem: BaseException) -> str:
-    """Return the traceback of an exception without the frames of the harness around the client.
+    """Return the traceback of an exception, without the standard library and the harness around it.
 
     A path is relative to the working folder or to the folder of the installed packages, so that a
     run does not name the folders of a machine. The exception itself is not part of it, because
@@ -67,9 +67,13 @@ def traceback_of(problem: BaseException) -> str:
         (str(frame.f_globals.get("__name__")), frame.f_code, line)
         for frame, line in walk_tb(problem.__traceback__)
     ]
-    first = next((i for i, it in enumerate(frames) if not it[0].startswith(_MACHINERY)), None)
-    shown = frames[first:][-_TRACE_FRAMES:] if first is not None else []
-    return "\n".join(text for _, code, line in shown for text in _frame_lines(code, line))
+    shown = [(code, line) for module, code, line in frames if _is_shown(module)][-_TRACE_FRAMES:]
+    return "\n".join(text for code, line in shown for text in _frame_lines(code, line))
+
+
+def _is_shown(module: str) -> bool:
+    in_library = module.partition(".")[0] in sys.stdlib_module_names
+    return not in_library and not module.startswith(_MACHINERY)
 
 
 def _frame_lines(code: CodeType, line: int | None) -> Iterator[str]:
