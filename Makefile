@@ -2,7 +2,7 @@
 # Without one here, that on the PATH is used.
 BIN ?= $(or $(wildcard .venv/bin),$(shell dirname "$$(command -v python3)"))
 
-.PHONY: setup test check bench report cassettes readme matrix docs
+.PHONY: setup test check bench report cassettes readme screenshot matrix docs
 
 setup: ## an environment with everything that the other targets need
 	python3 -m venv .venv
@@ -31,9 +31,11 @@ cassettes: ## write the emulated cassettes of the bundled scenarios
 docs: ## the documentation site in build/site/html, with all links inside it checked; needs the extra docs
 	$(BIN)/python -m scripts.site
 
-readme: ## the tables of README.md, from a run; it leaves with 1, since `naive` fails
-	-$(BIN)/harness run -n reference -n naive --no-report -o reports/readme
-	$(BIN)/python -m scripts.readme_output reports/readme/run.jsonl README.md
+readme: ## the outputs that README and the tutorial show, from the commands in them
+	$(BIN)/python -m scripts.doc_blocks --write README.md docs/tutorial.md
+
+screenshot: ## docs/report.png from a run; needs a chromium on the PATH
+	$(BIN)/python -m scripts.report_screenshot docs/report.png
 
 # A library that cannot be installed or judged is a row with the reason, so the first two commands may fail.
 matrix: ## all third-party libraries into docs/matrix.md and reports/peers.html; needs a network

@@ -40,6 +40,7 @@ Basis = Literal["point", "interval"]
 # What a client promises: an SDK hands the provider's words to its caller, a gateway normalizes
 # them, and an agent executes calls.
 ClientKind = Literal["sdk", "gateway", "agent"]
+CutsMode = Literal["whole", "quick", "standard", "every"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -115,18 +116,21 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
 
     Fields:
         paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
+            `bundled` among them means those.
         select: which of those, as filters such as `dialect:openai-chat`; "" for all.
         requirement_set: the name of the frozen set that limits the bundled files and the rules,
             the key `set`; "" for none.
+        cuts: how bodies are split, as with `--cuts`.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
-        baseline: the file of known failing cells; "" if there is none.
+        baseline: the file of known failing cells; "" for `harness-baseline.json` where it exists.
         history: how many runs `harness run` keeps in `runs/` of its output folder; 0 for none.
     """
 
     paths: tuple[str, ...] = ()
     select: str = ""
     requirement_set: str = ""
+    cuts: CutsMode = "standard"
     normalizers: dict[str, DeclaredNormalizer] = msgspec.field(default_factory=dict)
     agents: dict[str, DeclaredAgent] = msgspec.field(default_factory=dict)
     gate: tuple[GateRule, ...] = ()
@@ -136,10 +140,15 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
 
 
 class Project(msgspec.Struct, frozen=True):
-    """The table, and the folder that its paths are relative to: that of the file."""
+    """The table, and the folder that its paths are relative to: that of the file.
+
+    Fields:
+        declared: whether a file has the table.
+    """
 
     root: Path
     table: Table = Table()
+    declared: bool = False
 
 
 def project(start: Path | None = None) -> Project:
@@ -156,7 +165,7 @@ def project(start: Path | None = None) -> Project:
         stat = path.stat()
         table = _read(path, stat.st_mtime_ns, stat.st_size)
         if table is not None:
-            return Project(folder, table)
+            return Project(folder, table, declared=True)
     return Project(start)
 
 

@@ -7,7 +7,8 @@ Fixtures: `harness_recorder` plays or records the cassette of the test, and `har
 clients of httpx or httpx2 that use it.
 """
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from harness.recording.recorder import Recorder
 
 _SUFFIX = ".yaml"
+_CELL: Final = "harness_cell"  # of a report, which pytest-xdist sends to its controller
 _SHARED = frozenset(("tools", "prompts"))
 _REPEATABLE: Final[dict[str, Any]] = {"action": "append", "default": [], "metavar": "NAME"}
 _OPTIONS: Final[dict[str, dict[str, Any]]] = {
@@ -31,9 +33,8 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
         "help": "judge this agent on conversations (a name or module:callable); repeatable",
     },
     "--harness-cuts": {
-        "default": "standard",
         "choices": ("whole", "quick", "standard", "every"),
-        "help": "chunkings of each body",
+        "help": "chunkings of each body; default: that of the project, or else standard",
     },
     "--harness-dialect": {
         "default": "",
@@ -74,13 +75,56 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Block connections to other machines if --harness-block-network is set."""
+    """Watch the judged cells, and block connections if --harness-block-network is set."""
+    if not hasattr(config, "workerinput"):  # of pytest-xdist, whose controller gets all reports
+        config.pluginmanager.register(_GateOfSession(), "harness-gate")
     if config.getoption("--harness-block-network"):
         from harness.recording.network import block_remote_connections  # noqa: PLC0415 - see the rule of this module
 
         blocked = ExitStack()
         blocked.enter_context(block_remote_connections())
         config.add_cleanup(blocked.close)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the judged cell of an item to its report."""
+    report = yield
+    items = sys.modules.get("harness.testing.items")  # a test of another kind needs no import
+    if call.when == "call" and items is not None:
+        vars(report)[_CELL] = items.take_judged_cell(item.config)
+    return report
+
+
+class _GateOfSession:
+    """Judges the rules of the project at the end, on the cells of all processes."""
+
+    def __init__(self) -> None:
+        self._cells: list[str] = []
+        self._lines: tuple[str, ...] = ()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        cell = vars(report).get(_CELL)
+        if cell:
+            self._cells.append(cell)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self._cells and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            from harness.testing.gate import judge_rules_of_project  # noqa: PLC0415 - see the rule of this module
+            from harness.testing.items import today  # noqa: PLC0415 - as above
+
+            found = judge_rules_of_project(self._cells, today())
+            self._lines = found.lines
+            if found.fails:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._lines:
+            terminalreporter.section("harness gate")
+            for line in self._lines:
+                terminalreporter.line(line)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

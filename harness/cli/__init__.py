@@ -57,7 +57,8 @@ _COMMANDS = {
     "peers": "Install third-party libraries, judge each in an environment, compare them.",
     "prompt": "Print the system text of a prompt.",
     "schema": "Print the JSON Schema of a file or an output.",
-    "doctor": "Check that bundled scenarios, cassettes, rules and mutants are consistent.",
+    "init": "Write the files with which a repository tests its client.",
+    "doctor": "Check a project, or that the bundled data is consistent.",
 }
 
 

@@ -12,6 +12,7 @@ from harness.errors import UnreadableError, UsageError
 from harness.recording.secrets import second_net
 from harness.recording.secrets.scrubber import iter_leaks
 from harness.reporting.visible import marked
+from harness.runs.run import pluralize
 from harness.shipped import bundled_folder
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -37,7 +38,7 @@ def audit_command(paths: tuple[Path, ...], style: str) -> int:
     else:
         for name, lines in wrong.items():
             click.echo("\n".join(marked(f"{name}: {line}") for line in lines))
-        click.echo(f"{len(files)} cassettes, {len(wrong)} with secrets")
+        click.echo(f"{pluralize(len(files), 'cassette')}, {len(wrong)} with secrets")
         if not second_net.is_installed():
             click.echo(f"searched without detect-secrets. {second_net.INSTALL}", err=True)
     if not files:

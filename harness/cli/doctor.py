@@ -1,22 +1,25 @@
-"""`harness doctor`: whether the bundled data is used, covered, consistent and without secrets."""
+"""`harness doctor`: whether a project can run, or the bundled data is used and consistent."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 import click
+import msgspec
 
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import echo_result, format_option
 from harness.emulation.writing import iter_problems
 from harness.judging.scenario_file import find_scenarios
+from harness.project import project
 from harness.reporting.visible import aligned_columns
 from harness.reporting.words import percent, reasons_text
 from harness.runs import upkeep
 from harness.runs.client_check import check_client
 from harness.runs.judged import JudgedShare
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
+from harness.runs.project_checks import is_project, project_checks
 from harness.runs.upkeep import BundledData, Check
 
 _SHOWN: Final = 10
@@ -30,19 +33,25 @@ _HEADINGS: Final = ("rule", "level", "mutant", "scenarios", "first", "fuzz media
     "--write-kill-table", "write", is_flag=True, help="Judge all mutants, and write the table."
 )
 @click.option(
+    "--bundled", is_flag=True, help="Check the bundled data, also in the folder of a project."
+)
+@click.option(
     "--client", metavar="CMD", help="Check a client command instead, with ten plain responses."
 )
 def doctor_command(
-    style: Literal["pretty", "json"], *, full: bool, write: bool, client: str | None
+    style: Literal["pretty", "json"], *, full: bool, write: bool, bundled: bool, client: str | None
 ) -> int:
-    """Check that bundled scenarios, cassettes, quirks, rules and mutants are consistent.
+    """Check the project in this folder, or else the bundled data.
 
-    The command exits with code 1 if a check fails.
+    Of a project with [tool.harness] in pyproject.toml: its clients, their packages, its paths,
+    scenarios and cassettes. Else: that bundled scenarios, cassettes, quirks, rules and mutants are
+    consistent. The command exits with code 1 if a check fails.
     """
+    found = project()
     if client is not None:
-        checked = tuple(_printed(check_client(client), style))
-        echo_result(style, checked, ())
-        return 0 if all(check.ok for check in checked) else EXIT_GATE_FAILED
+        return _print_checks(check_client(client), style)
+    if is_project(found) and not (bundled or full or write):
+        return _print_checks(project_checks(found), style)
     if write:
         click.echo(f"wrote {write_kill_table(BundledData().kill_rows(every=True))}", err=True)
     done = list(_printed(checks(), style))
@@ -51,6 +60,14 @@ def doctor_command(
     kills = aligned_columns([_HEADINGS, *map(_cells, table)]) if full else _summary_lines(table)
     echo_result(style, shown, (*map(_share_line, judged), *kills))
     return 0 if all(check.ok for check in done) else EXIT_GATE_FAILED
+
+
+def _print_checks(found: Iterable[Check], style: str) -> int:
+    """Print each check, and return the exit code."""
+    checked = tuple(_printed(found, style))
+    if style == "json":
+        click.echo(msgspec.json.encode(checked).decode())
+    return 0 if all(check.ok for check in checked) else EXIT_GATE_FAILED
 
 
 def checks() -> Iterator[Check]:

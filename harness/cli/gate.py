@@ -12,7 +12,6 @@ import msgspec
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED
 from harness.cli.options import accept_option, format_option, today_option
 from harness.cli.run_files import find_run
-from harness.errors import UsageError
 from harness.project import project
 from harness.reporting.failures import Failure, list_failures
 from harness.reporting.text.summary import summary_markdown
@@ -38,17 +37,9 @@ def project_policy(
     """Return the gate policy of the project in the working folder.
 
     Raises:
-        UsageError: `accept_new`, and the project has no baseline.
         UnreadableError: a file that the project names is unusable.
     """
-    found = project()
-    if accept_new and not found.table.baseline:
-        raise UsageError(
-            "the project has no baseline file",
-            where="--accept-new",
-            hint='Add `baseline = "harness-baseline.json"` to [tool.harness] in pyproject.toml.',
-        )
-    return policy_of(found, today, paths=paths, accept_new=accept_new)
+    return policy_of(project(), today, paths=paths, accept_new=accept_new)
 
 
 def print_gate(gate: Gate) -> None:
@@ -59,7 +50,8 @@ def print_gate(gate: Gate) -> None:
 
 def save_baseline(run: Run, gate: Gate, policy: GatePolicy) -> None:
     """Update the baseline file if the run changes it, and print the changes."""
-    path, updated = baseline_path(project()), next_baseline(run, policy)
+    path = baseline_path(project(), may_be_new=policy.accept_new)
+    updated = next_baseline(run, policy)
     if path is None or updated is None or gate.baseline is None:
         return
     if gate.baseline.moved or (policy.accept_new and not path.exists()):

@@ -158,6 +158,18 @@ def _check_source(quirk: str | None, source: Path | None, options: dict[str, Any
         raise UsageError(f"--from cannot be used with {names}", hint=hint)
 
 
+def cassette_of_quirk(quirk: str, dialect: str, stem: str, options: Sequence[str]) -> Cassette:
+    """Return a cassette of `dialect` with one call that shows `quirk`.
+
+    Args:
+        quirk: an id of the catalogue.
+        dialect: of the cassette.
+        stem: the last part of its id.
+        options: `OPTION=VALUE` each, of the writer of the dialect.
+    """
+    return _new_cassette(quirk, stem, _NewOptions(dialect, None, (), "", None, tuple(options)))
+
+
 def _new_cassette(quirk: str, stem: str, options: _NewOptions) -> Cassette:
     """Return the first request of the pattern, answered by the turn of `options`."""
     pattern = _load_pattern(quirk, options.dialect or "", options.like)

@@ -35,6 +35,7 @@ from harness.runs.apart import ApartJudge
 from harness.runs.batch import Exited
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
 from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.policy import project_paths
 from harness.runs.pool import call_in_worker
 from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase, Header, Selection
@@ -72,7 +73,7 @@ _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")
     multiple=True,
     type=click.Path(path_type=Path),
     help="File or folder of the scenario or cassette. Repeatable. Default: the paths of the last "
-    "run in reports/, and the bundled files.",
+    "run in reports/ and of the project, and the bundled files.",
 )
 def replay_command(  # noqa: PLR0913 - one parameter for each option
     cell: str,
@@ -166,13 +167,14 @@ def find_cell(
 ) -> tuple[Subject, str]:
     """Return the subject and the name of the normalizer of `cell`.
 
-    The subject is one below `paths`, or else one of the last run or a bundled one.
+    The subject is one below `paths`, or else one of the last run, of the project, or a bundled one.
 
     Raises:
         UsageError: there is no such subject.
     """
     selection = _last_header().selection if LAST_RUN.is_file() else Selection()
-    last = tuple(path for path in map(Path, selection.paths) if path.exists())
+    known = (*map(Path, selection.paths), *project_paths())
+    last = tuple(dict.fromkeys(path for path in known if path.exists()))
     dialect = dialect or ("" if paths else selection.dialect)
     prefixes: list[str] = []
     for searched in (paths,) if paths else (last, ()):

@@ -28,7 +28,7 @@ from harness.reporting.visible import marked, plain
 from harness.runs.apart import ApartJudge
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.rows import loaded_without_secrets
-from harness.runs.run import Run
+from harness.runs.run import Run, pluralize
 from harness.runs.selection import select_subjects
 from harness.runs.store import read_run
 from harness.runs.worker import load_subject
@@ -103,7 +103,7 @@ def repro_command(  # noqa: PLR0913 - one parameter for each option
     else:
         for script in written:
             click.echo(f"{script.path}  {plain(script.result.title)}")
-    click.echo(f"{len(written)} scripts", err=True)
+    click.echo(pluralize(len(written), "script"), err=True)
     return 0 if as_expected else EXIT_GATE_FAILED
 
 
@@ -243,7 +243,7 @@ def _check_controls(controls: list[_Written], folder: Path, jobs: int) -> bool:
             as_expected = False
             click.echo(f"CONTROL  {script.result.cell}: a script of this client is wrong")
             _explain(found)
-    click.echo(f"{len(controls)} controls", err=True)
+    click.echo(pluralize(len(controls), "control"), err=True)
     return as_expected
 
 

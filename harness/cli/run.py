@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Literal
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from harness import __version__
 from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
@@ -29,11 +30,24 @@ from harness.cli.options import (
     today_option,
 )
 from harness.cli.run_files import context_of, write_text
+from harness.cli.run_selection import (
+    RunRequest,
+    asks_about_models,
+    empty_reason,
+    only_failed,
+    print_left_out,
+    read_last_run,
+    request_of_last_run,
+)
+from harness.judging.catalogue import load_catalogue
 from harness.judging.replaying import CUTS, Cuts
+from harness.project import project
+from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
+from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
-from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
+from harness.runs.cells import RequestedCells, SelectedClients
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
 from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize, with_cells
@@ -41,12 +55,14 @@ from harness.runs.plan import Job
 from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.questions import Questions
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
-from harness.runs.selection import FILTER_KEYS, unrecognized_files
+from harness.runs.selection import FILTER_KEYS
 from harness.runs.store import RunWriter, read_run
 from harness.runs.worker import crash_result, judge_if_readable
+from harness.shipped import bundled_folder
 
 _MIN_PARALLEL_JOBS = 64
 _MOST_SHOWN = 20
+_CUTS: dict[str, Cuts] = {name: name for name in CUTS}
 
 Format = Literal["pretty", "json", "jsonl", "markdown"]
 
@@ -57,9 +73,8 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
 @click.option(
     "--cuts",
     type=click.Choice(CUTS),
-    default="standard",
-    show_default=True,
-    help="Chunkings of each body. whole: unsplit. quick: also as recorded, and each byte. "
+    help="Chunkings of each body. Default: that of the project, or else standard. "
+    "whole: unsplit. quick: also as recorded, and each byte. "
     "standard: also at seams, which are split points likely to break a parser. "
     "every: also each single split.",
 )
@@ -81,6 +96,20 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
 @jobs_option("chosen by the number of cells")
 @output_option("Folder for run.jsonl and index.html.", default="reports")
 @click.option("--no-report", is_flag=True, help="Do not write index.html.")
+@click.option(
+    "--lf",
+    "--last-failed",
+    "last_failed",
+    is_flag=True,
+    help="Run only the cells that failed in the last run of the output folder, or all if none "
+    "did. PATHS, filters, clients and --cuts are those of that run if you pass none.",
+)
+@click.option(
+    "--rankings",
+    is_flag=True,
+    help="Print the tables of normalizers, agents, models and prompts. Default: only if you select "
+    "recordings or models.",
+)
 @accept_option
 @today_option
 @format_option("pretty", "json", "jsonl", "markdown")
@@ -89,37 +118,44 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     *,
     names: tuple[str, ...],
     agents: tuple[str, ...],
-    cuts: Cuts,
+    cuts: Cuts | None,
     words: str | None,
     requirement_set: str | None,
     dialect: str | None,
     jobs: int | None,
     output: Path,
     no_report: bool,
+    last_failed: bool,
+    rankings: bool,
     accept_new: bool,
     today: date,
     style: Format,
 ) -> int:
-    """Replay PATHS through normalizers and agents, write a run and its report, apply the gate.
+    """Replay PATHS through normalizers and agents, print the failures, apply the gate.
 
     PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them. Default:
-    the paths of the project, or else the bundled scenarios and recordings. Logs are not replayed:
+    the paths of the project, or else the bundled scenarios and recordings, which the word
+    `bundled` means, too. Logs are not replayed:
     they count in the rankings of models only. The exit code is that of `harness gate`, or 2 if a
     file cannot be used; all others are judged.
     """
-    chosen = selected_clients(names, agents)
-    found = requested_cells(chosen, paths, words, dialect or "", requirement_set)
-    _print_left_out(found)
+    found, selection, policy = _selected(
+        RunRequest(
+            SelectedClients(names, agents), paths, words, dialect or "", cuts, requirement_set
+        ),
+        output / "run.jsonl" if last_failed else None,
+        partial(project_policy, today, accept_new=accept_new),
+    )
+    print_left_out(found)
     if not found.jobs:
-        click.echo(f"nothing selected: {_empty_reason(found, chosen)}", err=True)
+        click.echo(f"nothing selected: {empty_reason(found)}", err=True)
         return EXIT_NOTHING_SELECTED
-    policy = project_policy(today, found.paths, accept_new=accept_new)
     planned, skipped = without_skipped(found.jobs, policy)
-    named = tuple(path.as_posix() for path in found.paths)
-    selection = Selection(named, cuts, dialect or "", skipped, found.words, found.requirement_set)
-    header = _header(selection, chosen, len(found.subjects), planned)
+    header = _header(
+        replace(selection, skipped=skipped), found.clients, len(found.subjects), planned
+    )
     path, started = output / "run.jsonl", monotonic()
-    done = _execute(header, planned, cuts, jobs, path)
+    done = _execute(header, planned, jobs, path)
     for each in done.unreadable:
         print_error(each.error)
     if not done.done:  # a run file at `path` is from an earlier run
@@ -127,37 +163,39 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         code = EXIT_INTERRUPTED if done.interrupted else EXIT_NOTHING_SELECTED
     else:
         page, seconds = None if no_report else output / "index.html", monotonic() - started
-        code = _finish_run(path, policy, page, style, seconds)
+        ranked = rankings or style == "markdown" or asks_about_models(found)
+        code = _finish_run(path, policy, page, style, seconds, ranked=ranked)
     return EXIT_USAGE if done.unreadable else code
 
 
-def _print_left_out(found: RequestedCells) -> None:
-    """Print the unrecognized files, and why agents cannot replay some recorded conversations."""
-    for file in unrecognized_files(found.paths):
-        click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
-    if found.refused:
-        count = sum(found.refused.values())
-        what = pluralize(count, "cassette")
-        click.echo(f"agents cannot replay {what} of several requests:", err=True)
-    for why, count in found.refused.items():
-        click.echo(f"{count:>8}  {marked(why)}", err=True)
+def _selected(
+    asked: RunRequest, lf: Path | None, read_policy: Callable[[tuple[Path, ...]], GatePolicy]
+) -> tuple[RequestedCells, Selection, GatePolicy]:
+    """Return the cells to run, the options that select them, and the policy of the gate.
 
-
-def _empty_reason(found: RequestedCells, chosen: SelectedClients) -> str:
-    recordings = [subject for subject in found.subjects if subject.kind == "cassette"]
-    if recordings and not chosen.normalizers:
-        return (
-            f"no conversation that agents can replay in {pluralize(len(recordings), 'recording')}: "
-            "it needs several requests that follow one another.\n"
-            "  To judge the turns, add a normalizer, such as -n reference."
-        )
-    if found.subjects:
-        return (
-            "no selected scenario is supported by the normalizers and agents given with -n and -a"
-        )
-    if found.words:
-        return f"nothing matches {found.words!r}"
-    return "the paths have no scenario, cassette or log"
+    Args:
+        asked: by the user.
+        lf: the last run, if only what failed in it runs.
+        read_policy: returns the policy for the selected paths.
+    """
+    last = read_last_run(lf) if lf is not None else None
+    if last is not None:
+        asked = request_of_last_run(asked, last)
+    found = asked.cells
+    policy = read_policy(found.paths)
+    if last is not None:
+        found = only_failed(found, last, policy)
+    named = tuple(path.as_posix() for path in found.paths)
+    cuts = asked.cuts or project().table.cuts
+    selection = Selection(
+        named,
+        cuts,
+        asked.dialect,
+        select=found.words,
+        requirement_set=found.requirement_set,
+        last_failed=last is not None,
+    )
+    return found, selection, policy
 
 
 def _header(
@@ -175,6 +213,7 @@ def _header(
             *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
             *(("--select", selection.select) if selection.select else ()),
             *(("--set", selection.requirement_set) if selection.requirement_set else ()),
+            *(("--lf",) if selection.last_failed else ()),
             *selection.options,
         ),
         scenario_count=scenario_count,
@@ -182,15 +221,13 @@ def _header(
     )
 
 
-def _execute(
-    header: Header, planned: tuple[Job, ...], cuts: Cuts, jobs: int | None, path: Path
-) -> Progress:
+def _execute(header: Header, planned: tuple[Job, ...], jobs: int | None, path: Path) -> Progress:
     others = third_party_clients(planned)
     with RunWriter(path) as writer, progress() as show:
         writer.header(header)
         done = execute(
             planned,
-            partial(judge_if_readable, cuts=cuts, lead=header.lead),
+            partial(judge_if_readable, cuts=_CUTS[header.selection.cuts], lead=header.lead),
             jobs_in_parallel=_processes(planned, jobs, others),
             on_result=writer.add,
             on_progress=show,
@@ -218,8 +255,14 @@ def _processes(planned: tuple[Job, ...], jobs: int | None, others: Collection[st
     return 0 if few and not others else jobs or max(2, cores)
 
 
-def _finish_run(
-    path: Path, policy: GatePolicy, page: Path | None, style: Format, seconds: float
+def _finish_run(  # noqa: PLR0913 - what the options say
+    path: Path,
+    policy: GatePolicy,
+    page: Path | None,
+    style: Format,
+    seconds: float,
+    *,
+    ranked: bool,
 ) -> int:
     """Judge the run at `path`, write and print its results, and return the exit code."""
     run = read_run(path)
@@ -228,21 +271,29 @@ def _finish_run(
         summary = summarize(run, policy, questions)
         if page is not None:
             write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
-    _print(run, summary, style)
+        _print(run, summary, questions, style, ranked=ranked)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)
     report_to_github(run, summary)
     return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
 
 
-def _print(run: Run, summary: Summary, style: Format) -> None:
+def _print(
+    run: Run, summary: Summary, questions: Questions, style: Format, *, ranked: bool
+) -> None:
     if style == "json":
         click.echo(msgspec.json.encode(with_cells(summary, run)).decode())
     elif style == "jsonl":
         for result in run.results:
             click.echo(msgspec.json.encode(result).decode())
-    else:
+    elif style == "markdown":
         click.echo(tables(summary, style))
+    else:
+        if ranked:
+            click.echo(tables(replace(summary, causes=()), style))
+        failures = list_failures(run, summary.gate, questions)
+        catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
+        click.echo(verdict_text(run, summary, failures, catalogue), nl=False)
 
 
 def _print_status(run: Run, summary: Summary, page: Path | None) -> None:

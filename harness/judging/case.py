@@ -74,6 +74,18 @@ class SentRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     due: Due = ""
 
 
+class Crash(msgspec.Struct, frozen=True):
+    """An exception of the normalizer.
+
+    Fields:
+        trace: its traceback, see `harness.judging.cause`.
+        bytes_read: how many bytes had been read.
+    """
+
+    trace: str
+    bytes_read: int
+
+
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     """The worst failing replay of one cell, next to the reference, long texts cut.
 
@@ -94,6 +106,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         cut: whether body, frames or deltas were cut to a readable length.
         judged: the fields of `expected` that are compared.
         request: None if it was not recorded, and in runs of older harnesses.
+        crash: more about `error`; not in the file if there is none.
     """
 
     cell: str
@@ -109,6 +122,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     cut: bool = False
     judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
     request: SentRequest | None = None
+    crash: Crash | msgspec.UnsetType = msgspec.UNSET
 
 
 _MOST_ROWS = 500
@@ -149,6 +163,7 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
         actual=shorten(failing.turn, _FIELD_LIMIT),
         cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _MOST_ROWS for row in rows),
         request=_sent_request(interaction),
+        crash=Crash(failing.trace, failing.bytes_read) if failing.error else msgspec.UNSET,
     )
 
 

@@ -6,17 +6,21 @@ neither is part of it. For any other finding it is `RULE · family`, where the f
 quirk of the scenario (of a recording: that its bytes show), else its folder.
 """
 
+import linecache
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from traceback import walk_tb
+from types import CodeType
 from typing import Final
 
 from harness.judging.results import Finding, Result
 from harness.judging.scenario import area_of
 
 _LONGEST: Final = 300
+_TRACE_FRAMES: Final = 12
 # Python 3.12 has no frames for comprehensions, so their function counts; so for a lambda.
 _UNNAMED: Final = re.compile(r"(\.<locals>\.<\w+>)+$")
 # Code that runs and answers the client under test.
@@ -50,6 +54,38 @@ def raised_in(problem: BaseException) -> str:
         times = Counter(functions)
         deepest = next((name for name in functions if times[name] > 1), deepest)
     return f"{kind} in {deepest}"[:_LONGEST]
+
+
+def traceback_of(problem: BaseException) -> str:
+    """Return the traceback of an exception, without the standard library and the harness around it.
+
+    A path is relative to the working folder or to the folder of the installed packages, so that a
+    run does not name the folders of a machine. The exception itself is not part of it, because
+    its text may be anything.
+    """
+    frames = [
+        (str(frame.f_globals.get("__name__")), frame.f_code, line)
+        for frame, line in walk_tb(problem.__traceback__)
+    ]
+    shown = [(code, line) for module, code, line in frames if _is_shown(module)][-_TRACE_FRAMES:]
+    return "\n".join(text for code, line in shown for text in _frame_lines(code, line))
+
+
+def _is_shown(module: str) -> bool:
+    in_library = module.partition(".")[0] in sys.stdlib_module_names
+    return not in_library and not module.startswith(_MACHINERY)
+
+
+def _frame_lines(code: CodeType, line: int | None) -> Iterator[str]:
+    yield f'File "{_short_path(code.co_filename)}", line {line}, in {code.co_name}'
+    source = linecache.getline(code.co_filename, line or 0).strip()
+    if source:
+        yield f"  {source[:_LONGEST]}"
+
+
+def _short_path(path: str) -> str:
+    _, installed, inside = path.rpartition("site-packages/")
+    return inside if installed else path.removeprefix(f"{Path.cwd()}/")
 
 
 def _frames(problem: BaseException) -> Iterator[tuple[str, str]]:

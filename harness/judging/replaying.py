@@ -15,15 +15,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain, islice
 from types import FrameType
-from typing import Literal, TypeVar, get_args
+from typing import TypeAlias, TypeVar, get_args
 
 import msgspec
 
 from harness.dialects.table import with_content_type
 from harness.judging import process_limits
-from harness.judging.cause import raised_in
+from harness.judging.cause import raised_in, traceback_of
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
+from harness.project import CutsMode
 from harness.turns.deltas import (
     Delta,
     DeltaError,
@@ -233,6 +234,8 @@ def replay(
         bool(too_many) or expired,
         problem.raised,
         reads.is_read_ahead,
+        problem.trace,
+        reads.bytes_read,
     )
 
 
@@ -287,15 +290,17 @@ def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
 
 
 class Raised(msgspec.Struct, frozen=True):
-    """An exception of a client; without one, both are "".
+    """An exception of a client; without one, all are "".
 
     Fields:
         error: `describe_exception` of it.
         raised: `raised_in` it.
+        trace: `traceback_of` it.
     """
 
     error: str = ""
     raised: str = ""
+    trace: str = ""
 
 
 NOTHING_RAISED = Raised()
@@ -318,7 +323,9 @@ def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Rais
             except BaseException as problem:
                 if isinstance(problem, KeyboardInterrupt) and _is_interruptible():
                     raise
-                raised = Raised(describe_exception(problem), raised_in(problem))
+                raised = Raised(
+                    describe_exception(problem), raised_in(problem), traceback_of(problem)
+                )
     except DeadlineExceeded:
         expired = True
     finally:
@@ -341,8 +348,8 @@ def describe_exception(problem: BaseException) -> str:
         return name
 
 
-Cuts = Literal["whole", "quick", "standard", "every"]
-CUTS: tuple[Cuts, ...] = get_args(Cuts)
+Cuts: TypeAlias = CutsMode
+CUTS: tuple[Cuts, ...] = get_args(CutsMode)
 
 # Neighbours are in different groups: a cut can hide what another cut next to it shows.
 _GROUPS = 4

@@ -106,6 +106,8 @@ class Replay(msgspec.Struct, frozen=True):
         hung: it neither yielded nor ended within its limits.
         is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
             does not say what the client had received before a delta.
+        trace: `traceback_of` that exception.
+        bytes_read: how many bytes had been read when it ended.
     """
 
     chunking: Chunking
@@ -115,6 +117,8 @@ class Replay(msgspec.Struct, frozen=True):
     hung: bool = False
     raised: str = ""
     is_read_ahead: bool = False
+    trace: str = ""
+    bytes_read: int = 0
 
     @property
     def reports_failure(self) -> bool:

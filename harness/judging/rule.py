@@ -3,6 +3,7 @@
 `harness.judging.duties` has the level of each rule, which depends on the kind of the client.
 """
 
+import json
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -188,8 +189,15 @@ def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
 
 
 def display_text(value: object) -> str:
-    """Return `value` as text, cut to a readable length."""
-    text = value if isinstance(value, str) else repr(value)
+    """Return `value` as text, or as JSON if it is none, cut to a readable length."""
+    text = value if isinstance(value, str) else _json_or_repr(value)
     if len(text) <= _SHOWN_CHARACTERS:
         return text
     return f"{text[:_SHOWN_CHARACTERS]}… ({len(text)} characters)"
+
+
+def _json_or_repr(value: object) -> str:
+    try:
+        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):  # what a client emitted may be anything
+        return repr(value)

@@ -12,7 +12,7 @@ from harness.judging.cause import cause_of
 from harness.judging.results import Finding, Result
 from harness.runs.answers import CauseGroup
 from harness.runs.gate import Gate, replay_command
-from harness.runs.questions import Questions
+from harness.runs.questions import Questions, questions_on
 from harness.runs.run import Run, Selection
 
 FAILING_NO_CELL: Final = "SHOULD rules violated, which fail no cell"
@@ -50,9 +50,15 @@ class Failure(msgspec.Struct, frozen=True):
         return f"{found.normalizer}: {found.outcome.value}, {level}{cause}"
 
 
-def list_failures(run: Run, gate: Gate) -> tuple[Failure, ...]:
-    """Return the failures of `run`: MUST rules first, and of them first those not accepted."""
-    with Questions(run) as store:
+def list_failures(run: Run, gate: Gate, questions: Questions | None = None) -> tuple[Failure, ...]:
+    """Return the failures of `run`: MUST rules first, and of them first those not accepted.
+
+    Args:
+        run: as read.
+        gate: the verdict on it.
+        questions: of the run, if the caller loaded it already.
+    """
+    with questions_on(run, questions) as store:
         groups = store.failures_by_cause()
     accepted = {each.cell for each in gate.excused}
     results = {result.cell: result for result in run.results}

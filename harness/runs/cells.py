@@ -91,6 +91,7 @@ class RequestedCells(msgspec.Struct, frozen=True):
         subjects: scenarios, cassettes without a scenario, and logs.
         jobs: one for each cell; a cassette with a conversation also has cells of agents.
         refused: reason -> number of cassettes whose conversation agents cannot run.
+        clients: the normalizers and agents.
     """
 
     paths: tuple[Path, ...]
@@ -99,6 +100,7 @@ class RequestedCells(msgspec.Struct, frozen=True):
     subjects: tuple[Subject, ...]
     jobs: tuple[Job, ...]
     refused: dict[str, int]
+    clients: SelectedClients
 
 
 def requested_cells(
@@ -133,4 +135,4 @@ def requested_cells(
     subjects = tuple(filter_subjects(selected, words))
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
     jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents, requirement_set)
-    return RequestedCells(places, words, requirement_set, subjects, jobs, recorded.refused)
+    return RequestedCells(places, words, requirement_set, subjects, jobs, recorded.refused, chosen)

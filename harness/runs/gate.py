@@ -18,10 +18,11 @@ from harness.project import Basis, GateRule, Metric, Where
 from harness.runs.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.runs.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
 from harness.runs.judged import JudgedShare, judged_shares_of_run
-from harness.runs.policy import GatePolicy
+from harness.runs.policy import GatePolicy, project_paths
 from harness.runs.questions import Questions, RuleTrials, questions_on
 from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run, Selection, pluralize
+from harness.runs.selection import BUNDLED
 from harness.runs.statistics import (
     Cluster,
     ClusteredInterval,
@@ -251,10 +252,13 @@ def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = 
 
     Args:
         cell: id of the cell.
-        places: paths that were selected; none for the bundled files.
+        places: paths that were selected; none for the bundled files. Those of the project need no
+            option.
         more: further options.
     """
-    where = [word for path in places for word in ("--in", path)]
+    known = ((BUNDLED,), tuple(each.as_posix() for each in project_paths()))
+    named = () if tuple(places) in known else places
+    where = [word for path in named for word in ("--in", path)]
     return shlex.join(["harness", "replay", cell, *more, *where])
 
 

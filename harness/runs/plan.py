@@ -71,6 +71,11 @@ class Job(msgspec.Struct, frozen=True):
     requirement_set: str = ""
 
 
+def cell_id(job: Job) -> str:
+    """Return the id of the cell that `job` judges."""
+    return f"{subject_id(job.subject)}/{job.normalizer}"
+
+
 def plan(
     subjects: Iterable[Subject],
     normalizers: Sequence[str],

@@ -12,10 +12,11 @@ import msgspec
 from harness.project import GateRule, Project, project
 from harness.runs.baseline import Baseline, read_baseline
 from harness.runs.expectations import AcceptedFailure, entry_for_cell, read_expectations
-from harness.runs.plan import Job, subject_id
-from harness.runs.selection import ExistingNames, existing_names
+from harness.runs.plan import Job, cell_id, subject_id
+from harness.runs.selection import BUNDLED, ExistingNames, existing_names
 
 EXPECTATIONS = "expectations.toml"
+BASELINE = "harness-baseline.json"
 
 
 class GatePolicy(msgspec.Struct, frozen=True):
@@ -56,7 +57,7 @@ def policy_of(
         UnreadableError: a file that it names is missing or cannot be used.
     """
     entries = expectations_of(found)
-    path = baseline_path(found)
+    path = baseline_path(found, may_be_new=accept_new)
     baseline = read_baseline(path, may_be_missing=accept_new) if path else None
     return GatePolicy(
         rules=found.table.gate,
@@ -85,7 +86,10 @@ def project_paths() -> tuple[Path, ...]:
     If it has none, the bundled files are the default.
     """
     found = project()
-    return tuple(Path(os.path.relpath(found.root / path)) for path in found.table.paths)
+    return tuple(
+        Path(path if path == BUNDLED else os.path.relpath(found.root / path))
+        for path in found.table.paths
+    )
 
 
 def without_skipped(
@@ -102,9 +106,15 @@ def _skipped(job: Job, policy: GatePolicy) -> str:
     scenario = subject_id(job.subject)
     entry = entry_for_cell(policy.expectations, scenario, job.normalizer, policy.today)
     skip = entry is not None and entry.expect == "skip"
-    return f"{scenario}/{job.normalizer}" if skip else ""
+    return cell_id(job) if skip else ""
 
 
-def baseline_path(found: Project) -> Path | None:
-    """Return the path of the baseline of a project; None if it has none."""
-    return found.root / found.table.baseline if found.table.baseline else None
+def baseline_path(found: Project, *, may_be_new: bool = False) -> Path | None:
+    """Return the path of the baseline of a project; None if it has none.
+
+    Args:
+        found: the project.
+        may_be_new: whether the default file counts if it does not exist.
+    """
+    path = found.root / (found.table.baseline or BASELINE)
+    return path if found.table.baseline or may_be_new or path.is_file() else None

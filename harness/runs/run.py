@@ -60,6 +60,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
         skipped: cells that `expectations.toml` excludes from the run.
         select: the filters of the subjects; "" if there were none.
         requirement_set: the name of the requirement set, the key `set`; "" if there was none.
+        last_failed: whether only the cells that failed in the run before are selected.
     """
 
     paths: tuple[str, ...] = ()
@@ -68,6 +69,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
     skipped: tuple[str, ...] = ()
     select: str = ""
     requirement_set: str = ""
+    last_failed: bool = False
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from harness.files.load import read_head
 from harness.files.names import did_you_mean, nearest
 from harness.files.paths import Resolver
 from harness.judging.judge import LoadedSubject
-from harness.judging.scenario import area_of
+from harness.judging.scenario import CASSETTE_PREFIX, area_of
 from harness.judging.scenario_file import SHARED_FOLDERS
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
@@ -34,6 +34,8 @@ from harness.runs.worker import LOG_SUFFIX, each_log, load_subject
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _FOLDERS = 1024
+# Among paths, the bundled scenarios and recordings.
+BUNDLED: Final = "bundled"
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
@@ -46,7 +48,8 @@ def select_subjects(
 ) -> tuple[Subject, ...]:
     """Return the subjects that `paths` name or contain; without paths, the bundled ones.
 
-    Hidden folders below a path are skipped. A file that cannot be used costs no other one: it is
+    The path `bundled` means the bundled ones, unless such a file or folder exists. Hidden folders
+    below a path are skipped. A file that cannot be used costs no other one: it is
     a subject as well, and loading it raises an UnreadableError.
 
     Args:
@@ -59,7 +62,9 @@ def select_subjects(
     """
     _check_dialect(dialect)
     kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
-    wanted = tuple(paths) or tuple(map(shipped.bundled_folder, kinds))
+    bundled = tuple(map(shipped.bundled_folder, kinds))
+    given = tuple(paths) or (Path(BUNDLED),)
+    wanted = [it for path in given for it in (bundled if _is_bundled_word(path) else (path,))]
     resolve = Resolver().resolve
     files = {resolve(file): (file, base) for path in wanted for file, base in _files(path)}
     named = frozenset(resolve(str(path)) for path in wanted)
@@ -71,6 +76,21 @@ def select_subjects(
     each = (one for it in kept for one in (_each_log(it) if it.kind == "log" else (it,)))
     said = (msgspec.structs.replace(subject, dialect=dialect) for subject in each)
     return _reject_duplicate_ids(sorted(said, key=lambda subject: (subject.path, subject.index)))
+
+
+def _is_bundled_word(path: Path) -> bool:
+    return path == Path(BUNDLED) and not path.exists()
+
+
+def is_bundled_folder(folder: Path) -> bool:
+    """Return whether `folder` has the bundled files, as in a checkout of this repository."""
+    return folder.resolve() == shipped.bundled_folder(folder.name).resolve()
+
+
+def own_folders(root: Path) -> tuple[Path, ...]:
+    """Return the folders of a project that have its scenarios and cassettes by convention."""
+    folders = (root / name for name in ("scenarios", "cassettes"))
+    return tuple(each for each in folders if each.is_dir() and not is_bundled_folder(each))
 
 
 class _Recognized(NamedTuple):
@@ -220,6 +240,7 @@ _BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
     "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
 }
 FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
+_ABOUT_MODELS: Final = ("model:", "prompt:", f"id:{CASSETTE_PREFIX}")
 
 
 def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
@@ -237,6 +258,11 @@ def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject
     """
     terms = [_parse_filter(word) for word in words.split()]
     return (subject for subject in subjects if all(_matches(subject, *term) for term in terms))
+
+
+def selects_models(words: str) -> bool:
+    """Return whether a filter in `words` is about models, prompts or recordings."""
+    return any(word.startswith(_ABOUT_MODELS) for word in words.split())
 
 
 def _parse_filter(word: str) -> tuple[str, str]:

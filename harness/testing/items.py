@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -10,10 +11,11 @@ import pytest
 
 from harness import shipped
 from harness.errors import HarnessError
+from harness.judging.catalogue import Quirk, load_catalogue
 from harness.judging.replaying import Cuts
 from harness.judging.results import Outcome, Result
 from harness.project import project
-from harness.reporting.text.cell import findings_lines, output_lines
+from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
 from harness.runs.apart import ApartJudge
@@ -21,9 +23,11 @@ from harness.runs.cells import SelectedClients, selected_clients
 from harness.runs.expectations import AcceptedFailure, entry_for_cell
 from harness.runs.gate import replay_command
 from harness.runs.plan import Job, subject_id
-from harness.runs.policy import expectations_of
+from harness.runs.policy import GatePolicy, expectations_of, policy_of
+from harness.runs.run import AnyCase
 from harness.runs.selection import select_subjects
 from harness.runs.worker import is_job_supported, judge_job, unreadable_file
+from harness.testing.gate import JudgedCell, accepted_reason, encode_cell
 
 CellFailed = pytest.fail.Exception
 
@@ -34,40 +38,84 @@ def today() -> date:
 
 
 _APART: Final = pytest.StashKey[ApartJudge]()
+_POLICY: Final = pytest.StashKey[GatePolicy]()
+_JUDGED: Final = pytest.StashKey[str]()
 
 
-def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, str]:
-    """Return the result of a cell and what a client in a worker process wrote.
+def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, AnyCase | None, str]:
+    """Return the result of a cell, its case, and what a client in a worker process wrote.
 
     With --harness-in-process, or for a debugger, the client runs in this process. There, pytest
     captures its output.
     """
     if config.getoption("--harness-in-process") or config.getoption("usepdb"):
-        return judge_job(job, cuts)[0], ""
+        return *judge_job(job, cuts), ""
     if _APART not in config.stash:
         config.stash[_APART] = ApartJudge()
         config.add_cleanup(config.stash[_APART].close)
-    result, _, output = config.stash[_APART].judge(job, cuts)
-    return result, output
+    return config.stash[_APART].judge(job, cuts)
 
 
-def check_cell(job: Job, cuts: Cuts, config: pytest.Config) -> None:
+_Suite: TypeAlias = tuple[str, int]
+
+
+def check_cell(job: Job, cuts: Cuts, config: pytest.Config, suite: _Suite | None = None) -> None:
     """Judge a cell; fail the test if it does not conform, skip it if it is unsupported or unjudged.
 
     Args:
         job: the cell.
         cuts: the chunkings of its bytes.
         config: of the session; its working folder is that of the command in a failure message.
+        suite: name and number of the cells on which the rules of the gate are judged.
     """
-    result, output = _judge(job, cuts, config)
+    result, case, output = _judge(job, cuts, config)
+    policy = _policy(config)
+    if suite is not None and policy.rules:
+        config.stash[_JUDGED] = encode_cell(JudgedCell(*suite, result))
     if result.outcome is Outcome.UNSUPPORTED:
         pytest.skip(f"{job.normalizer} does not declare support for the scenario")
     if result.outcome is Outcome.UNJUDGED:
         pytest.skip(marked(f"unjudged: {'; '.join(unjudged_fields(result))}"))
     if result.outcome.fails:
+        accepted = accepted_reason(result, policy)
+        if accepted and not expectation_marks(job, policy.expectations):
+            pytest.xfail(accepted)
         places = _replay_paths(job, config.invocation_params.dir)
-        lines = (*_failure_lines(result, places), *output_lines(output))
-        pytest.fail("\n".join(lines), pytrace=False)
+        pytest.fail(_failure_text(result, case, output, places), pytrace=False)
+
+
+def _failure_text(
+    result: Result, case: AnyCase | None, output: str, places: tuple[str, ...]
+) -> str:
+    head = f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
+    lines = failure_lines(
+        result,
+        findings=result.reported,
+        case=case,
+        output=output,
+        command=replay_command(result.cell, places),
+        quirks=_quirks(),
+    )
+    return "\n".join((head, *lines))
+
+
+def take_judged_cell(config: pytest.Config) -> str:
+    """Return the cell that the last item judged, as text, and forget it; "" if it judged none."""
+    found = config.stash.get(_JUDGED, "")
+    config.stash[_JUDGED] = ""
+    return found
+
+
+@cache
+def _quirks() -> dict[str, Quirk]:
+    return load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
+
+
+def _policy(config: pytest.Config) -> GatePolicy:
+    """Return the policy of the gate of the project, read once."""
+    if _POLICY not in config.stash:
+        config.stash[_POLICY] = policy_of(project(), today())
+    return config.stash[_POLICY]
 
 
 def expectation_marks(
@@ -97,12 +145,6 @@ def _replay_paths(job: Job, folder: Path) -> tuple[str, ...]:
     if shipped.is_bundled(job.subject.path):
         return ()
     return (os.path.relpath(Path(job.subject.path).resolve(), folder),)
-
-
-def _failure_lines(result: Result, places: tuple[str, ...]) -> Iterator[str]:
-    yield f"{marked(result.cell)}: {result.outcome.value}, blame {result.blame}"
-    yield from findings_lines(result.reported)
-    yield f"  {marked(replay_command(result.cell, places))}"
 
 
 _Selection: TypeAlias = tuple[SelectedClients, tuple[AcceptedFailure, ...]]
@@ -173,7 +215,8 @@ class CellItem(pytest.Item):
 
     def runtest(self) -> None:
         """Judge the cell."""
-        check_cell(self.job, self.config.getoption("--harness-cuts"), self.config)
+        cuts = self.config.getoption("--harness-cuts") or project().table.cuts
+        check_cell(self.job, cuts, self.config)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the cell as scenario::normalizer."""

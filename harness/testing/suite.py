@@ -2,7 +2,8 @@
 
 Its items are the cells that `harness run` would judge: scenarios, and recordings without a
 scenario, if the client supports them. `-k`, `-n auto`, `--lf` and `--junitxml` work as for any
-test. Each pytest process collects the same items. Fuzzing needs an extra, so that its modules are
+test. Each pytest process collects the same items. As in `harness run`, the baseline and the rules
+of the gate apply. Fuzzing needs an extra, so that its modules are
 imported only for a fuzz item. As in the gate, only a violated MUST rule fails an item.
 """
 
@@ -21,7 +22,7 @@ from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
 from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.expectations import stale_entry
-from harness.runs.plan import Job, subject_id
+from harness.runs.plan import Job, cell_id, subject_id
 from harness.runs.policy import expectations_of
 from harness.runs.selection import ExistingNames, existing_names
 from harness.runs.worker import is_job_supported
@@ -52,7 +53,8 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
             the filters of the project, or for none if `paths` are given.
         paths: files and folders of scenarios and cassettes; none for the paths of the project,
             or else the bundled scenarios and recordings.
-        cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`.
+        cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`, or
+            else for that of the project.
         fuzz: a profile of `harness fuzz`, such as `ci`, for an additional item that searches for
             failures: of a normalizer from the selected scenarios, of an agent in generated
             conversations; None for none. Needs the extra `fuzz`.
@@ -112,16 +114,19 @@ def _fail_unreadable(error: str, _config: pytest.Config) -> None:
 
 def _items(jobs: tuple[Job, ...], cells: tuple[Job, ...], cuts: Cuts | None) -> Iterator[Any]:
     entries = expectations_of(project())
-    for job in cells:
-        marks = expectation_marks(job, entries)
-        yield pytest.param(partial(_check_cell, job, cuts), id=subject_id(job.subject), marks=marks)
+    marks = [expectation_marks(job, entries) for job in cells]
+    skipped = sum(any(it.name == "skip" for it in each) for each in marks)
+    suite = " ".join(cell_id(job) for job in (*cells[:1], *cells[-1:])), len(cells) - skipped
+    for job, each in zip(cells, marks, strict=True):
+        check = partial(_check_cell, job, cuts, suite)
+        yield pytest.param(check, id=subject_id(job.subject), marks=each)
     if entries:
         yield pytest.param(lambda _config: _check_expectations(jobs, cells), id="expectations")
 
 
-def _check_cell(job: Job, cuts: Cuts | None, config: pytest.Config) -> None:
-    chosen = cuts or config.getoption("--harness-cuts", "standard")
-    check_cell(job, chosen, config)
+def _check_cell(job: Job, cuts: Cuts | None, suite: tuple[str, int], config: pytest.Config) -> None:
+    chosen = cuts or config.getoption("--harness-cuts", None) or project().table.cuts
+    check_cell(job, chosen, config, suite)
 
 
 def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:

@@ -53,14 +53,14 @@ def test_audit_prints_location_and_kind_of_a_secret(
     code, output = audit(saved(tmp_path, **changes))
     assert code == 1
     assert told in output
-    assert "1 cassettes, 1 with secrets" in output
+    assert "1 cassette, 1 with secrets" in output
     for secret in ("aB3dE", "carol"):
         assert secret not in output
     assert list(json.loads(audit(tmp_path, form="json")[1])["found"]) == [str(tmp_path / "a.yaml")]
 
 
 def test_audit_passes_a_clean_cassette(tmp_path: Path) -> None:
-    assert audit(saved(tmp_path)) == (0, "1 cassettes, 0 with secrets\n")
+    assert audit(saved(tmp_path)) == (0, "1 cassette, 0 with secrets\n")
 
 
 def test_audit_fails_when_a_file_is_unreadable(tmp_path: Path) -> None:

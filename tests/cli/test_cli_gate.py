@@ -88,11 +88,15 @@ def test_unreadable_baseline_does_not_pass(harness: Harness) -> None:
     assert harness("gate", "--accept-new").code == 2
 
 
-def test_accept_new_needs_a_baseline(harness: Harness) -> None:
-    _run(Outcome.PASS)
-    left = harness("gate", "--accept-new")
-    assert left.code == 2
-    assert "the project has no baseline file" in left.err
+def test_accept_new_creates_the_default_baseline(harness: Harness) -> None:
+    _run(Outcome.LEAK)
+    assert harness("gate").code == 1
+    assert harness("gate", "--accept-new").code == 0
+    assert Path("harness-baseline.json").exists()
+    left = harness("gate")
+    assert (left.code, "1 cell accepted" in left.err) == (0, True)
+    Path("harness-baseline.json").unlink()
+    assert harness("gate").code == 1
 
 
 def test_gate_prints_rules_with_their_numbers(harness: Harness) -> None:

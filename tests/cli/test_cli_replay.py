@@ -13,7 +13,7 @@ from harness.judging.results import Outcome
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job
-from harness.testing.items import _failure_lines
+from harness.testing.items import _failure_text
 from tests.cli.conftest import Harness
 
 EVIL = "x\x1b]0;pwned\x07"
@@ -55,9 +55,9 @@ def test_error_escapes_the_name_of_a_cell(harness: Harness) -> None:
 
 
 def test_pytest_failure_escapes_the_name_of_a_cell() -> None:
-    result, _ = judge_job(Job(select_subjects([Path("c")])[0], "naive"), "quick")
+    result, case = judge_job(Job(select_subjects([Path("c")])[0], "naive"), "quick")
     assert result.outcome is not Outcome.PASS
-    told = "\n".join(_failure_lines(result, ("c",)))
+    told = _failure_text(result, case, "", ("c",))
     assert f"harness replay 'cassette:{SHOWN}/naive' --in c" in told
     assert "\x1b" not in told
 

@@ -105,7 +105,7 @@ def test_a_script_of_a_passing_cell_must_pass(
     assert "fails" in left.out
     assert printed in left.out
     assert ("CONTROL" in left.out) == bool(printed)
-    assert "1 controls" in left.err
+    assert "1 control" in left.err
 
 
 def test_a_cell_and_all_exclude_each_other(harness: Harness, tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ import msgspec
 import pytest
 
 from harness import shipped
+from harness.cli.options import progress
+from harness.cli.run_selection import asks_about_models
 from harness.files.write import partial_path
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_normalizer_names
 from harness.runs import execute as execute_module
+from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.gate import Gate
 from harness.runs.rankings import Rankings
 from harness.runs.run import Run
@@ -242,10 +245,76 @@ def test_jsonl_is_a_result_a_line(harness: Harness) -> None:
 
 @pytest.mark.parametrize("style", ["pretty", "markdown"])
 def test_run_prints_the_ranking(harness: Harness, style: str) -> None:
-    left = harness("run", DASHSCOPE, *QUICK, "-j", "1", "--no-report", "--format", style)
+    options = ("--rankings", *QUICK, "-j", "1", "--no-report", "--format", style)
+    left = harness("run", DASHSCOPE, *options)
     assert "dashscope-restore" in left.out
     assert f"{COUNT}/{COUNT}" in left.out
     assert "do not measure models" in left.out
+
+
+def test_run_prints_the_worst_failures_and_no_rankings_of_models(harness: Harness) -> None:
+    left = harness("run", DASHSCOPE, *NAIVE, *REFERENCE, *QUICK, "--no-report")
+    lines = left.out.splitlines()
+    assert lines[0].startswith(f"ok    reference: {COUNT} cells conform") or lines[1].startswith(
+        f"ok    reference: {COUNT} cells conform"
+    )
+    assert any(line.startswith("FAIL  naive: ") for line in lines[:2])
+    assert "1. dashscope/" in left.out
+    assert "  rule      A client must" in left.out
+    assert "  see       harness replay dashscope/" in left.out
+    assert "Models by turn success" not in left.out
+    asked = harness("run", _imported(), *NAIVE, *QUICK, "--no-report")
+    assert "Models by turn success" in asked.out
+
+
+def test_rankings_are_of_use_if_recordings_or_models_are_selected() -> None:
+    naive = SelectedClients(("naive",), ())
+    recordings = Path(shipped.bundled_folder("cassettes"), "llama-cpp")
+    assert not asks_about_models(requested_cells(naive))
+    assert not asks_about_models(requested_cells(naive, [Path("bundled")]))
+    assert asks_about_models(requested_cells(naive, [recordings]))
+    assert asks_about_models(requested_cells(naive, words="id:cassette:*"))
+
+
+def test_last_failed_runs_only_what_failed(harness: Harness) -> None:
+    first = harness("run", DASHSCOPE, *NAIVE, *REFERENCE, *QUICK, "--no-report")
+    failed = {it.cell for it in read_run(Path("reports/run.jsonl")).results if it.outcome.fails}
+    assert failed
+    again = harness("run", "--lf", "--no-report")
+    run = read_run(Path("reports/run.jsonl"))
+    assert {it.cell for it in run.results} == failed
+    assert (first.code, again.code, run.header.selection.cuts) == (1, 1, "quick")
+    assert f"--lf: {len(failed)} cells failed in the last run" in again.err
+    assert harness(*run.header.command[1:], "--no-report").code == 1
+    Path("elsewhere").mkdir()
+    none = harness("run", DASHSCOPE, *REFERENCE, *QUICK, "--lf", "-o", "elsewhere", "--no-report")
+    assert (none.code, "does not exist, so all cells run" in none.err) == (0, True)
+    all_well = harness("run", "--lf", "-o", "elsewhere", "--no-report")
+    assert "no selected cell failed" in all_well.err
+
+
+def test_a_bare_run_says_that_scenarios_of_the_project_did_not_run(harness: Harness) -> None:
+    _imported()
+    Path("own").rename("cassettes")
+    some = ("--select", "id:dashscope/split-chunks", *REFERENCE, *QUICK, "--no-report")
+    left = harness("run", *some)
+    assert "note: 1 scenario of this project in cassettes did not run" in left.err
+    assert 'add `paths = ["bundled", "cassettes"]` to [tool.harness]' in left.err
+    Path("pyproject.toml").write_text('[tool.harness]\npaths = ["bundled", "cassettes"]\n')
+    both = harness("run", "--select", "id:*split*", *REFERENCE, *QUICK, "--no-report")
+    assert "did not run" not in both.err
+    cells = {it.cell for it in read_run(Path("reports/run.jsonl")).results}
+    assert {"cassette:split/reference", "dashscope/split-chunks/reference"} <= cells
+
+
+def test_progress_is_a_line_at_times_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("harness.cli.options.time.monotonic", iter((0, 5, 11, 11, 12, 40)).__next__)
+    with progress() as show:
+        for done in (1, 2, 3, 4):
+            show(done, 4)
+    assert capsys.readouterr().err == "replaying: 2 of 4 cells (50%)\n"
 
 
 # What is written

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.cause import cause_of_cell, raised_in
+from harness.judging.cause import cause_of_cell, raised_in, traceback_of
 from harness.judging.judge import LoadedSubject, judge_subject, with_findings
 from harness.judging.results import Finding, Level, Outcome, Result
 from harness.judging.scenario import Scenario
@@ -266,3 +266,17 @@ def test_other_rules_and_families_are_other_causes() -> None:
 def test_a_cell_that_does_not_fail_has_no_cause() -> None:
     should = result_of("SHOULD")
     assert (should.cause, cause_of_cell(should)) == ("", "")
+
+
+def test_a_traceback_has_the_frames_of_the_client_only() -> None:
+    def raises() -> None:
+        json.loads("{")
+
+    try:
+        raises()
+    except ValueError as problem:
+        lines = traceback_of(problem).splitlines()
+    assert len(lines) == 4
+    assert "in test_a_traceback_has_the_frames_of_the_client_only" in lines[0]
+    assert lines[0].startswith('File "tests/judging/test_judging_cause.py", line ')
+    assert lines[3] == '  json.loads("{")'

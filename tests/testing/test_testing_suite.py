@@ -123,6 +123,63 @@ def test_expectations_item_fails_when_an_entry_matches_nothing_or_has_expired(st
     late.stdout.fnmatch_lines(["*expired on 2020-01-01*"])
 
 
+_BASELINE = """{"schema": 1, "cells": {
+ "dashscope/set-memory/ours": "lost_call",
+ "dashscope/split-chunks/ours": "mismatch"
+}}"""
+
+
+def test_the_baseline_accepts_what_fails_no_worse(story: Story, pytester: pytest.Pytester) -> None:
+    (pytester.path / "harness-baseline.json").write_text(_BASELINE)
+    found = story("-rx", client=_BROKEN)
+    assert _outcomes(found) == {"failed": 2, "xfailed": 1}
+    found.stdout.fnmatch_lines(["*lost_call: the baseline allows lost_call*"])
+
+
+def test_the_rules_of_the_gate_decide_about_all_cells(
+    story: Story, pytester: pytest.Pytester
+) -> None:
+    table = pytester.path / "pyproject.toml"
+
+    def with_rule(least: float) -> None:
+        rule = f'[[tool.harness.gate]]\nmetric = "conformance"\nmin = {least}\n'
+        table.write_text(_TABLE + rule)
+
+    with_rule(0.5)
+    red = story(client=_BROKEN)
+    assert (_outcomes(red), red.ret) == ({"xfailed": 3}, pytest.ExitCode.TESTS_FAILED)
+    red.stdout.fnmatch_lines(["*harness gate*", "gate fail: gate?0? conformance: 0/3 = 0.0% *"])
+    some = story("-k", "set-memory", client=_BROKEN)
+    assert some.ret == pytest.ExitCode.OK
+    some.stdout.fnmatch_lines(["the rules of the gate are not judged: 1 of 3 cells ran"])
+    with_rule(0.0)
+    green = story(client=_BROKEN)
+    assert (_outcomes(green), green.ret) == ({"xfailed": 3}, pytest.ExitCode.OK)
+    assert story(client=_FIXED).ret == pytest.ExitCode.OK
+
+
+def test_a_failure_says_what_a_user_needs_to_fix_it(story: Story) -> None:
+    red = story("-k", "set-memory", client=_BROKEN)
+    red.stdout.fnmatch_lines(
+        [
+            "  scenario  *",
+            "  quirk     DELTA-ID-EMPTY-LATER: *",
+            "            https://*",
+            "  rule      A client must *",
+            "            MUST CALL-NAMED at turns?0?.calls?0?.name",
+            "  expected  *",
+            '  actual    ""',
+            "  bytes     * data: {*",
+            "  see       harness replay dashscope/set-memory/ours",
+        ]
+    )
+    raising = "def normalize(_i, _r):\n    return {}['missing']\n"
+    crash = story("-k", "set-memory", client=raising)
+    crash.stdout.fnmatch_lines(
+        ["  raised    KeyError: 'missing'", '*File "story_client.py", line 2, in normalize']
+    )
+
+
 def test_a_client_that_ends_its_process_fails_its_items(story: Story) -> None:
     ended = story("-k", "set-memory", client=_ENDS_ITS_PROCESS)
     assert _outcomes(ended) == {"failed": 1, "deselected": 2}

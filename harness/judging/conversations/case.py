@@ -70,6 +70,7 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
         turns: what the agent recorded.
         error: what it raised, or the limit that stopped it; "" if it ended by itself.
         cut: whether requests, messages, calls or turns are missing.
+        trace: the traceback of what it raised; not in the file if there is none.
     """
 
     cell: str
@@ -82,6 +83,7 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
     answer: str
     error: str = ""
     cut: bool = False
+    trace: str | msgspec.UnsetType = msgspec.UNSET
 
 
 def conversation_case(cell: str, evidence: ConversationEvidence) -> ConversationCase:
@@ -98,6 +100,7 @@ def conversation_case(cell: str, evidence: ConversationEvidence) -> Conversation
             for each in record.executions[:_MOST_MESSAGES]
         ),
         error=record.error or (f"stopped: {record.hung}" if record.hung else ""),
+        trace=record.trace or msgspec.UNSET,
     )
     return shorten(replace(case, cut=case.cut or _is_cut(evidence, rows)), _TEXT_LIMIT)
 

@@ -145,6 +145,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
         conversation: what it returned; None if it did not.
         error: what it raised, `Type: text`; "" if it did not.
         raised: `raised_in` that exception.
+        trace: `traceback_of` that exception.
         hung: the limit that stopped it; "" if none did.
         unplayed: indexes of the interactions that were never requested.
     """
@@ -156,6 +157,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
     hung: str = ""
     unplayed: tuple[int, ...] = ()
     raised: str = ""
+    trace: str = ""
 
 
 class StoppedError(BaseException):
@@ -240,6 +242,7 @@ class Session:
             hung=hung or self.stopped,
             unplayed=self.playback.unplayed(),
             raised=problem.raised,
+            trace=problem.trace,
         )
 
     def _stop(self, why: str) -> None:

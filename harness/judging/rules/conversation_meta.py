@@ -209,8 +209,8 @@ def _honest_turn(
         yield Violation(f"turns[{index}].meta.strategy", record.meta.strategy, actual)
     executed = sum(each.after == number + 1 for each in evidence.executions)
     if len(record.executed) != executed:
-        expected = f"{executed} calls"
-        yield Violation(f"turns[{index}].executed", expected, f"{len(record.executed)} ids")
+        expected = f"calls: {executed}"
+        yield Violation(f"turns[{index}].executed", expected, f"ids: {len(record.executed)}")
     finish = record.turn.finish
     if finish is None or "finish" in evidence.hides or not request.reply.ends_for_calls:
         return

@@ -119,7 +119,7 @@ def _undeclared(
     """Yield path, expectation and what a request declares instead of the application's tools."""
     if len(tools) != len(declared):
         names = [tool.name for tool in declared]
-        yield "", f"{len(tools)} tools", f"{len(names)}: {', '.join(names)}"
+        yield "", f"tools: {len(tools)}", f"{len(names)}: {', '.join(names)}"
         return
     by_name = {tool.name: index for index, tool in enumerate(declared)}
     # A name that the API refuses is sent in another form.

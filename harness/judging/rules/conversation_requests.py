@@ -40,7 +40,7 @@ def _expected_count(evidence: ConversationEvidence) -> int:
 def _surplus(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = _expected_count(evidence)
     for index in range(expected, len(evidence.requests)):
-        yield Violation(f"requests[{index}]", f"{expected} requests", "one more")
+        yield Violation(f"requests[{index}]", f"requests: {expected}", "one more")
 
 
 @conversation_rule(
@@ -61,7 +61,7 @@ def _unplayed(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = _expected_count(evidence)
     for index in range(len(evidence.requests), expected):
         path = f"requests[{index}]"
-        yield Violation(path, f"{expected} requests", "never sent", outcome=worse)
+        yield Violation(path, f"requests: {expected}", "never sent", outcome=worse)
 
 
 @conversation_rule(

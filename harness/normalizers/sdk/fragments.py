@@ -194,7 +194,9 @@ class ChatChunks:
         content = member(delta, "content")
         if content:
             yield TextDelta(content)
-        self._refusal += member(delta, "refusal") or ""
+        refusal = member(delta, "refusal")
+        if isinstance(refusal, str):  # a client may hand over anything that the stream has there
+            self._refusal += refusal
         self.calls.add(member(delta, "tool_calls") or ())
         older = member(delta, "function_call")
         name, arguments = member(older, "name"), member(older, "arguments")

@@ -40,6 +40,22 @@ def first_divergence(
     return None
 
 
+def divergence_offset(case: Case) -> int | None:
+    """Return how many bytes had been read when `case` first differed from `reference`.
+
+    None if the two are the same, or were not compared.
+    """
+    split = first_divergence(case.deltas, case.reference) if case.reference else None
+    return _byte_of(split, case, len(case.body))
+
+
+def frame_around(case: Case, at: int) -> tuple[int, int]:
+    """Return the start and the end of the frame that has the byte `at`, with its line ends."""
+    starts = (*_starts(case), len(case.body))
+    row = _row_of(at, starts[:-1])
+    return starts[row], starts[row + 1]
+
+
 def _delta_index(atom: tuple[int, object], emissions: tuple[Emission, ...]) -> int:
     return len(emissions) if atom is _END else atom[0]
 

@@ -151,8 +151,13 @@ def findings_lines(findings: Iterable[Finding]) -> Iterator[str]:
     """Yield three indented lines for each finding: the rule, the expected and the actual value."""
     for finding in findings:
         yield f"  {finding.level} {finding.rule} at {marked(finding.path)}"
-        yield f"    expected {plain(finding.expected)}"
-        yield f"    actual   {plain(finding.actual)}"
+        yield f"    expected {value_text(finding.expected)}"
+        yield f"    actual   {value_text(finding.actual)}"
+
+
+def value_text(text: str) -> str:
+    """Return an expected or actual value on one line; an empty text is visible, too."""
+    return plain(text) or '""'
 
 
 def output_lines(output: str) -> Iterator[str]:

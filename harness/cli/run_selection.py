@@ -1,0 +1,149 @@
+"""The selection of `harness run`: what failed last, and what is left out, with the reasons."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from harness.errors import HarnessError
+from harness.project import project
+from harness.reporting.visible import marked
+from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
+from harness.runs.gate import judge_gate
+from harness.runs.plan import cell_id
+from harness.runs.policy import GatePolicy
+from harness.runs.run import Run, pluralize
+from harness.runs.selection import (
+    BUNDLED,
+    own_folders,
+    select_subjects,
+    selects_models,
+    unrecognized_files,
+)
+from harness.runs.store import read_run
+from harness.shipped import bundled_folder
+
+
+class RunRequest(msgspec.Struct, frozen=True):
+    """What the user asked for.
+
+    Fields:
+        words: the filters; None for those of the project.
+        dialect: of all cassettes; "" for the one that each states.
+        cuts: None for the default.
+        requirement_set: None for that of the project, "" for none.
+    """
+
+    clients: SelectedClients
+    paths: tuple[Path, ...]
+    words: str | None
+    dialect: str
+    cuts: str | None
+    requirement_set: str | None = None
+
+    @property
+    def cells(self) -> RequestedCells:
+        """The cells that it selects."""
+        chosen = selected_clients(self.clients.normalizers, self.clients.agents)
+        return requested_cells(chosen, self.paths, self.words, self.dialect, self.requirement_set)
+
+
+def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
+    """Return `asked`, with the options of the last run for those that are not given."""
+    before, header = last.header.selection, last.header
+    clients = asked.clients
+    if not clients.normalizers and not clients.agents:
+        names = (
+            tuple(each.name for each in group) for group in (header.normalizers, header.agents)
+        )
+        clients = SelectedClients(*names)
+    cuts = asked.cuts or before.cuts
+    frozen = before.requirement_set if asked.requirement_set is None else asked.requirement_set
+    if asked.paths or asked.words is not None:
+        return msgspec.structs.replace(asked, clients=clients, cuts=cuts, requirement_set=frozen)
+    paths, dialect = tuple(map(Path, before.paths)), asked.dialect or before.dialect
+    return RunRequest(clients, paths, before.select, dialect, cuts, frozen)
+
+
+def read_last_run(path: Path) -> Run | None:
+    """Return the run at `path`; None, with a note, if there is none."""
+    if path.is_file():
+        return read_run(path)
+    click.echo(f"--lf: {marked(str(path))} does not exist, so all cells run", err=True)
+    return None
+
+
+def only_failed(found: RequestedCells, last: Run, policy: GatePolicy) -> RequestedCells:
+    """Return the cells that failed in the last run and are not accepted; all if none did."""
+    accepted = {each.cell for each in judge_gate(last, policy).excused}
+    failed = {it.cell for it in last.results if it.outcome.fails} - accepted
+    jobs = tuple(job for job in found.jobs if cell_id(job) in failed)
+    if not jobs:
+        click.echo("--lf: no selected cell failed in the last run, so all cells run", err=True)
+        return found
+    click.echo(f"--lf: {pluralize(len(jobs), 'cell')} failed in the last run", err=True)
+    subjects = {job.subject for job in jobs}
+    kept = tuple(each for each in found.subjects if each in subjects)
+    return msgspec.structs.replace(found, jobs=jobs, subjects=kept, refused={})
+
+
+def asks_about_models(found: RequestedCells) -> bool:
+    """Return whether the user selected recordings or models, so that rankings are of use.
+
+    The bundled recordings are part of any run, unless paths are named.
+    """
+    bundled = bundled_folder("cassettes")
+    is_default = not found.paths or Path(BUNDLED) in found.paths
+    recordings = (each for each in found.subjects if each.kind in ("cassette", "log"))
+    named = (it for it in recordings if not (is_default and Path(it.path).is_relative_to(bundled)))
+    return any(named) or selects_models(found.words)
+
+
+def print_left_out(found: RequestedCells) -> None:
+    """Print the unrecognized files, and why agents cannot replay some recorded conversations."""
+    for file in unrecognized_files(found.paths):
+        click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
+    if not found.paths:
+        _print_own_scenarios()
+    if found.refused:
+        count = sum(found.refused.values())
+        what = pluralize(count, "cassette")
+        click.echo(f"agents cannot replay {what} of several requests:", err=True)
+    for why, count in found.refused.items():
+        click.echo(f"{count:>8}  {marked(why)}", err=True)
+
+
+def _print_own_scenarios() -> None:
+    """Print that scenarios of the project do not run, since it does not list their folder."""
+    own = own_folders(project().root)
+    try:
+        count = len(select_subjects(own, recordings=True)) if own else 0
+    except HarnessError:  # a run of that folder says what is wrong
+        count = 1
+    if count:
+        names = [folder.name for folder in own]
+        listed = ", ".join(f'"{name}"' for name in (BUNDLED, *names))
+        click.echo(
+            f"note: {pluralize(count, 'scenario')} of this project in {' and '.join(names)} did "
+            f"not run.\n  Run `harness run {' '.join(names)}`, or add `paths = [{listed}]` to "
+            "[tool.harness] in pyproject.toml.",
+            err=True,
+        )
+
+
+def empty_reason(found: RequestedCells) -> str:
+    """Return why no cell is selected."""
+    recordings = [subject for subject in found.subjects if subject.kind == "cassette"]
+    if recordings and not found.clients.normalizers:
+        return (
+            f"no conversation that agents can replay in {pluralize(len(recordings), 'recording')}: "
+            "it needs several requests that follow one another.\n"
+            "  To judge the turns, add a normalizer, such as -n reference."
+        )
+    if found.subjects:
+        return (
+            "no selected scenario is supported by the normalizers and agents given with -n and -a"
+        )
+    if found.words:
+        return f"nothing matches {found.words!r}"
+    return "the paths have no scenario, cassette or log"

@@ -1,0 +1,110 @@
+"""One failure as a terminal and pytest show it: what a user needs to fix it.
+
+That is the title of the scenario, each violated rule as a sentence, the quirk with its reference,
+the bytes at the first divergence, the expected and the actual value, the traceback of a crash, and
+what the client wrote.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from harness.judging.case import Case
+from harness.judging.catalogue import Quirk
+from harness.judging.duties import load_duties
+from harness.judging.results import Finding, Result
+from harness.reporting.charts.lanes import divergence_offset, frame_around
+from harness.reporting.text.cell import output_lines, value_text
+from harness.reporting.visible import marked, plain
+from harness.runs.run import AnyCase
+
+_MOST_FINDINGS: Final = 5
+_MOST_QUIRKS: Final = 2
+_BYTES: Final = 300
+_OUTPUT_LINES: Final = 20
+
+
+def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
+    result: Result,
+    *,
+    findings: Iterable[Finding],
+    case: AnyCase | None,
+    output: str,
+    command: str,
+    quirks: Mapping[str, Quirk],
+) -> Iterator[str]:
+    """Yield the lines of one failure, without a heading.
+
+    Args:
+        result: of the cell.
+        findings: those to show, the worst first.
+        case: of the cell; None if there is none.
+        output: what the client wrote.
+        command: shows the cell.
+        quirks: the catalogue.
+    """
+    shown = tuple(findings)
+    yield f"  scenario  {plain(result.title)}"
+    yield from _quirk_lines(result, quirks)
+    for finding in shown[:_MOST_FINDINGS]:
+        yield from _finding_lines(finding)
+    if len(shown) > _MOST_FINDINGS:
+        yield f"            and {len(shown) - _MOST_FINDINGS} more violated rules"
+    if isinstance(case, Case):
+        yield from _byte_lines(case, shown)
+    if case is not None and case.error:
+        yield f"  raised    {plain(case.error)}"
+        yield from (f"            {plain(line)}" for line in _trace_of(case).splitlines())
+    yield from _last_lines(output)
+    yield f"  see       {marked(command)}"
+
+
+def _quirk_lines(result: Result, quirks: Mapping[str, Quirk]) -> Iterator[str]:
+    for name in result.quirks[:_MOST_QUIRKS]:
+        quirk = quirks.get(name)
+        yield f"  quirk     {plain(name)}" + (f": {plain(quirk.title)}" if quirk else "")
+        if quirk and quirk.references:
+            yield f"            {plain(quirk.references[0])}"
+
+
+def _finding_lines(finding: Finding) -> Iterator[str]:
+    duty = load_duties().get(finding.rule)
+    yield f"  rule      {plain(duty.duty) if duty else finding.rule}"
+    yield f"            {finding.level} {finding.rule} at {marked(finding.path)}"
+    if finding.raised:  # the traceback says more
+        return
+    yield f"  expected  {value_text(finding.expected)}"
+    yield f"  actual    {value_text(finding.actual)}"
+
+
+def _byte_lines(case: Case, findings: Iterable[Finding]) -> Iterator[str]:
+    """Yield the frame of the byte at which the client went wrong, if that is known."""
+    at = _offset(case, findings)
+    if at is None or not 0 <= at < len(case.body):
+        return
+    start, end = frame_around(case, at)
+    text = case.body[start : min(end, start + _BYTES)].decode("utf-8", "surrogateescape")
+    more = f"… (+{end - start - _BYTES:,} bytes)" if end - start > _BYTES else ""
+    yield f"  bytes     {start:,} to {end:,}: {plain(text, 2 * _BYTES)}{more}"
+
+
+def _offset(case: Case, findings: Iterable[Finding]) -> int | None:
+    """Return the byte that a finding names, or was read last before a crash or a divergence."""
+    for finding in findings:
+        if finding.offset is not None:
+            return finding.offset
+    read = case.crash.bytes_read if case.crash else divergence_offset(case)
+    return None if read is None else read - 1
+
+
+def _trace_of(case: AnyCase) -> str:
+    trace = case.crash and case.crash.trace if isinstance(case, Case) else case.trace
+    return trace or ""
+
+
+def _last_lines(output: str) -> Iterator[str]:
+    """Yield the end of what the client wrote; the report and `harness replay` have all of it."""
+    lines = output.splitlines()
+    left = len(lines) - _OUTPUT_LINES
+    yield from output_lines("\n".join(lines[-_OUTPUT_LINES:]))
+    if left > 0:
+        yield f"    and {left} lines before"

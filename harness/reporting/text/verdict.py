@@ -1,0 +1,98 @@
+"""What `harness run` prints: a line for each client, then the worst failures, one for each cause.
+
+A colour only repeats what a word states.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import click
+
+from harness.judging.catalogue import Quirk
+from harness.judging.results import Outcome
+from harness.reporting.failures import Failure
+from harness.reporting.text.failure import failure_lines
+from harness.reporting.visible import marked, plain
+from harness.reporting.words import FAILING
+from harness.runs.gate import Summary
+from harness.runs.run import Run, pluralize
+
+MOST_FAILURES: Final = 10
+_NAME_CHARACTERS: Final = 80
+
+
+def verdict_text(
+    run: Run,
+    summary: Summary,
+    failures: Sequence[Failure],
+    quirks: Mapping[str, Quirk],
+    *,
+    colour: bool | None = None,
+) -> str:
+    """Return the result of `run` as text, ending in a newline.
+
+    Args:
+        run: as read.
+        summary: of it.
+        failures: of it by cause, the worst first.
+        quirks: the catalogue.
+        colour: whether to use ANSI colours; None reads the variable NO_COLOR (no-color.org).
+            `click.echo` removes them if the output is not a terminal.
+    """
+    coloured = not os.environ.get("NO_COLOR") if colour is None else colour
+    failing = [each for each in failures if each.is_must and each.accepted < each.group.count]
+    lines = [*_client_lines(summary, coloured=coloured), *_minor_lines(failures)]
+    for number, each in enumerate(failing[:MOST_FAILURES], 1):
+        lines += ["", *_failure(number, each, run, quirks, coloured=coloured)]
+    more = len(failing) - MOST_FAILURES
+    if more > 0:
+        lines += ["", f"and {pluralize(more, 'more cause')} of failure in the report"]
+    return "\n".join([*lines, ""])
+
+
+def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
+    """Yield how many cells of each client conform, and what the others are."""
+    accepted = [each.cell for each in summary.gate.excused]
+    for name, counts in summary.outcomes.items():
+        judged = sum(count for it, count in counts.items() if Outcome(it).judged)
+        failed = {it: counts[it] for it in FAILING if counts.get(it)}
+        total = sum(failed.values())
+        known = sum(cell.endswith(f"/{name}") for cell in accepted)
+        others = [f"{counts[it]:,} {it}" for it in ("unjudged", "unsupported") if counts.get(it)]
+        if total:
+            kinds = ", ".join(f"{count:,} {it}" for it, count in failed.items())
+            verb = "does" if total == 1 else "do"
+            text = f"{total:,} of {pluralize(judged, 'cell')} {verb} not conform ({kinds})"
+        else:
+            text = f"{pluralize(judged, 'cell')} {'conforms' if judged == 1 else 'conform'}"
+        word = "FAIL" if total > known else "ok  "
+        more = [*([f"{known:,} accepted"] if known else []), *others]
+        shown = click.style(word, fg="red" if total > known else "green") if coloured else word
+        yield f"{shown}  {plain(name, _NAME_CHARACTERS)}: {', '.join([text, *more])}"
+
+
+def _minor_lines(failures: Sequence[Failure]) -> Iterator[str]:
+    minor = [each for each in failures if not each.is_must]
+    if minor:
+        cells = pluralize(sum(each.group.count for each in minor), "cell")
+        causes = pluralize(len(minor), "cause")
+        yield f"      SHOULD rules, which fail no cell, are violated in {cells} ({causes})"
+
+
+def _failure(
+    number: int, each: Failure, run: Run, quirks: Mapping[str, Quirk], *, coloured: bool
+) -> Iterator[str]:
+    more = each.group.count - 1
+    cells = f"and {pluralize(more, 'other cell')}" if more else ""
+    title = f"{number}. {marked(each.cell)}: {each.group.outcome.value} {cells}".rstrip()
+    yield click.style(title, bold=True) if coloured else title
+    result = next(it for it in run.results if it.cell == each.cell)
+    yield from failure_lines(
+        result,
+        findings=(each.example,) if each.example else (),
+        case=run.cases.get(each.cell) or run.conversations.get(each.cell),
+        output=run.outputs.get(each.cell, ""),
+        command=each.command,
+        quirks=quirks,
+    )

@@ -1,0 +1,108 @@
+"""The gate of the project on what pytest judged: the baseline for each cell, the rules at the end.
+
+A rule is about rates, so it is judged once for all cells, also if several processes ran them. If
+the user ran only some cells, as with `-k`, the rules are not judged.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import date
+from typing import Final
+
+import msgspec
+
+from harness import __version__
+from harness.judging.results import Result
+from harness.project import project
+from harness.runs.declared import declared_agent, declared_normalizer
+from harness.runs.gate import CONFORMANCE, judge_gate
+from harness.runs.policy import GatePolicy, policy_of
+from harness.runs.run import (
+    SCHEMA,
+    Footer,
+    Header,
+    Run,
+    Selection,
+    facts_of,
+    facts_of_agent,
+    pluralize,
+)
+
+_CHECKED: Final = ("fail", "inconclusive")
+
+
+class JudgedCell(msgspec.Struct, frozen=True):
+    """The result of one item, with the number of items of its suite that run.
+
+    Fields:
+        suite: what tells suites apart.
+    """
+
+    suite: str
+    cells: int
+    result: Result
+
+
+def encode_cell(cell: JudgedCell) -> str:
+    """Return a cell as text, which a process can send to another."""
+    return msgspec.json.encode(cell).decode()
+
+
+def accepted_reason(result: Result, policy: GatePolicy) -> str:
+    """Return why the gate of the project accepts a failing cell; "" if it does not."""
+    allowed = policy.baseline.cells.get(result.cell) if policy.baseline else None
+    if allowed is not None and result.outcome.badness >= allowed.badness:
+        return f"{result.outcome.value}: the baseline allows {allowed.value}"
+    if any(rule.metric == CONFORMANCE for rule in policy.rules):
+        return f"{result.outcome.value}: the gate has a rule on {CONFORMANCE}"
+    return ""
+
+
+class GateVerdict(msgspec.Struct, frozen=True):
+    """Whether the rules of the project fail, and lines that say why."""
+
+    fails: bool
+    lines: tuple[str, ...]
+
+
+def judge_rules_of_project(encoded: Iterable[str], today: date) -> GateVerdict:
+    """Judge the rules of the project on the cells that pytest ran.
+
+    Args:
+        encoded: cells, from `encode_cell`.
+        today: the date for entries that expire.
+    """
+    cells = [msgspec.json.decode(each, type=JudgedCell) for each in encoded]
+    results = {each.result.cell: each.result for each in cells}
+    ran = {
+        suite: len({it.result.cell for it in cells if it.suite == suite})
+        for suite in _suites(cells)
+    }
+    planned = {each.suite: each.cells for each in cells}
+    if any(ran[suite] < planned[suite] for suite in ran):
+        text = f"{sum(ran.values())} of {pluralize(sum(planned.values()), 'cell')} ran"
+        return GateVerdict(fails=False, lines=(f"the rules of the gate are not judged: {text}",))
+    run = _run_of(sorted(results.values(), key=lambda each: each.cell))
+    rules = judge_gate(run, policy_of(project(), today)).rules
+    broken = tuple(each for each in rules if each.verdict in _CHECKED)
+    shown = tuple(f"gate {each.verdict}: {each.reason}" for each in broken or rules)
+    return GateVerdict(fails=bool(broken), lines=shown)
+
+
+def _suites(cells: Iterable[JudgedCell]) -> Collection[str]:
+    return {each.suite for each in cells}
+
+
+def _run_of(results: list[Result]) -> Run:
+    """Return a run of `results`."""
+    normalizers = dict.fromkeys(it.normalizer for it in results if it.kind == "turns")
+    agents = dict.fromkeys(it.normalizer for it in results if it.kind == "conversation")
+    header = Header(
+        schema=SCHEMA,
+        harness=__version__,
+        normalizers=tuple(facts_of(declared_normalizer(name)) for name in normalizers),
+        selection=Selection(),
+        command=("pytest",),
+        scenario_count=len(results),
+        agents=tuple(facts_of_agent(declared_agent(name)) for name in agents),
+    )
+    return Run(header, tuple(results), {}, Footer(len(results), sum(it.replays for it in results)))
