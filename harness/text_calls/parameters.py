@@ -16,6 +16,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from harness.text_calls.dialect import WrittenCall
+from harness.text_calls.python import python_literal
 from harness.turns.exact_json import write_exactly
 from harness.turns.strict_json import read_json
 from harness.turns.turn import referenced_schema
@@ -46,6 +47,12 @@ class Exactly(msgspec.Struct, frozen=True):
     text: str
 
 
+class Printed(msgspec.Struct, frozen=True):
+    """A value that its template prints as Python does: a list or dict need not be JSON."""
+
+    text: str
+
+
 class Elements(msgspec.Struct, frozen=True):
     """A value made of named elements: an object, or an array whose elements are called `item`.
 
@@ -57,7 +64,7 @@ class Elements(msgspec.Struct, frozen=True):
     text: str | None = None
 
 
-Value: TypeAlias = str | Json | Exactly | Elements
+Value: TypeAlias = str | Json | Exactly | Printed | Elements
 
 
 class _Reading(msgspec.Struct, frozen=True):
@@ -165,8 +172,11 @@ def _read(value: Value, root: _Root, schema: Schema, path: str) -> str:
         return reading.text
     if isinstance(value, Elements):
         return _read_elements(value, root, schema, path)
-    readings = [_string_reading(value), _json_reading(value)]
-    return _only(readings, value, root, schema, path)
+    text = value.text if isinstance(value, Printed) else value
+    typed = _json_reading(text)
+    if typed is None and isinstance(value, Printed):
+        typed = _json_reading(python_literal(text.strip(_JSON_SPACE)) or "")
+    return _only([_string_reading(text), typed], text, root, schema, path)
 
 
 def _read_elements(value: Elements, root: _Root, schema: Schema, path: str) -> str:

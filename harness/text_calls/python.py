@@ -154,6 +154,17 @@ def _value(text: str, at: int) -> tuple[str, int]:
     return value, at
 
 
+def python_literal(text: str) -> str | None:
+    """Return one list or dict, printed by Python, as JSON; None if `text` is anything else."""
+    if not text.startswith(("[", "{")) or text.endswith(","):
+        return None
+    try:
+        value, stop = _value(text, 0)
+    except _WrongError:
+        return None
+    return value if stop == len(text) else None
+
+
 def _is_spare_comma(parts: list[str]) -> bool:
     """Whether a comma follows the last item, as Python has it and JSON has not."""
     return parts[-1:] == [", "] and parts[-2] not in ("[", "{")

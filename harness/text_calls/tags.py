@@ -20,6 +20,7 @@ from harness.text_calls.json_calls import read_members, read_string
 from harness.text_calls.parameters import (
     Exactly,
     Json,
+    Printed,
     Schema,
     Value,
     declared_names,
@@ -59,12 +60,14 @@ class Grammar(msgspec.Struct, frozen=True):
         span: the most characters that a tag, with what it looks at, can have.
         newlines: one line end on each side of a value belongs to its tags.
         escaped: names and keys have the escapes of XML.
+        printed: values that are not strings may be printed as Python does.
     """
 
     tags: re.Pattern[str]
     span: int
     newlines: bool = False
     escaped: bool = False
+    printed: bool = False
 
 
 class _Tag(msgspec.Struct, frozen=True):
@@ -272,7 +275,7 @@ class _Reader:
             text = text.removeprefix(line_end).removesuffix(line_end)
         if tag.typed:
             return Exactly(text) if tag.typed in _STRINGS else Json(text)
-        return text
+        return Printed(text) if self._grammar.printed else text
 
 
 def written_members(arguments: str) -> Iterator[tuple[str, str, bool]]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.text_calls.dialect import BlockStart, Offered, Section, WrittenCall
-from harness.text_calls.tokens import TokenCalls
+from harness.text_calls.tokens import TokenCalls, after_fence
 
 _THINK: Final = "<|think|>"
 _ARGUMENTS: Final = "<|tool_call:args|>"
@@ -28,7 +28,8 @@ class Solar(TokenCalls):
     section_ends = ("<|calls|>", "<|flush|>")
     ends = ("<|end|>",)
     openers = (*section_begins, *call_begins, _THINK)
-    trailers = orphans = call_ends
+    trailers = (*call_ends, *after_fence(call_ends))
+    orphans = call_ends
     noise = (*section_ends, _NEXT, "<|content|>")
     markers = (*openers, *separators, _ARGUMENTS, *orphans, *noise)
 
@@ -40,7 +41,7 @@ class Solar(TokenCalls):
         """Return the reasoning."""
         if start.opener != _THINK:
             return None
-        return Section(reasoning=True, closers=self.ends, ended_by=self.section_begins)
+        return Section(reasoning=True, closers=self.ends)
 
     def named(self, header: str, body: str, _offered: Offered) -> WrittenCall:
         """The header is the id, and the name precedes the arguments."""
