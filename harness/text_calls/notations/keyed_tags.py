@@ -18,6 +18,7 @@ for LongCat and Hy3, and those of vLLM for Hy3 and Hy4, which describe the chat 
 """
 
 import re
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.boundaries import MARK, MARKED_NAME, NAME, SPACE, Head, literal
@@ -160,11 +161,14 @@ class Hunyuan(KeyedTags):
         *noise,
     )
 
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """One outer tag with all calls, as the chat template of Hunyuan 3 renders them."""
+        return f"<tool_calls>\n{''.join(map(self.write_call, calls))}</tool_calls>" if calls else ""
+
     def write_call(self, call: WrittenCall) -> str:
-        """One outer tag for each call, because text may be between them."""
+        """One call on its lines."""
         arguments = "".join(
             f"<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>\n"
             for key, text, _ in written_members(call.arguments)
         )
-        inside = f"<tool_call>{call.name}<tool_sep>\n{arguments}</tool_call>"
-        return f"<tool_calls>\n{inside}\n</tool_calls>"
+        return f"<tool_call>{call.name}<tool_sep>\n{arguments}</tool_call>\n"
