@@ -149,8 +149,10 @@ class Hunyuan(KeyedTags):
     }
     empty: ClassVar = {opener: opener.replace("<", "</") for opener in openers}
     trailers = tuple(f"</tool_calls{suffix}>" for suffix in _SUFFIXES)
-    orphans = tuple(
-        f"</{word}{suffix}>" for suffix in _SUFFIXES for word in ("arg_value", "tool_call")
+    # Jamba owns the closing outer tag without a suffix.
+    orphans = (
+        *(f"</{word}{suffix}>" for suffix in _SUFFIXES for word in ("arg_value", "tool_call")),
+        "</tool_calls:opensource>",
     )
     noise = tuple(f"<\uff5chy_eos{suffix}\uff5c>" for suffix in _SUFFIXES)
     markers = (
