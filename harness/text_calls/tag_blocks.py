@@ -243,6 +243,11 @@ class TagDialect(TextDialect):
         """The closing tag that can be one."""
         return TagBlockEnd(self.grammar, opener)
 
+    def ends_value(self, marker: str) -> bool:
+        """Whether it is the closing tag of a value."""
+        tag = self.grammar.tags.fullmatch(marker)
+        return tag is not None and tag.lastgroup == END_PARAMETER
+
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""
         return read_tagged_calls(self.grammar, block.text, block.offered)
