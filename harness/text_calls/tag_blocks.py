@@ -200,6 +200,8 @@ class TagBlockEnd(Ending):
     def _after_call(self, kind: str, start: int, end: int) -> int:
         if kind in (BLOCK, END_BLOCK):
             return self._outside(kind, start, end)
+        # Both closing tags were there, so that another call is one, whatever the value quotes.
+        self._quotes = self._quotes and kind != CALL
         return self._after_open(kind, start, end)
 
     def _after_open(self, kind: str, start: int, end: int) -> int:
