@@ -42,7 +42,9 @@ _TAGS: Final = re.compile(
 _GRAMMAR: Final = Grammar(_TAGS, span=300, newlines=True)
 _SEED_GRAMMAR: Final = msgspec.structs.replace(_GRAMMAR, printed=True)
 _NAMED: Final = (MARK, NAME, MARK, ">", SPACE)
-_IN_BLOCK: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
+# Of Hermes' tags with a marked name, `tagged-json` reports all of the text.
+_IN_BLOCK: Final = Head(SPACE, *literal(_CALL), NAME, ">", SPACE, r"[^{\s]", commits=1)
+_IN_SEED: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
 _PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=len(_NAMED))
 _NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 
@@ -56,7 +58,7 @@ class QwenXml(TagDialect):
     openers = (_BLOCK, _SEED, _CALL)
     heads: ClassVar = {
         _BLOCK: (_IN_BLOCK,),
-        _SEED: (_IN_BLOCK, Head(SPACE, *literal(_CLOSERS[-1]))),
+        _SEED: (_IN_SEED, Head(SPACE, *literal(_CLOSERS[-1]))),
         _CALL: (_PARAMETER, _NOTHING),
     }
     empty: ClassVar = {_SEED: _CLOSERS[-1]}
