@@ -107,8 +107,26 @@ def examine(  # noqa: PLR0913 - one call site, which names each
     for evidence in _iter_evidence(first, cuts, limits):
         examined.add(evidence)
         if evidence.replay.hung:
-            break  # each further replay would take its whole time limit
+            return examined  # each further replay would take its whole time limit
+    _find_fewer_cuts(examined, limits)
     return examined
+
+
+def _find_fewer_cuts(examined: ExaminedTurn, limits: ReplayLimits) -> None:
+    """Halve the cuts of the worst replay as long as one half of them does as badly."""
+    first, cuts = examined.evidence, examined.worst.chunking
+    while len(cuts) > 1:
+        middle = len(cuts) // 2
+        for half in (cuts[:middle], cuts[middle:]):
+            other = replay(first.normalizer, first.interaction, half, limits)
+            examined.add(msgspec.structs.replace(first, replay=other))
+            if examined.worst is other:
+                break
+        else:
+            return
+        if other.hung:
+            return
+        cuts = half
 
 
 def _distance(evidence: TurnEvidence) -> tuple[int, int, int]:

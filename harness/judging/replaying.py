@@ -344,7 +344,8 @@ def describe_exception(problem: BaseException) -> str:
 Cuts = Literal["whole", "quick", "standard", "every"]
 CUTS: tuple[Cuts, ...] = get_args(Cuts)
 
-_SPREAD = 24
+# Neighbours are in different groups: a cut can hide what another cut next to it shows.
+_GROUPS = 4
 _EVERY_UP_TO_BYTES = 16 * 1024
 
 
@@ -354,7 +355,7 @@ def iter_chunkings(interaction: Interaction, cuts: Cuts) -> Iterator[Chunking]:
     Args:
         interaction: whose body is split.
         cuts: `whole` is the unsplit body alone; `quick` adds recorded cuts and each byte;
-            `standard` adds all seams and two dozen single seams; `every` adds each single cut
+            `standard` adds all seams, at once and in four groups; `every` adds each single cut
             (each single seam for bodies over 16 KiB).
     """
     yield from dict.fromkeys(_iter_all(interaction, cuts))
@@ -369,14 +370,14 @@ def _iter_all(interaction: Interaction, cuts: Cuts) -> Iterator[Chunking]:
     if cuts != "quick":
         found = seams(body)
         yield found
-        yield from _iter_single_cuts(body, found, cuts)
+        if cuts == "every":
+            yield from _iter_single_cuts(body, found)
+        else:
+            yield from (found[start::_GROUPS] for start in range(min(_GROUPS, len(found))))
     yield each_byte(body)
 
 
-def _iter_single_cuts(body: bytes, found: Chunking, cuts: Cuts) -> Iterator[Chunking]:
-    if cuts == "every" and len(body) <= _EVERY_UP_TO_BYTES:
-        yield from iter_single_cuts(body)
-        return
-    step = 1 if cuts == "every" else max(1, len(found) // _SPREAD)
-    for cut in found[::step]:
-        yield (cut,)
+def _iter_single_cuts(body: bytes, found: Chunking) -> Iterator[Chunking]:
+    if len(body) <= _EVERY_UP_TO_BYTES:
+        return iter_single_cuts(body)
+    return ((cut,) for cut in found)

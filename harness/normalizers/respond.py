@@ -42,15 +42,20 @@ def respond(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]
     Raises:
         UsageError: the dialect is unknown.
     """
+    return _respond(interaction, reads, offered_tools(interaction))
+
+
+def _respond(
+    interaction: Interaction, reads: Iterable[bytes], tools: tuple[Tool, ...]
+) -> Iterator[Delta]:
     dialect = DIALECTS.get(interaction.dialect)
     if dialect is None:
         raise UsageError(
             f"unknown dialect {interaction.dialect!r}",
             hint=f"Choose one of: {', '.join(sorted(DIALECTS))}.",
         )
-    return _with_status_of(
-        interaction.status, dialect.read(iter_frames(reads), _tool_names(interaction))
-    )
+    names = tuple(tool.name for tool in tools)
+    return _with_status_of(interaction.status, dialect.read(iter_frames(reads), names))
 
 
 def respond_chat(
@@ -61,9 +66,8 @@ def respond_chat(
     policy: ReaderPolicy | None = None,
 ) -> Iterator[Delta]:
     """Read an openai-chat response with another assembler of calls, or another policy."""
-    deltas = read_openai_chat(
-        iter_frames(reads), tools=_tool_names(interaction), policy=policy, calls=calls
-    )
+    names = tuple(tool.name for tool in offered_tools(interaction))
+    deltas = read_openai_chat(iter_frames(reads), tools=names, policy=policy, calls=calls)
     return _with_status_of(interaction.status, deltas)
 
 
@@ -73,6 +77,8 @@ def offered_tools(interaction: Interaction) -> tuple[Tool, ...]:
     If two have the same name, the one in the request counts. Items without a name are left out.
     """
     declared = read_request(interaction.dialect, interaction.request).tools
+    if not interaction.tools:
+        return declared
     known = {tool.name for tool in declared}
     described = filter(None, map(_tool, interaction.tools))
     return (*declared, *(tool for tool in described if tool.name not in known))
@@ -83,10 +89,6 @@ def _tool(item: dict[str, Any]) -> Tool | None:
         return msgspec.convert(item, Tool)
     except msgspec.ValidationError:
         return None
-
-
-def _tool_names(interaction: Interaction) -> tuple[str, ...]:
-    return tuple(tool.name for tool in offered_tools(interaction))
 
 
 def _with_status_of(status: int, deltas: Iterator[Delta]) -> Iterator[Delta]:
@@ -115,13 +117,14 @@ def respond_with_text_calls(
     Raises:
         UsageError: the dialect is unknown.
     """
-    deltas = respond(interaction, reads)
+    tools = offered_tools(interaction)
+    deltas = _respond(interaction, reads, tools)
     request = read_request(interaction.dialect, interaction.request)
-    if request.calls_barred:
+    if request.calls_barred or not tools:
         return deltas
     return read_text_calls(
         deltas,
-        offered_tools(interaction),
+        tools,
         _described_dialects(policy, request.system),
         seed=_seed(interaction.request.body),
     )
@@ -143,6 +146,7 @@ def _described(dialects: frozenset[str], system: str) -> frozenset[str]:
     )
 
 
+@lru_cache(_PROMPTS_KEPT)
 def _seed(request_body: bytes) -> str:
     """Return a value that differs between the turns of a conversation, as their requests do."""
     return hashlib.sha256(request_body).hexdigest()[:16]

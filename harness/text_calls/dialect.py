@@ -146,6 +146,7 @@ class TextDialect(ABC):
             the block makes the last call of the block ambiguous.
         noise: special tokens of the model's template without meaning; shown only by a sentence
             that mentions them.
+        on_new_lines: those of `noise` before which the template writes a line end.
         taught_by: words of the prompts that describe it. It is read by default only if the system
             text has all of them; () for those that models know by themselves.
         markers: what must never show in text, names or arguments; a superset of `openers`
@@ -169,6 +170,7 @@ class TextDialect(ABC):
     untyped_end: ClassVar[bool] = False
     orphans: ClassVar[tuple[str, ...]] = ()
     noise: ClassVar[tuple[str, ...]] = ()
+    on_new_lines: ClassVar[tuple[str, ...]] = ()
     taught_by: ClassVar[tuple[str, ...]] = ()
     markers: ClassVar[tuple[str, ...]] = ()
 

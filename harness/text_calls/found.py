@@ -105,11 +105,13 @@ class Pending(msgspec.Struct):
 
     Fields:
         raw: their text and what stood between, which comes back where they do not count.
+        dialect: that of the last block, which may have had no call.
         thought: reasoning whose start was never emitted ended after them, and nothing else came.
     """
 
     found: list[Found] = msgspec.field(default_factory=list)
     raw: list[str] = msgspec.field(default_factory=list)
+    dialect: TextDialect | None = None
     thought: bool = False
 
 

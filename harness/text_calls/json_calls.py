@@ -11,7 +11,7 @@ twice, or contains more than one call can mean, is an error; so is a tool that i
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -39,6 +39,7 @@ _NOTHING_KNOWN: Final = Offered()
 _NAMED = re.compile(rf'\s*\{{\s*"(?:{"|".join(NAME_KEYS)})"\s*:\s*("(?:[^"\\]|\\.){{1,200}}")')
 _BETWEEN = re.compile(r"[ \t\n\r,;]*+")
 _SEPARATORS = re.compile(r"[ \t\n\r,:]*+")
+_HALF_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ITEMS = msgspec.json.Decoder(list[msgspec.Raw])
 
 # The members of an object in order, each value as its own JSON text; a key may come twice.
@@ -145,10 +146,23 @@ def _of_value(text: str, offered: Offered, *, marked: bool) -> list[WrittenCall]
         found = read_pairs(text)
         return [_broken(text) if found is None else read_json_call(found, offered, marked=marked)]
     try:
-        items = [bytes(raw).decode() for raw in _ITEMS.decode(text)]
+        items = _items(text)
         return [call for item in items for call in _of_value(item, offered, marked=marked)]
     except (ValueError, RecursionError):
         return [_broken(text)]
+
+
+def _items(text: str) -> Sequence[str]:
+    try:
+        return [bytes(raw).decode() for raw in _ITEMS.decode(text)]
+    except ValueError:
+        # Half a surrogate pair is JSON, and only this decoder refuses it.
+        half = _HALF_PAIR.search(text) and scan(text).state is PrefixState.COMPLETE
+        items = read_items(text) if half else ()
+        # Of arrays in arrays, each level would be read again.
+        if not items or any(item.startswith("[") for item in items):
+            raise
+        return items
 
 
 def _broken(text: str) -> WrittenCall:
@@ -244,11 +258,11 @@ def _with_rest(
     if beside:
         error = f"{beside[:40]!r} is next to its arguments"
         return msgspec.structs.replace(call, error=error)
-    return msgspec.structs.replace(call, arguments=_held(rest[holders[0]]))
+    return msgspec.structs.replace(call, arguments=read_arguments(rest[holders[0]]))
 
 
-def _held(text: str) -> str:
-    """Return the arguments under their own key."""
+def read_arguments(text: str) -> str:
+    """Return the arguments that a key for all of them has."""
     if text == "null":
         return ""
     # Some models write the object again as a string, as OpenAI's API does.

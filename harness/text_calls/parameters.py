@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.python import python_literal
+from harness.text_calls.python import read_python_literal
 from harness.turns.exact_json import write_exactly
 from harness.turns.strict_json import read_json
 from harness.turns.turn import referenced_schema
@@ -48,7 +48,7 @@ class Exactly(msgspec.Struct, frozen=True):
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """A value that its template prints as Python does: a list or dict need not be JSON."""
+    """A value without a type of which a template printed objects and lists as Python does."""
 
     text: str
 
@@ -173,10 +173,10 @@ def _read(value: Value, root: _Root, schema: Schema, path: str) -> str:
     if isinstance(value, Elements):
         return _read_elements(value, root, schema, path)
     text = value.text if isinstance(value, Printed) else value
-    typed = _json_reading(text)
-    if typed is None and isinstance(value, Printed):
-        typed = _json_reading(python_literal(text.strip(_JSON_SPACE)) or "")
-    return _only([_string_reading(text), typed], text, root, schema, path)
+    json_reading = _json_reading(text)
+    if json_reading is None and isinstance(value, Printed):
+        json_reading = _python_reading(text)
+    return _only([_string_reading(text), json_reading], text, root, schema, path)
 
 
 def _read_elements(value: Elements, root: _Root, schema: Schema, path: str) -> str:
@@ -237,6 +237,13 @@ def _json_reading(text: str) -> _Reading | None:
     if reading is None:
         return None
     return _Reading(_kinds(bare, reading.value), reading.value, bare)
+
+
+def _python_reading(text: str) -> _Reading | None:
+    """Return the reading of a dict or a list of Python."""
+    bare = text.strip(_JSON_SPACE)
+    literal = read_python_literal(bare) if bare.startswith(("{", "[")) else None
+    return None if literal is None else _json_reading(literal)
 
 
 def _kinds(text: str, value: Any) -> frozenset[str]:  # noqa: ANN401 - any JSON

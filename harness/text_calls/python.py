@@ -80,6 +80,16 @@ def read_python_calls(text: str, at: int = 0, separators: tuple[str, ...] = (","
     return PythonCalls(tuple(calls), at)
 
 
+def read_python_literal(text: str) -> str | None:
+    """Return the JSON of one literal; None if `text` is not one."""
+    try:
+        value, end = _value(text, 0)
+    except _WrongError:
+        return None
+    # A comma after it makes it a tuple.
+    return value if end == len(text) and not text.endswith(",") else None
+
+
 def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
     """Return the call that begins here, and the offset after it."""
     name, start = match[1], match.end()
@@ -152,17 +162,6 @@ def _value(text: str, at: int) -> tuple[str, int]:
     if scan(value).state is not PrefixState.COMPLETE:
         raise _WrongError(f"{shown(text, start)} is not a literal")
     return value, at
-
-
-def python_literal(text: str) -> str | None:
-    """Return one list or dict, printed by Python, as JSON; None if `text` is anything else."""
-    if not text.startswith(("[", "{")) or text.endswith(","):
-        return None
-    try:
-        value, stop = _value(text, 0)
-    except _WrongError:
-        return None
-    return value if stop == len(text) else None
 
 
 def _is_spare_comma(parts: list[str]) -> bool:

@@ -354,6 +354,7 @@ class Scanner:
         if last or (self._section and self._policy.reasoning == "drafts"):
             self._pending.found += found
             self._pending.raw.append(raw)
+            self._pending.dialect = dialect
         else:
             self.found += found
 
@@ -368,6 +369,8 @@ class Scanner:
         if raw:
             self._pending.raw += [raw] if self._pending.raw else []
             close_calls(self._last, raw)
+            if (token := raw.strip()) in self._markup.noise:
+                self._transcript.output.meet(*self._markup.line_ends(token))
         if next_.over:
             self._after = None
         return next_.stop
@@ -387,7 +390,7 @@ class Scanner:
                 pending.raw.append(buffer[at:gap])
             return gap
         if not pending.thought:
-            only = None if section else pending.found[-1].dialect
+            only = None if section else pending.dialect
             opening = self._opening(buffer, at, only, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)

@@ -45,6 +45,7 @@ class Markup:
             mark for mark, owners in by_opener.items() if any(it.explicit for it in owners)
         )
         self.noise = frozenset(mark for each in owned for mark in each.noise)
+        self._on_new_lines = frozenset(mark for each in owned for mark in each.on_new_lines)
         self._line_ends = dict.fromkeys(THINK.tag_closers, THINK.line_ends) | {
             mark: each.line_ends for mark, each in self.orphans.items()
         }
@@ -90,7 +91,7 @@ class Markup:
     def line_ends(self, marker: str) -> tuple[int, int]:
         """Return how many line ends before and after a marker that opens nothing belong to it."""
         if marker in self.noise:
-            return 0, MOST_LINE_ENDS
+            return int(marker in self._on_new_lines), MOST_LINE_ENDS
         count = self._line_ends.get(marker, 0)
         return count, count
 

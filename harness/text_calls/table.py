@@ -20,11 +20,13 @@ from harness.text_calls.notations.kimi import Kimi
 from harness.text_calls.notations.kimi_k3 import KimiK3
 from harness.text_calls.notations.llama_function import LlamaFunction
 from harness.text_calls.notations.marked_json import Granite, InternLM, Jamba, Phi
+from harness.text_calls.notations.minicpm import MiniCpm
 from harness.text_calls.notations.minimax import Minimax
 from harness.text_calls.notations.minimax_m3 import MinimaxM3
 from harness.text_calls.notations.mistral_tool_calls import MistralToolCalls
 from harness.text_calls.notations.python_tag import PythonTag
 from harness.text_calls.notations.pythonic import Pythonic, TaggedPythonic
+from harness.text_calls.notations.qwen_agent import QwenAgent
 from harness.text_calls.notations.qwen_xml import QwenXml
 from harness.text_calls.notations.react import ReAct
 from harness.text_calls.notations.solar import Solar
@@ -41,6 +43,7 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     Hunyuan(),
     LongCat(),
     MinimaxM3(),
+    MiniCpm(),
     TaggedJson(),
     FencedJson(),
     BARE_JSON,
@@ -56,6 +59,7 @@ _ALL: Final[tuple[TextDialect, ...]] = (
     Kimi(),
     KimiK3(),
     Solar(),
+    QwenAgent(),
     MistralToolCalls(),
     CohereAction(),
     CommandR(),

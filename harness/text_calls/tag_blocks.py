@@ -296,10 +296,15 @@ def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
     return tuple(
         head
         for prefix in prefixes
-        for head in (
-            Head(*_QUOTED, *literal(f"<{prefix}parameter"), commits=len(_QUOTED)),
-            Head(*_QUOTED, *literal(f"</{prefix}invoke"), offered=True),
-        )
+        for head in named_heads(f"<{prefix}parameter", f"</{prefix}invoke")
+    )
+
+
+def named_heads(parameter: str, closer: str) -> tuple[Head, ...]:
+    """Return how a tag continues after `name=` that a parameter or a closing tag follows."""
+    return (
+        Head(*_QUOTED, *literal(parameter), commits=len(_QUOTED)),
+        Head(*_QUOTED, *literal(closer), offered=True),
     )
 
 

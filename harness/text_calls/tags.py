@@ -38,6 +38,11 @@ END_BLOCK: Final = "end_block"
 
 _OPENS: Final = frozenset((BLOCK, CALL))
 _CLOSES: Final = frozenset((END_BLOCK, END_CALL))
+CDATA: Final = "<![CDATA["
+CDATA_END: Final = "]]>"
+_CDATA: Final = re.compile(r"<!\[CDATA\[.*?(?:\]\]>|\Z)", re.DOTALL)
+_SECTION: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_SECTIONS: Final = re.compile(rf"\s*+(?:{_SECTION.pattern})++\s*+", re.DOTALL)
 _STRINGS: Final = ("true", "string")
 _QUOTES: Final = {"&quot;": '"', "&apos;": "'"}
 # What calls begin with that end with a tag of some grammar.
@@ -48,6 +53,7 @@ EMPTY: Final = "the markup holds no call"
 _SEVERAL_ENDS: Final = (
     "a value contains closing tags: the call before it may be a part of the same value"
 )
+_BROKEN_CDATA: Final = "there is text next to a CDATA section, or it holds its own end"
 _TWO_WAYS: Final = (
     "its markup can be read in two ways: a closing tag is missing, or a value holds an opening tag"
 )
@@ -64,6 +70,8 @@ class Grammar(msgspec.Struct, frozen=True):
         newlines: one line end on each side of a value belongs to its tags.
         escaped: names and keys have the escapes of XML.
         printed: values that are not strings may be printed as Python does.
+        cdata: values have the escapes too, or are CDATA sections, in which a tag is text. What is
+            not a string may be printed as Python does.
     """
 
     tags: re.Pattern[str]
@@ -71,6 +79,7 @@ class Grammar(msgspec.Struct, frozen=True):
     newlines: bool = False
     escaped: bool = False
     printed: bool = False
+    cdata: bool = False
 
 
 class _Tag(msgspec.Struct, frozen=True):
@@ -110,7 +119,7 @@ class _ReadCall(msgspec.Struct, frozen=True):
 
 def read_tagged_calls(grammar: Grammar, text: str, offered: Offered) -> tuple[WrittenCall, ...]:
     """Return the calls of a block, opening marker included; one with an error if it has none."""
-    tags = _tags(grammar, text)
+    tags = _tags(grammar, without_cdata(text) if grammar.cdata else text)
     trusted = _Reader(grammar, text, tags, trusted=True).read()
     allowed = _Reader(grammar, text, tags, trusted=False).read()
     if trusted == allowed:
@@ -226,7 +235,10 @@ class _Reader:
             end = self._end_of_value()
             if end is None:
                 return _ReadCall(call.name, error=NEVER_CLOSED)
-            parameters.append((tag.name, self._value(tag, end)))
+            value = self._value(tag, end)
+            if value is None:
+                return _ReadCall(call.name, error=_BROKEN_CDATA)
+            parameters.append((tag.name, value))
             if end.kind == END_PARAMETER:
                 self._at += 1
                 continue
@@ -281,14 +293,27 @@ class _Reader:
         """Whether there is nothing from the tag at `index` on, nor after the tag before it."""
         return index == len(self._tags) and _is_blank(self._text[self._tags[-1].end :])
 
-    def _value(self, tag: _Tag, end: _Tag) -> Value:
+    def _value(self, tag: _Tag, end: _Tag) -> Value | None:
         text = self._text[tag.end : end.start]
+        if self._grammar.cdata:
+            return _xml_value(text)
         if self._grammar.newlines:
             line_end = "\r\n" if text.startswith("\r\n") else "\n"
             text = text.removeprefix(line_end).removesuffix(line_end)
         if tag.typed:
             return Exactly(text) if tag.typed in _STRINGS else Json(text)
         return Printed(text) if self._grammar.printed else text
+
+
+def without_cdata(text: str) -> str:
+    """Return a text as long as `text`, without the characters of its CDATA sections."""
+    return _CDATA.sub(lambda section: "x" * len(section[0]), text)
+
+
+def _xml_value(text: str) -> Value | None:
+    if CDATA not in text and CDATA_END not in text:
+        return Printed(unescape(text, _QUOTES))
+    return Printed("".join(_SECTION.findall(text))) if _SECTIONS.fullmatch(text) else None
 
 
 def written_members(arguments: str) -> Iterator[tuple[str, str, bool]]:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from harness.wire.payload import is_too_deep
+from harness.wire.payload import NEVER_DEEP_BYTES, is_too_deep
 
 # Python reads no longer integer, unless its limit is set, because the time grows with its square.
 MAX_DIGITS = sys.int_info.default_max_str_digits
@@ -75,6 +75,15 @@ def read_json(text: str) -> Reading | None:
 
     None, too, if this process has no stack left to read it.
     """
+    try:
+        value = _USUAL_DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return _read_unusual(text)
+    return Reading(value, "", None, _is_too_deep(text, value))
+
+
+def _read_unusual(text: str) -> Reading | None:
+    """Read a text that is not JSON, or has a number or a key that cannot be used."""
     hooks = _Hooks()
     decoder = json.JSONDecoder(
         object_pairs_hook=hooks.read_object,
@@ -86,7 +95,11 @@ def read_json(text: str) -> Reading | None:
         value = decoder.decode(text)
     except (ValueError, RecursionError):
         return None
-    return Reading(value, hooks.unusable_number, hooks.repeated_key, is_too_deep(value))
+    return Reading(value, hooks.unusable_number, hooks.repeated_key, _is_too_deep(text, value))
+
+
+def _is_too_deep(text: str, value: object) -> bool:
+    return len(text) > NEVER_DEEP_BYTES and is_too_deep(value)
 
 
 def exact_value(text: str) -> Any:  # noqa: ANN401 -- any JSON value, to be compared only
@@ -100,6 +113,35 @@ def exact_value(text: str) -> Any:  # noqa: ANN401 -- any JSON value, to be comp
 def _refuse_constant(name: str) -> NoReturn:
     message = f"{name} is not JSON"
     raise ValueError(message)
+
+
+def _usual_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError(pairs)
+    return value
+
+
+def _usual_integer(number: str) -> int:
+    if len(number) > MAX_DIGITS:
+        raise ValueError(number)
+    return int(number)
+
+
+def _usual_float(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(number)
+    return value
+
+
+# Made once, since to make a decoder takes as long as to read short arguments.
+_USUAL_DECODER = json.JSONDecoder(
+    object_pairs_hook=_usual_object,
+    parse_int=_usual_integer,
+    parse_float=_usual_float,
+    parse_constant=_refuse_constant,
+)
 
 
 def _exact_integer(number: str) -> tuple[str, str]:

@@ -15,11 +15,12 @@ Chunking: TypeAlias = tuple[int, ...]
 
 UNSPLIT: Chunking = ()
 
-# Between the bytes of a line end or of two, after a line, inside a character, after a
-# backslash and inside its escape, around the colon of a field.
-_SEAM = re.compile(
-    rb"(?<=\r)(?=\n)|(?<=[\r\n])|(?=[\x80-\xbf])|(?<=\\)|(?<=\\u[0-9a-fA-F]{2})|(?<=data)|(?<=data:)",
-)
+# Where a decoder is likely to break: after a line end, or half of one, and after a backslash;
+# inside an escape; around the colon of a field; inside a character.
+_AFTER = re.compile(rb"[\r\n\\]")
+_IN_ESCAPE = re.compile(rb"(?<=\\)u[0-9a-fA-F]{2}")
+_FIELD = re.compile(rb"data:?")
+_IN_CHARACTER = re.compile(rb"[\x80-\xbf]")
 
 
 def each_byte(body: bytes) -> Chunking:
@@ -35,7 +36,12 @@ def iter_single_cuts(body: bytes) -> Iterator[Chunking]:
 
 def seams(body: bytes) -> Chunking:
     """Return all offsets where a decoder is likely to break, as one chunking."""
-    found = {match.start() for match in _SEAM.finditer(body)}
+    found = {match.end() for match in _AFTER.finditer(body)}
+    found.update(match.end() for match in _IN_ESCAPE.finditer(body))
+    for match in _FIELD.finditer(body):
+        found.update((match.start() + len(b"data"), match.end()))
+    if not body.isascii():
+        found.update(match.start() for match in _IN_CHARACTER.finditer(body))
     if body.startswith(b"\0"):
         found.update(*aws.borders(body))
     return tuple(sorted(cut for cut in found if 0 < cut < len(body)))

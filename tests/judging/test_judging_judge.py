@@ -1,6 +1,7 @@
 """One cell: its outcome, blame and case."""
 
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from harness.judging.expectation import (
     ExpectedRejection,
 )
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
-from harness.judging.replaying import Cuts
+from harness.judging.replaying import Cuts, iter_chunkings
 from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.normalizers import reference
@@ -25,6 +26,7 @@ from harness.normalizers.protocol import Normalizer
 from harness.runs.store import encode_line
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.wire.cassette import Cassette
+from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
     DONE,
@@ -357,9 +359,33 @@ def test_the_same_cell_gives_the_same_result() -> None:
     assert judged(GOOD, by=MUTANTS["name-lost"]) == judged(GOOD, by=MUTANTS["name-lost"])
 
 
-@pytest.mark.parametrize(("cuts", "least"), [("quick", 4), ("standard", 20), ("every", len(HELLO))])
+@pytest.mark.parametrize(("cuts", "least"), [("quick", 4), ("standard", 9), ("every", len(HELLO))])
 def test_more_cuts_are_more_replays(cuts: Cuts, least: int) -> None:
     assert judged(HELLO, cuts=cuts)[0].replays >= least
+
+
+def test_each_seam_is_cut_without_its_neighbours() -> None:
+    found = seams(GOOD)
+    chunkings = list(iter_chunkings(an_interaction(GOOD), "standard"))
+    for before, seam, after in zip(found, found[1:], found[2:], strict=False):
+        assert any(
+            seam in cuts and before not in cuts and after not in cuts
+            for cuts in chunkings
+            if set(cuts) <= set(found)
+        )
+
+
+@pytest.mark.parametrize("at", [1, len(HELLO) // 3, len(HELLO) - 1])
+@pytest.mark.parametrize("cuts", ["quick", "standard", "every"])
+def test_a_case_has_the_one_cut_that_fails(cuts: Cuts, at: int) -> None:
+    def fails_at_one_cut(reads: Reads) -> Iterator[Delta]:
+        lengths = list(accumulate(len(read) for read in reads))
+        yield TextDelta("Hell" if at in lengths else "Hello")
+        yield Finish(FinishReason.STOP, "stop")
+
+    _, case = judged(HELLO, by=a_normalizer(fails_at_one_cut), cuts=cuts)
+    assert case is not None
+    assert case.chunking == (at,)
 
 
 @pytest.mark.parametrize("name", ["reference", "dashscope-restore"])

@@ -157,6 +157,24 @@ def test_what_markup_says_needs_no_schema() -> None:
     assert one(Json("x"), {}) == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("{'b': ['it\\'s', True, None]}", OBJECT, '{"b": ["it\'s", true, null]}'),
+        ("{'b': 1}", STRING, "\"{'b': 1}\""),
+        ('{"b": true}', OBJECT, '{"b": true}'),
+        ("['b',]", ARRAY, '["b"]'),
+        ("{'b': f()}", OBJECT, ""),
+        ("['b'] + ['c']", ARRAY, ""),
+        ("'b'", INTEGER, ""),
+        ("7", INTEGER, "7"),
+    ],
+)
+def test_a_template_may_print_as_python_does(text: str, schema: Any, value: str) -> None:  # noqa: ANN401
+    assert one(Printed(text), schema) == value
+    assert one(text, ARRAY) == ("" if "'" in text else one(Printed(text), ARRAY))
+
+
 def test_elements_are_objects_or_arrays() -> None:
     items = Elements((("item", "5"), ("item", "6")))
     assert one(items, {"type": "array", "items": INTEGER}) == "[5, 6]"

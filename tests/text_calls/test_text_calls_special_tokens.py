@@ -23,6 +23,7 @@ _NAMES = (
     "json-tags",
     "apertus",
     "solar",
+    "qwen-agent",
 )
 # All but the one that is read by a scanner of its own.
 _ALL = tuple(name for name in TEXT_DIALECTS if name != "action-protocol")

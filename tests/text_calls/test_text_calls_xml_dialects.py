@@ -32,6 +32,7 @@ NAMES = (
     "kimi-k3",
     "longcat",
     "hunyuan",
+    "minicpm",
 )
 # The closing tags of each, innermost first.
 CLOSERS = {
@@ -45,6 +46,7 @@ CLOSERS = {
     "kimi-k3": tuple(f"<|close|>{word}<|sep|>" for word in ("argument", "call", "tools")),
     "longcat": ("</longcat_arg_value>", "</longcat_tool_call>"),
     "hunyuan": ("</arg_value>", "</tool_call>", "</tool_calls>"),
+    "minicpm": ("</param>", "</function>"),
 }
 # Every tag of every dialect here, and what stands between them.
 TAGS = (
@@ -58,6 +60,7 @@ TAGS = (
     *("<｜DSML｜tool_calls>", '<|DSML|invoke name="f">', '<｜DSML｜parameter name="city">'),
     *("<|open|>tools<|sep|>", '<|open|>call tool="f" index="1"<|sep|>', "<|sep|>"),
     *('<|open|>argument key="city" type="string"<|sep|>', '<|open|>argument key="n"<|sep|>'),
+    *('<function name="f">', '<param name="city">', '<param name="n">', "<![CDATA[", "]]>"),
     *("x", "\n", "}", '"', '{"a": 1}', " ", "5", "`", "<think>", "</think>"),
 )
 HOSTILE = st.lists(st.sampled_from(TAGS), max_size=25).map("".join)
@@ -366,6 +369,24 @@ def test_a_value_that_may_go_on_is_never_cut(end: str, opener: str) -> None:
             ["The token <｜DSML｜tool_calls> opens calls."],
         ),
         ("dsml", "A <｜DSML｜tool_", [("", "the markup holds no call"), "A "]),
+        (
+            "minicpm",
+            (
+                '<function name="f"><param name="city"><![CDATA[a</param></function>b]]></param>'
+                '<param name="n">5</param></function>B'
+            ),
+            [("f", {"city": "a</param></function>b", "n": 5}), "B"],
+        ),
+        (
+            "minicpm",
+            '<function name="f"><param name="city"><![CDATA[a]]>]]></param></function>',
+            [("f", "there is text next to a CDATA section, or it holds its own end"), ""],
+        ),
+        (
+            "minicpm",
+            '<function name="f"><param name="city">a &lt; b</param></function>',
+            [("f", {"city": "a < b"}), ""],
+        ),
     ],
 )
 def test_examples(name: str, text: str, expected: list[Any]) -> None:

@@ -39,11 +39,24 @@ class _Candidate(msgspec.Struct, gc=False):
     finish_reason: Any = None
 
 
+class UsagePiece(msgspec.Struct, gc=False):
+    """The counts of an event, in the names of JSON; in the other names they are not read here."""
+
+    promptTokenCount: Any = None  # noqa: N815 - the API's own name
+    candidatesTokenCount: Any = None  # noqa: N815 - the API's own name
+    thoughtsTokenCount: Any = None  # noqa: N815 - the API's own name
+    prompt_token_count: Any = None
+    candidates_token_count: Any = None
+    thoughts_token_count: Any = None
+
+
 class _Event(msgspec.Struct, gc=False):
     candidates: list[_Candidate]
-    usageMetadata: Any = None  # noqa: N815 - the API's own name
+    usageMetadata: UsagePiece | None = None  # noqa: N815 - the API's own name
     usage_metadata: Any = None
     error: Any = None
+    responseId: Any = None  # noqa: N815 - the API's own name
+    response_id: Any = None
 
 
 class _Call(msgspec.Struct, gc=False):
@@ -72,15 +85,19 @@ _decode = piece_decoder(_Event)
 _decode_calls = msgspec.json.Decoder(_CallEvent).decode
 
 
-def piece_of(data: bytes, index: object) -> tuple[str, bool] | None:
-    """Return the text that an event adds to candidate `index`, and whether it is a thought.
+def piece_of(
+    data: bytes, index: object, *, has_id: bool
+) -> tuple[str, bool, UsagePiece | None] | None:
+    """Return the text that an event adds to candidate `index`, whether it is a thought, the counts.
 
-    None if the event may say anything else.
+    None if the event may say anything else, as the id of a response that has none so far.
     """
     event = _decode(data)
     if event is None or len(event.candidates) != 1 or event.error:
         return None
-    if event.usageMetadata or event.usage_metadata:
+    usage = event.usageMetadata
+    has_other_usage = event.usage_metadata or (usage is not None and _has_other_names(usage))
+    if has_other_usage or (not has_id and (event.responseId or event.response_id)):
         return None
     candidate = event.candidates[0]
     parts = candidate.content.parts
@@ -91,7 +108,15 @@ def piece_of(data: bytes, index: object) -> tuple[str, bool] | None:
         return None
     if part.thoughtSignature or part.thought_signature:
         return None
-    return (part.text, bool(part.thought)) if candidate.index == index else None
+    return (part.text, bool(part.thought), usage) if candidate.index == index else None
+
+
+def _has_other_names(usage: UsagePiece) -> bool:
+    return (
+        usage.prompt_token_count is not None
+        or usage.candidates_token_count is not None
+        or usage.thoughts_token_count is not None
+    )
 
 
 def unwrapped(event: Json) -> Json:

@@ -65,14 +65,16 @@ class _Reader(EventReader):
         self.is_known = False
 
     def _take(self, frame: Frame) -> None:
-        # The id of the response decides about generated ids, so events before it are read in full.
         turn = self.turn
-        piece = piece_of(frame.data, self._candidate) if turn.seed else None
+        piece = piece_of(frame.data, self._candidate, has_id=bool(turn.seed))
         if piece is None:
             super()._take(frame)
             return
-        text, is_thought = piece
+        text, is_thought, usage = piece
         self._stopped = False
+        if usage is not None:
+            spent = _total(usage.candidatesTokenCount, usage.thoughtsTokenCount)
+            turn.usage(usage.promptTokenCount, spent)
         turn.out.append(ReasoningDelta(text) if is_thought else TextDelta(text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:

@@ -184,13 +184,11 @@ class Assembly:
     def usage(self, input_tokens: object = None, output_tokens: object = None) -> None:
         """Take counts of tokens; what is not a number keeps the count before."""
         known = self._usage
-        total = Usage(
-            input_tokens if type(input_tokens) is int else known.input_tokens,
-            output_tokens if type(output_tokens) is int else known.output_tokens,
-        )
-        if total != known:
-            self._usage = total
-            self.out.append(UsageDelta(total))
+        read = input_tokens if type(input_tokens) is int else known.input_tokens
+        written = output_tokens if type(output_tokens) is int else known.output_tokens
+        if read != known.input_tokens or written != known.output_tokens:
+            self._usage = Usage(read, written)
+            self.out.append(UsageDelta(self._usage))
 
     def count(self, usage: object, input_name: str, output_name: str) -> None:
         """Take the counts of an object that has them under these names."""

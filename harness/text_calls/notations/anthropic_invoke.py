@@ -7,10 +7,10 @@
     </function_calls>
 
 with and without a namespace on each tag, `antml:` or Muse Glimmer's `atem:`; the outer tag is
-often missing. Strings are unchanged, everything else as JSON; the type comes from the schema.
-Prose that mentions a tag is text. Source: Anthropic's guide to tool use of the time before the API
-had tools, and the chat template of Muse Glimmer; quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE,
-TEXT-ORPHAN-CLOSER.
+often missing, and dots calls it `dots_function_call`. Strings are unchanged, everything else as
+JSON; the type comes from the schema. Prose that mentions a tag is text. Source: Anthropic's guide
+to tool use of the time before the API had tools, the chat template of Muse Glimmer, and vLLM's
+parser for dots; quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,16 @@ from harness.text_calls.tag_blocks import (
 )
 
 _PREFIXES: Final = ("", "antml:", "atem:")
-_BLOCKS: Final = tuple(f"<{prefix}function_calls>" for prefix in _PREFIXES)
+_DOTS: Final = "dots_function_call"
+_BLOCKS: Final = (*(f"<{prefix}function_calls>" for prefix in _PREFIXES), f"<{_DOTS}>")
 _CALLS: Final = tuple(f"<{prefix}invoke name=" for prefix in _PREFIXES)
-_CLOSERS: Final = tuple(
-    f"</{prefix}{word}>"
-    for prefix in _PREFIXES
-    for word in ("function_calls", "invoke", "parameter")
+_CLOSERS: Final = (
+    *(
+        f"</{prefix}{word}>"
+        for prefix in _PREFIXES
+        for word in ("function_calls", "invoke", "parameter")
+    ),
+    f"</{_DOTS}>",
 )
 _IN_BLOCK: Final = tuple(
     Head(SPACE, *literal(f"<{prefix}invoke"), r"\s", commits=1) for prefix in _PREFIXES
@@ -41,7 +45,9 @@ _IN_BLOCK: Final = tuple(
 class AnthropicInvoke(TagDialect):
     """See the module."""
 
-    grammar = invoke_grammar(r"<(?:a(?:ntml|tem):)?", r"</(?:a(?:ntml|tem):)?", "function_calls")
+    grammar = invoke_grammar(
+        r"<(?:a(?:ntml|tem):)?", r"</(?:a(?:ntml|tem):)?", rf"(?:function_calls|{_DOTS})"
+    )
     title = "invoke and parameter tags (Claude's markup)"
     line_ends = 2
     openers = (*_BLOCKS, *_CALLS)

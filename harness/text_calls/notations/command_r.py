@@ -23,7 +23,7 @@ from harness.text_calls.json_calls import read_json_calls
 from harness.text_calls.json_end import JsonEnd
 
 _FENCE: Final = "```"
-_IN_LIST: Final = (SPACE, r"\[", SPACE, r"\{", SPACE, *literal('"tool_name"'))
+_LIST: Final = (SPACE, *literal("```json"), SPACE, r"\[", SPACE)
 _NO_TOOLS: Final = ("directly-answer", "directly_answer")
 
 
@@ -32,7 +32,12 @@ class CommandR(TextDialect):
 
     title = "A line Action: and a list in a code block (Cohere Command R)"
     openers = ("Action:",)
-    heads: ClassVar = {openers[0]: (Head(SPACE, *literal("```json"), *_IN_LIST, commits=12),)}
+    heads: ClassVar = {
+        openers[0]: (
+            Head(*_LIST, r"\{", SPACE, *literal('"tool_name"'), commits=12),
+            Head(*_LIST, r"\]"),
+        )
+    }
     begins_line = True
     line_ends = 1
     explicit = False
@@ -45,8 +50,10 @@ class CommandR(TextDialect):
         return JsonEnd(closers=("\n```", *self.noise))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Every object of the list, unless none is an offered tool."""
+        """Every object of the list, unless none is an offered tool; an empty list has none."""
         body = block.raw.partition("json")[2].strip()
+        if body.startswith("[") and not body.strip("[]`\r\n\t "):
+            return ()
         found = read_json_calls(body, block.offered)
         if found is None:
             return None

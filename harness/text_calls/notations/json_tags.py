@@ -6,6 +6,7 @@ r"""JSON in tags of other names than Hermes', and Apertus' objects whose key is 
     <function_call> {...}                                            Granite 20B functions
     [unused11][{...}][unused12]                                      openPangu
     function call<|role_sep|>\n{...}<|message_sep|>                  GigaChat 3
+    <|function_call|>{...}<|message_sep|>                            GigaChat 3.1
     <|im_start|>assistant -> tool/function_call\n[{...}]<|im_end|>   HyperCLOVA X SEED
     <|tools_prefix|>[{NAME: {...}}]<|tools_suffix|>                  Apertus
 
@@ -13,28 +14,36 @@ Source: the chat templates of these models, most of them in `models/templates` o
 `examples` of vLLM.
 """
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.dialect import RawBlock, WrittenCall
-from harness.text_calls.json_calls import iter_values, read_items, read_pairs
+from harness.text_calls.json_calls import iter_values, read_arguments, read_items, read_pairs
 from harness.text_calls.notations.marked_json import LIST, OBJECT, MarkedJson
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
 _TOOLS: Final = "<tools>"
+_GRANITE: Final = "<function_call>"
 # Opening marker -> its closing marker; "" if the end of the message closes it.
 _CLOSERS: Final = {
     "<TOOLCALL>": "</TOOLCALL>",
     "<toolcall>": "</toolcall>",
     "<longcat_tool_call>": "</longcat_tool_call>",
     _TOOLS: "</tools>",
-    "<function_call>": "</function_call>",
+    _GRANITE: "</function_call>",
     "[unused11]": "[unused12]",
     "function call<|role_sep|>": "",
+    "<|function_call|>": "",
     "<|im_start|>assistant -> tool/function_call": "",
+    " -> tool/function_call": "",
     "-> tool/function_call": "",
 }
+# A broken call in the tag in which prompts describe tools, if it is of an offered one.
+_CALL: Final = re.compile(r'\s*\[?\s*\{\s*"name"\s*:\s*"([^"\\]{1,128})"\s*,\s*"arguments"\s*:')
+# What Granite's prompt asks for if no tool is to be called.
+_NO_TOOL: Final = "no_function"
 
 
 class JsonTags(MarkedJson):
@@ -48,14 +57,27 @@ class JsonTags(MarkedJson):
     trailers = tuple(filter(None, _CLOSERS.values()))
     orphans = tuple(it for it in trailers if it != _CLOSERS[_TOOLS])
     mentioned = (_TOOLS,)
-    noise = ("<SPECIAL_12>", "<|message_sep|>", "<|im_end|>", "<|stop|>")
+    on_new_lines = ("<SPECIAL_12>",)
+    noise = (
+        *on_new_lines,
+        "<|message_sep|>",
+        "<|im_start|>assistant\n",
+        "<|im_end|>",
+        "<|endofturn|>",
+        "<|stop|>",
+        "[unused10]",
+    )
     markers = (*openers, *orphans, *noise)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
         """Every object is a call; the tag in which prompts describe tools is text without one."""
-        found = super().calls(block)
-        broken = not found or any(it.error for it in found)
-        return None if block.opener == _TOOLS and broken else found
+        found = super().calls(block) or ()
+        if block.opener == _TOOLS and (not found or any(it.error for it in found)):
+            call = _CALL.match(block.raw)
+            return found if call and call[1] in block.offered else None
+        if block.opener == _GRANITE and _NO_TOOL not in block.offered:
+            return tuple(call for call in found if call.name != _NO_TOOL)
+        return found
 
 
 class Apertus(MarkedJson):
@@ -89,4 +111,4 @@ def _members(item: str) -> tuple[WrittenCall, ...]:
     found = read_pairs(item)
     if not found:
         return (WrittenCall(error="it is not an object whose key is the name of a tool"),)
-    return tuple(WrittenCall(name, arguments) for name, arguments in found)
+    return tuple(WrittenCall(name, read_arguments(arguments)) for name, arguments in found)

@@ -42,6 +42,7 @@ _FENCED = Head(
     SPACE, *literal("```"), r"\w{0,10}+", r"\n", SPACE, NAME, r"[ \t]*+", r"\(", commits=1
 )
 _OBJECT = Head(SPACE, r"\{")
+_EMPTY = Head(SPACE, r"\[", SPACE, r"\]")
 _FENCE = re.compile(r"```\w{0,10}+\n(.*?)\s*(?:```)?\Z", re.DOTALL)
 _JSON = re.compile(r"\[?\s*\{")
 _NAME = re.compile(r"\s*+([^\W\d][\w.\-]*+|)[ \t]*+(.?)", re.DOTALL)
@@ -87,9 +88,15 @@ class TaggedPythonic(TextDialect):
     title = "Python calls in tags or tokens (Llama 4, Olmo 3, LFM2)"
     openers = tuple(_CLOSERS)
     heads: ClassVar = {
-        openers[0]: (_PYTHON, _OBJECT, Head(SPACE, r"\[", SPACE, r"\]")),
+        openers[0]: (_PYTHON, _OBJECT, _EMPTY),
         openers[1]: (_PYTHON,),
-        openers[2]: (_PYTHON, _OBJECT, Head(SPACE, r"\[", SPACE, r"\{", commits=2), _FENCED),
+        openers[2]: (
+            _PYTHON,
+            _OBJECT,
+            _EMPTY,
+            Head(SPACE, r"\[", SPACE, r"\{", commits=2),
+            _FENCED,
+        ),
     }
     orphans = (_CLOSERS[openers[0]], _CLOSERS[openers[2]])
     noise = ("<|eom|>", "<|eot|>")

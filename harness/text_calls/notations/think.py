@@ -3,8 +3,8 @@
 Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
 TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, because prose may
 speak of it; a special token counts anywhere, but not with a space after it. Source: chat
-templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral and
-MiniMax-M3.
+templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral, MiniMax-M3,
+openPangu and HyperCLOVA X.
 """
 
 from typing import Final
@@ -30,6 +30,8 @@ _CLOSERS: Final = {
     "<|open|>think<|sep|>": "<|close|>think<|sep|>",
     "<|thought_start|>": "<|thought_end|>",
     "<|inner_prefix|>": "<|inner_suffix|>",
+    "[unused16]": "[unused17]",
+    "<|im_start|>assistant/think": "<|im_end|>",
 }
 # Special tokens, which begin reasoning within a line too.
 TOKENS: Final = frozenset(
@@ -38,6 +40,7 @@ TOKENS: Final = frozenset(
         "\u25c1think\u25b7",
         "<|open|>think<|sep|>",
         "<|inner_prefix|>",
+        "[unused16]",
     )
 )
 # Tokens that end a turn or begin the next one in the templates of many models, whose servers
@@ -63,8 +66,13 @@ class Think(TextDialect):
     title = "Reasoning in think tags"
     openers = tuple(_CLOSERS)
     begins_line = True
-    closers = tuple(_CLOSERS.values())
-    tag_closers = tuple(closer for opener, closer in _CLOSERS.items() if opener not in TOKENS)
+    # An end token that closes reasoning closes an answer as well.
+    closers = tuple(it for it in _CLOSERS.values() if it not in _ENDS)
+    tag_closers = tuple(
+        closer
+        for opener, closer in _CLOSERS.items()
+        if opener not in TOKENS and closer not in _ENDS
+    )
     noise = _ENDS
     markers = (*openers, *closers, *noise)
     line_ends = 2

@@ -50,7 +50,7 @@ _MARKER: Final = re.compile(
             # A template's special token: <|python_tag|>, DeepSeek's and DSML's wide bars, Gemma's
             rf"</?[{_BARS}]",
             r"[\w\"'>\]][|]>",
-            "[\u25c1\u25b7\u2581]|<unused\\d|\\]<\\]|\\[>\\[",
+            "[\u25c1\u25b7\u2581\u273f]|[<[]unused\\d|\\]<\\]|\\[>\\[",
             r"\[/?(?:TOOL_CALLS?|TOOL_REQUEST|END_TOOL_REQUEST|ARGS|CALL_ID)\b",
             r"\bto=functions\b|\bfunctions\.\w|\bfunctools\[|```tool_",
             # The labels of ReAct, each at the start of a line
