@@ -132,7 +132,11 @@ def chosen_end(choose: Callable[[str], Ending]) -> SequenceEnd:
 
 SPACE: Final = r"\s*+"
 # A name of a tool in a tag; what no name holds keeps prose and JSON out.
-NAME: Final = r"""(?P<name>[^\s<>"'{}\[\]()=,;|]{1,128}+)"""
+_NAME: Final = r"""[^\s<>"'{}\[\]()=,;|]{1,128}+"""
+NAME: Final = f"(?P<name>{_NAME})"
+# A quotation mark next to a name. With it, the name is that of no tool.
+MARK: Final = r"[\"']?+"
+MARKED_NAME: Final = f"(?P<name>{MARK}{_NAME}{MARK})"
 
 
 def literal(text: str) -> tuple[str, ...]:

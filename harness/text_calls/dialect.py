@@ -216,6 +216,10 @@ class TextDialect(ABC):
         `error`.
         """
 
+    def ends_value(self, _marker: str) -> bool:
+        """Whether an orphan ends a value that has no quotes or escapes, and not only a call."""
+        return False
+
     def shown(self, block: RawBlock) -> tuple[bool, str]:
         """Return what a block means in which `calls` found none: is it reasoning, text."""
         return False, block.text

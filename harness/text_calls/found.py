@@ -66,11 +66,12 @@ def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None
     """Note a closing marker without a call, or one that may close a call found earlier.
 
     The last value of that call may contain all that follows it, so the calls after it cannot be
-    used either.
+    used either. The end of a value may close the first call, that of a call only the last one.
     """
-    own = next((it for it in reversed(found) if _may_end_with(it, marker)), None)
-    if own is not None:
-        for each in found[found.index(own) :]:
+    own = [index for index, it in enumerate(found) if _may_end_with(it, marker)]
+    if own:
+        first = own[0 if dialect.ends_value(marker) else -1]
+        for each in found[first:]:
             call = each.call
             each.call = WrittenCall(call.name, call.arguments, call.id, call.error or _AMBIGUOUS)
     elif not found or found[-1].call.error != _LEFTOVER:

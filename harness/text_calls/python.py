@@ -86,7 +86,8 @@ def read_python_literal(text: str) -> str | None:
         value, end = _value(text, 0)
     except _WrongError:
         return None
-    return value if end == len(text) else None
+    # A comma after it makes it a tuple.
+    return value if end == len(text) and not text.endswith(",") else None
 
 
 def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:

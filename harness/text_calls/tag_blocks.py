@@ -200,6 +200,8 @@ class TagBlockEnd(Ending):
     def _after_call(self, kind: str, start: int, end: int) -> int:
         if kind in (BLOCK, END_BLOCK):
             return self._outside(kind, start, end)
+        # Both closing tags were there, so that another call is one, whatever the value quotes.
+        self._quotes = self._quotes and kind != CALL
         return self._after_open(kind, start, end)
 
     def _after_open(self, kind: str, start: int, end: int) -> int:
@@ -242,6 +244,11 @@ class TagDialect(TextDialect):
     def ending(self, opener: str) -> Ending:
         """The closing tag that can be one."""
         return TagBlockEnd(self.grammar, opener)
+
+    def ends_value(self, marker: str) -> bool:
+        """Whether it is the closing tag of a value."""
+        tag = self.grammar.tags.fullmatch(marker)
+        return tag is not None and tag.lastgroup == END_PARAMETER
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
         """Each call tag is a call."""

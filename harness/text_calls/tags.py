@@ -50,6 +50,9 @@ _OPENING: Final = re.compile(r"<(?:tool_call>|function|[\w:]{0,16}invoke)")
 STRAY: Final = "there is text between the tags of the call"
 NEVER_CLOSED: Final = "the markup of the call is not complete"
 EMPTY: Final = "the markup holds no call"
+_SEVERAL_ENDS: Final = (
+    "a value contains closing tags: the call before it may be a part of the same value"
+)
 _BROKEN_CDATA: Final = "there is text next to a CDATA section, or it holds its own end"
 _TWO_WAYS: Final = (
     "its markup can be read in two ways: a closing tag is missing, or a value holds an opening tag"
@@ -66,14 +69,16 @@ class Grammar(msgspec.Struct, frozen=True):
         span: the most characters that a tag, with what it looks at, can have.
         newlines: one line end on each side of a value belongs to its tags.
         escaped: names and keys have the escapes of XML.
-        cdata: values have them too, or are CDATA sections, in which a tag is text. What is not a
-            string may be printed as Python does.
+        printed: values that are not strings may be printed as Python does.
+        cdata: values have the escapes too, or are CDATA sections, in which a tag is text. What is
+            not a string may be printed as Python does.
     """
 
     tags: re.Pattern[str]
     span: int
     newlines: bool = False
     escaped: bool = False
+    printed: bool = False
     cdata: bool = False
 
 
@@ -99,6 +104,8 @@ class _ReadCall(msgspec.Struct, frozen=True):
         unclosed: parameters whose opening tag ended the value before.
         mixed: a value whose closing tag is missing holds one, so text may be between tags, or
             quotes a call, whose closing tag may be the one that ends it.
+        closes: a value contains the closing tags of a value and of a call, outside of any call that
+            it quotes; so the value may have begun in an earlier call.
         error: why the markup could not be read up to the end of the call.
     """
 
@@ -106,6 +113,7 @@ class _ReadCall(msgspec.Struct, frozen=True):
     parameters: tuple[tuple[str, Value], ...] = ()
     unclosed: frozenset[str] = frozenset()
     mixed: bool = False
+    closes: bool = False
     error: str = ""
 
 
@@ -180,6 +188,7 @@ class _Reader:
         self._wrapped = bool(tags) and tags[0].kind == BLOCK and tags[0].leads
         self._at = int(self._wrapped)
         self._joined = 0
+        self._closes = False
 
     def read(self) -> tuple[_ReadCall, ...]:
         """Return the calls in order; the last has an error where reading stopped at it."""
@@ -188,6 +197,8 @@ class _Reader:
             calls.append(self._call(tag))
             if calls[-1].error:
                 return tuple(calls)
+        if any(call.closes for call in calls[1:]):
+            return tuple(_ReadCall(call.name, error=_SEVERAL_ENDS) for call in calls)
         error = self._rest() if self._tags else EMPTY
         if error:
             calls.append(_ReadCall(error=error))
@@ -212,12 +223,14 @@ class _Reader:
     def _call(self, call: _Tag) -> _ReadCall:
         parameters: list[tuple[str, Value]] = []
         unclosed: list[str] = []
-        mixed = False
+        mixed = self._closes = False
         while (tag := self._next(PARAMETER, END_CALL)) is not None:
             if tag.kind == END_CALL:
                 if not self._ends(self._at - 1):
                     return _ReadCall(call.name, error=STRAY)
-                return _ReadCall(call.name, tuple(parameters), frozenset(unclosed), mixed)
+                return _ReadCall(
+                    call.name, tuple(parameters), frozenset(unclosed), mixed, self._closes
+                )
             first = self._at
             end = self._end_of_value()
             if end is None:
@@ -250,6 +263,8 @@ class _Reader:
                 self._at = index
                 self._joined = index
                 return tag
+            elif tag.kind == END_CALL and tag.leads and index > self._at:
+                self._closes = self._closes or self._tags[index - 1].kind == END_PARAMETER
         return None
 
     def _ends_value(self, index: int, tag: _Tag) -> bool:
@@ -287,7 +302,7 @@ class _Reader:
             text = text.removeprefix(line_end).removesuffix(line_end)
         if tag.typed:
             return Exactly(text) if tag.typed in _STRINGS else Json(text)
-        return text
+        return Printed(text) if self._grammar.printed else text
 
 
 def without_cdata(text: str) -> str:

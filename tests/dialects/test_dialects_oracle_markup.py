@@ -16,6 +16,8 @@ from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.text_calls import MARKERS, TEXT_DIALECTS, WrittenCall
+from harness.text_calls.dialect import BlockStart, Offered
+from harness.text_calls.notations.think import THINK
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
     DONE,
@@ -208,6 +210,18 @@ def test_every_marker_is_detected(marker: str) -> None:
     places = (f"a {marker} b", f"a\n{marker} b", f"{{{marker} b}}")
     readings = [oracle_reading(said(text)) for text in places]
     assert not all(reading.knows("text") and not reading.alternatives for reading in readings)
+
+
+@pytest.mark.parametrize("opener", THINK.openers)
+def test_text_after_each_mark_of_reasoning_may_be_reasoning(opener: str) -> None:
+    reading = oracle_reading(
+        said(f"{opener}Hm.{THINK.section(_start(opener)).closers[0]}\nIt rains.")
+    )
+    assert not reading.knows("text") or reading.alternatives
+
+
+def _start(opener: str) -> BlockStart:
+    return BlockStart(opener, "Hm.", Offered(), final=True)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=20))

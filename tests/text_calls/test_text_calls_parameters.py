@@ -226,3 +226,23 @@ def test_a_schema_without_end_and_one_of_great_depth() -> None:
     for _ in range(5000):
         value = Elements((("a", value),))
     assert type_parameters([("a", value)], {}).error
+
+
+@given(JSON, SCHEMAS)
+def test_a_value_that_python_printed_is_read_as_its_json(value: Any, schema: Any) -> None:  # noqa: ANN401 - any JSON
+    """Printed lists and dicts mean the same as their JSON; all other text is read as before."""
+    printed, written = repr(value), json.dumps(value)
+    if isinstance(value, list | dict):
+        schema = {"type": ["array", "object"]}
+        assert json.loads(one(Printed(printed), schema)) == value
+        assert json.loads(one(Printed(written), schema)) == value
+    else:
+        assert one(Printed(printed), schema) == one(printed, schema)
+
+
+@pytest.mark.parametrize(
+    "text", ["('a', 'b')", "['a'],", "['a', len('b')]", "['a'", "[a]", "{'a'}", "['a'] + ['b']"]
+)
+def test_what_python_prints_for_no_json_value_is_an_error(text: str) -> None:
+    assert not one(Printed(text), {"type": ["array", "object"]})
+    assert json.loads(one(Printed(text), STRING)) == text

@@ -106,6 +106,36 @@ def test_a_call_cut_short_is_never_run(name: str, data: st.DataObject) -> None:
     assert all(json.loads(call.arguments) == json.loads(value) for call in turn.tool_calls)
 
 
+# What begins a call of each dialect whose closing tags a value may contain.
+OPENERS = {
+    "qwen-xml": "<function=",
+    "glm": "<tool_call>",
+    "minimax": "<invoke",
+    "anthropic-invoke": "<invoke",
+    "dsml": "<｜DSML｜invoke",
+    "longcat": "<longcat_tool_call>",
+    "hunyuan": "<tool_call>",
+}
+
+
+@pytest.mark.parametrize("outer", [False, True], ids=["call", "outer-tag"])
+@pytest.mark.parametrize("name", OPENERS)
+def test_nothing_is_executed_if_closing_tags_and_a_call_may_be_a_value(
+    name: str,
+    outer: bool,  # noqa: FBT001 - drawn from two
+) -> None:
+    """It is one value, or two calls of which the second has an odd value."""
+    text = TEXT_DIALECTS[name].write([WrittenCall("f", '{"city": "@"}')])
+    before, after = text.split("@")
+    closer = CLOSERS[name][-1 if outer else 1]
+    closing = after[: after.index(closer) + len(closer)]
+    start = 0 if outer else text.index(OPENERS[name])
+    quoted = text[start : text.index(closer) + len(closer)].replace("@", "Oslo")
+    turn = read(f"{before}b{closing}{quoted} as{after}", [name], 7)
+    assert not turn.tool_calls
+    assert turn.parse_errors
+
+
 @given(HOSTILE, SIZES)
 def test_hostile_text_is_read_the_same_however_it_is_cut(text: str, size: int) -> None:
     whole = read(text, NAMES, len(text) or 1, policy=without_examples)

@@ -17,12 +17,14 @@ quirks TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED, TEXT-DIALECT
 import re
 from typing import ClassVar, Final
 
-from harness.text_calls.boundaries import NAME, SPACE, Head, literal
-from harness.text_calls.dialect import WrittenCall
-from harness.text_calls.tag_blocks import TagDialect
-from harness.text_calls.tags import Grammar, written_members
+import msgspec
 
-# Seed-OSS has a prefix in its outer tag, and no line ends next to a value.
+from harness.text_calls.boundaries import MARK, NAME, SPACE, Head, literal
+from harness.text_calls.dialect import BlockStart, RawBlock, WrittenCall
+from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tags import Grammar, read_tagged_calls, written_members
+
+# Seed-OSS has a prefix in its outer tag, no line ends next to a value, and Python's lists.
 _BLOCK: Final = "<tool_call>"
 _SEED: Final = "<seed:tool_call>"
 _CALL: Final = "<function="
@@ -37,25 +39,43 @@ _TAGS: Final = re.compile(
     r"|(?P<parameter><parameter=(?P<mark>[\"']?)(?![\s\"'])(?P<key>[^<>\n]{1,256})(?<![\s\"'])"
     r"(?P=mark)>)|(?P<end_parameter></parameter>)"
 )
-_NAMED: Final = (NAME, ">", SPACE)
-_IN_BLOCK: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
-_PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=3)
+_GRAMMAR: Final = Grammar(_TAGS, span=300, newlines=True)
+_SEED_GRAMMAR: Final = msgspec.structs.replace(_GRAMMAR, printed=True)
+_NAMED: Final = (MARK, NAME, MARK, ">", SPACE)
+# Of Hermes' tags with a marked name, `tagged-json` reports all of the text.
+_IN_BLOCK: Final = Head(SPACE, *literal(_CALL), NAME, ">", SPACE, r"[^{\s]", commits=1)
+_IN_SEED: Final = Head(SPACE, *literal(_CALL), *_NAMED, r"[^{\s]", commits=1)
+_PARAMETER: Final = Head(*_NAMED, *literal("<parameter="), commits=len(_NAMED))
 _NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 
 
 class QwenXml(TagDialect):
     """See the module."""
 
-    grammar = Grammar(_TAGS, span=300, newlines=True)
+    grammar = _GRAMMAR
     title = "Function and parameter tags (Qwen3-Coder)"
     line_ends = 2
     openers = (_BLOCK, _SEED, _CALL)
-    heads: ClassVar = {_BLOCK: (_IN_BLOCK,), _SEED: (_IN_BLOCK,), _CALL: (_PARAMETER, _NOTHING)}
+    heads: ClassVar = {
+        _BLOCK: (_IN_BLOCK,),
+        _SEED: (_IN_SEED, Head(SPACE, *literal(_CLOSERS[-1]))),
+        _CALL: (_PARAMETER, _NOTHING),
+    }
+    empty: ClassVar = {_SEED: _CLOSERS[-1]}
     trailers = ("</tool_call>", "</seed:tool_call>")
     untyped_end = True
     orphans = _CLOSERS
     noise = ("<seed:eos>",)
     markers = (*openers, "<parameter=", *_CLOSERS, *noise)
+
+    def amid_line(self, start: BlockStart) -> bool | None:
+        """Tags with nothing in them are words about the tags within a line."""
+        return self.section(start) is None
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
+        """Each function tag is a call."""
+        grammar = _SEED_GRAMMAR if block.opener == _SEED else self.grammar
+        return read_tagged_calls(grammar, block.text, block.offered)
 
     def write_call(self, call: WrittenCall) -> str:
         """One outer tag, as the chat template renders it."""

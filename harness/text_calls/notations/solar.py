@@ -2,19 +2,21 @@
 
 Solar Open: one section of calls, each with its id before its name. Reasoning is a section that
 `<|think|>` begins, and the answer follows `<|content|>`; both end with `<|end|>`, and
-`<|begin|>assistant` is before all but the first. Source: the chat template of Solar-Open-100B.
+`<|begin|>assistant` is before all but the first. What an answer quotes is text. Source: the chat
+template of Solar-Open-100B.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
 from harness.text_calls.dialect import BlockStart, Offered, Section, WrittenCall
-from harness.text_calls.tokens import TokenCalls
+from harness.text_calls.tokens import TokenCalls, after_fence
 
 _THINK: Final = "<|think|>"
 _ARGUMENTS: Final = "<|tool_call:args|>"
 _NAME: Final = "<|tool_call:name|>"
 _NEXT: Final = "<|begin|>assistant"
+_ANSWER: Final = "<|content|>"
 
 
 class Solar(TokenCalls):
@@ -27,20 +29,33 @@ class Solar(TokenCalls):
     call_ends = ("<|tool_call:end|>",)
     section_ends = ("<|calls|>", "<|flush|>")
     ends = ("<|end|>",)
-    openers = (*section_begins, *call_begins, _THINK)
-    trailers = orphans = call_ends
-    noise = (*section_ends, _NEXT, "<|content|>")
+    openers = (*section_begins, *call_begins, _THINK, _ANSWER)
+    trailers = (*call_ends, *after_fence(call_ends))
+    orphans = call_ends
+    noise = (*section_ends, _NEXT, _ANSWER)
     markers = (*openers, *separators, _ARGUMENTS, *orphans, *noise)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Reasoning begins with its token alone."""
+        """Reasoning begins with its token alone, and an answer with its own, unless a call does."""
+        if start.opener == _ANSWER:
+            return self._is_answer(start)
         return True if start.opener == _THINK else super().starts(start)
 
-    def section(self, start: BlockStart) -> Section | None:
-        """Return the reasoning."""
-        if start.opener != _THINK:
+    def _is_answer(self, start: BlockStart) -> bool | None:
+        head, calls = start.head, self.section_begins[0]
+        if calls.startswith(head) and not start.final:
             return None
-        return Section(reasoning=True, closers=self.ends, ended_by=self.section_begins)
+        return not head.startswith(calls)
+
+    def amid_line(self, start: BlockStart) -> bool | None:
+        """An answer begins right after its token; words about the token do not."""
+        return start.opener != _ANSWER or bool(start.head[:1].strip())
+
+    def section(self, start: BlockStart) -> Section | None:
+        """Return the reasoning, or the answer, which contains no calls."""
+        if start.opener == _ANSWER:
+            return Section(reasoning=False, closers=(*self.ends, "<|flush|>"), opens=())
+        return Section(reasoning=True, closers=self.ends) if start.opener == _THINK else None
 
     def named(self, header: str, body: str, _offered: Offered) -> WrittenCall:
         """The header is the id, and the name precedes the arguments."""

@@ -23,7 +23,7 @@ from harness.turns.deltas import FinishReason
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
 _LABELS: Final = "(?:Action|Tool|Function)(?: Input| Args)?|Thought|Observation|Final Answer"
-_THOUGHTS: Final = "(?:seed:)?(?:think|thinking|thought|reasoning)"
+_THOUGHTS: Final = "(?:seed:|mm:|longcat_)?(?:think|thinking|thought|reasoning)(?::opensource)?"
 _THINKING: Final = re.compile(rf"</?{_THOUGHTS}\b|\[/?THINK\]|\u25c1/?think", re.IGNORECASE)
 _OPENER: Final = rf"(?:<{_THOUGHTS}>|\[THINK\]|\u25c1think\u25b7)"
 _CLOSER: Final = rf"(?:</{_THOUGHTS}>|\[/THINK\]|\u25c1/think\u25b7)"
@@ -74,7 +74,7 @@ _REPLY_KEY: Final = re.compile(rf'"(?:reasoning|content|text|response|result){_Q
 _DECODE: Final = json.JSONDecoder().raw_decode
 # At the start of the reply, or right after its reasoning; perhaps in a code fence.
 _JSON_REPLY: Final = re.compile(
-    r'(?:\A|think(?:ing)?[>\u25b7]|THINK\])\s*(?:(?:```|~~~)[^\n`]*\n\s*)?["{\[]'
+    r'(?:\A|think(?:ing|:opensource)?[>\u25b7]|THINK\])\s*(?:(?:```|~~~)[^\n`]*\n\s*)?["{\[]'
 )
 
 
