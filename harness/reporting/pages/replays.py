@@ -8,81 +8,20 @@ in base64, which has no character that HTML could take for markup.
 import base64
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 import msgspec
 
 from harness.judging.results import Outcome, Result
+from harness.reporting.cells import COLUMNS, Value
 from harness.reporting.report import Report
-from harness.reporting.words import unjudged_fields, worst_first
-
-_Value: TypeAlias = str | int | tuple[str, ...]
+from harness.reporting.words import worst_first
 
 MAX_LISTED: Final = 150
-# Longer titles and names are shown cut: rows are for searching, and the run file has all text.
-_LONGEST: Final = 200
 _CODES: Final = ((0xFF, "B"), (0xFFFF, "H"), (0xFFFFFFFF, "I"))
 _ALIGNED: Final = 4
 
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-
-
-def _success(result: Result) -> str:
-    facts = result.conversation
-    if facts is not None:
-        return "yes" if facts.success else "no"
-    if not result.turns:
-        return ""
-    return "yes" if all(turn.success for turn in result.turns) else "no"
-
-
-def _failed_turns(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield blame and reason of each turn or conversation without success."""
-    facts = (result.conversation,) if result.conversation is not None else result.turns
-    yield from ((each.blame, _cut(each.why)) for each in facts if not each.success)
-
-
-# The names are the fields of the filter, which docs/reference/report.md documents. Most of them
-# are attributes of a result.
-_NAMES: Final = (
-    *("scenario", "normalizer", "outcome", "blame", "title", "cassette", "provider", "model"),
-    *(
-        "prompt",
-        "dialect",
-        "text",
-        "origin",
-        "kind",
-        "success",
-        "quirk",
-        "rule",
-        "unjudged",
-        "cause",
-    ),
-    "replays",
-)
-_COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
-    **{name: attrgetter(name) for name in _NAMES},
-    "outcome": lambda each: each.outcome.value,
-    "title": lambda each: _cut(each.title),
-    "provider": lambda each: _cut(each.provider),
-    "model": lambda each: _cut(each.model),
-    "prompt": lambda each: _cut(each.prompt),
-    "cause": lambda each: _cut(each.cause),
-    "text": attrgetter("text_dialect"),
-    "success": _success,
-    "failed": lambda each: tuple(sorted({blame for blame, _ in _failed_turns(each) if blame})),
-    "parse_error": lambda each: tuple(
-        sorted({turn.parse_error_blame for turn in each.turns if turn.parse_errors})
-    ),
-    "why": lambda each: tuple(sorted({why for _, why in _failed_turns(each)})),
-    "quirk": attrgetter("quirks"),
-    "unjudged": unjudged_fields,
-    "rule": lambda each: tuple(sorted({finding.rule for finding in each.reported})),
-}
 
 _BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}
 
@@ -113,7 +52,7 @@ def rows(results: Iterable[Result]) -> str:
     listed = tuple(results)
     heads: list[dict[str, Any]] = []
     codes: list[bytes] = []
-    for name, value in _COLUMNS.items():
+    for name, value in COLUMNS.items():
         head, coded = _column(name, [value(each) for each in listed])
         heads.append(head)
         codes.append(_padded(coded))
@@ -127,7 +66,7 @@ def rows(results: Iterable[Result]) -> str:
     return base64.b64encode(zlib.compress(columns, 9)).decode()
 
 
-def _column(name: str, values: list[_Value]) -> tuple[dict[str, Any], bytes]:
+def _column(name: str, values: list[Value]) -> tuple[dict[str, Any], bytes]:
     different = sorted(set(values), key=_order(name))
     places = {value: place for place, value in enumerate(different)}
     kind = next(kind for most, kind in _CODES if len(different) <= most + 1)
