@@ -85,7 +85,7 @@ class CellIndex:
         if not sets:
             return len(self._results)
         smallest, *others = sorted(sets, key=len)
-        return sum(all(row in each for each in others) for row in smallest)
+        return len(smallest.intersection(*others))
 
     def _rows(self, field: str, value: str | tuple[str, ...]) -> set[int]:
         key = field, value

@@ -89,8 +89,10 @@ def largest(
         for pair, square in squares.items()
         if pair[0] in in_rows and pair[1] in in_columns
     }
+    measured = {row for row, _ in shown}
+    first = [row for row in kept_rows if row in measured]
     found = (
-        _table(shown, kept_rows, _measured_first(shown, kept_rows, kept_columns))
+        _table(shown, first, _measured_first(shown, first, kept_columns))
         if order is None
         else matrix(shown, order)
     )

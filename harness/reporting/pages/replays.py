@@ -9,6 +9,8 @@ import base64
 import zlib
 from array import array
 from collections.abc import Callable, Iterable
+from heapq import nsmallest
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +21,11 @@ from harness.reporting.report import Report
 from harness.reporting.words import worst_first
 
 MAX_LISTED: Final = 150
+# Of a larger run, the page has only the cells that fail or have a turn that failed.
+MAX_ROWS: Final = 250_000
+_ALL_CELLS: Final = (
+    'harness query "SELECT cell, outcome FROM results ORDER BY cell" RUN --format csv'
+)
 _CODES: Final = ((0xFF, "B"), (0xFFFF, "H"), (0xFFFFFFFF, "I"))
 _ALIGNED: Final = 4
 
@@ -27,27 +34,49 @@ _BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}
 
 
 class ReplaysView(msgspec.Struct, frozen=True):
-    """The first cells, worst first, for readers without script; `rows` are all, for the script."""
+    """The first cells, worst first, for readers without script, and the rows for the script.
+
+    Fields:
+        rows: of all cells, or of those that failed.
+        left_out: cells of which the page has no row.
+        command: prints all cells of the run.
+    """
 
     listed: tuple[Result, ...]
     rows: str
     total: int
+    left_out: int = 0
+    command: str = _ALL_CELLS
 
 
 def replays_page(report: Report) -> ReplaysView:
     """Return the rows of the table."""
     results = report.run.results
-    listed = sorted(results, key=worst_first)[:MAX_LISTED]
-    return ReplaysView(tuple(listed), rows(results), len(results))
+    listed = nsmallest(MAX_LISTED, results, key=worst_first)
+    shown = results if len(results) <= MAX_ROWS else _failed(results)
+    return ReplaysView(
+        tuple(listed), rows(shown, len(results)), len(results), len(results) - len(shown)
+    )
 
 
-def rows(results: Iterable[Result]) -> str:
+def _failed(results: Iterable[Result]) -> tuple[Result, ...]:
+    """Return the first `MAX_ROWS` cells that fail or have a turn that failed, in their order."""
+    is_success = COLUMNS["success"]
+    failed = (each for each in results if each.outcome.fails or is_success(each) == "no")
+    return tuple(islice(failed, MAX_ROWS))
+
+
+def rows(results: Iterable[Result], total: int = 0) -> str:
     """Return `results`, in their order, as base64 of deflated columns.
 
     The bytes inside: the length of the head as 4 bytes, little-endian; the head, as JSON
-    `{"count", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each column,
-    `bytes` wide each; head and columns start at multiples of 4. `odd` has the ids of cells
-    that are not SCENARIO/NORMALIZER, by row.
+    `{"count", "total", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each
+    column, `bytes` wide each; head and columns start at multiples of 4. `odd` has the ids of
+    cells that are not SCENARIO/NORMALIZER, by row.
+
+    Args:
+        results: the rows.
+        total: number of cells of the run, if it has more.
     """
     listed = tuple(results)
     heads: list[dict[str, Any]] = []
@@ -61,7 +90,7 @@ def rows(results: Iterable[Result]) -> str:
         for place, each in enumerate(listed)
         if each.cell != f"{each.scenario}/{each.normalizer}"
     }
-    text = msgspec.json.encode({"count": len(listed), "odd": odd, "columns": heads})
+    text = msgspec.json.encode({"count": len(listed), "total": max(total, len(listed)), "odd": odd, "columns": heads})
     columns = b"".join((len(text).to_bytes(4, "little"), _padded(text), *codes))
     return base64.b64encode(zlib.compress(columns, 9)).decode()
 

@@ -58,7 +58,8 @@ const replays = {
     markSorted(this.table, this.table.querySelector(`th[data-column="${column}"]`), way === "down");
     const unknown = terms.map((term) => term.unknown).filter(Boolean);
     const noted = unknown.length ? `; unknown field ${unknown.join(", ")}` : "";
-    this.status.textContent = `${grouped(found.length)} of ${grouped(this.data.count)} cells${noted}`;
+    const listed = this.data.leftOut ? "listed cells" : "cells";
+    this.status.textContent = `${grouped(found.length)} of ${grouped(this.data.count)} ${listed}${noted}`;
     this.showPager(page, pages);
     this.showFacets(terms);
   },

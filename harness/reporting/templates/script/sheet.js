@@ -31,7 +31,7 @@ const sheet = (section, route) => {
   section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
 };
 const missingCell = (data) => (data.leftOut
-  ? "This file has no cell with this name: passing cells are left out of it. "
+  ? "This file has no cell with this name: it leaves out the cells of this large run that did not fail. "
   : "This run has no cell with this name. The link may be of another run. ");
 const findRow = (data, name) => {
   for (let row = 0; row < data.count; row += 1) if (data.cell(row) === name) return row;
