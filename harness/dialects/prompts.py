@@ -17,11 +17,11 @@ from harness.turns.turn import Tool
 UNKNOWN: Final = "unknown"
 NATIVE_TOOLS: Final = "native-tools"
 
-_MOST_CHARS = 100
+_MOST_CHARS = 80
 _HASH_CHARS = 8
 _MOST_TOOLS = 2
 _TOOL_CHARS = 24
-_MOST_WORDS = 5
+_MOST_WORDS = 4
 _WORD_CHARS = 14
 _SEARCHED = 1_000
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
