@@ -61,7 +61,7 @@ def test_everything_that_the_overview_names_is_a_link(visit: Visit) -> None:
     [
         ("outcome:lost_cal normalizer:naive", "No cell has outcome:lost_cal.", "outcome:lost_call"),
         ("modle:qwen-plus", "“modle” is not a field.", "model:"),
-        ("outcome:crash normalizer:reference", "outcome:crash excludes the last", "without it"),
+        ("outcome:crash normalizer:reference", "outcome:crash excludes all 74 that match the rest", "without it"),
         ("zzzz model:glm-4", "No cell has the text “zzzz”", "without zzzz"),
     ],
 )

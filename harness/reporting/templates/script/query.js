@@ -130,7 +130,7 @@ const explainEmpty = (data, terms) => {
     const rest = rowsOf(data, without(term));
     if (!rest.length) return [];
     const others = term.field && !term.not ? [...valueCounts(data, term.field, rest)].sort(([, a], [, b]) => b - a).slice(0, 3) : [];
-    return [[`${term.text} excludes the last ${grouped(rest.length)}:`, [query(without(term)), `without it, ${grouped(rest.length)}`],
+    return [[`${term.text} excludes all ${grouped(rest.length)} that match the rest:`, [query(without(term)), `without it, ${grouped(rest.length)}`],
       ...others.map(([value, count]) => [replaced(term, asTerm(term.field, [value])), `${asTerm(term.field, [value])}, ${grouped(count)}`])]];
   });
 };
