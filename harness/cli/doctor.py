@@ -14,12 +14,13 @@ from harness.emulation.writing import iter_problems
 from harness.judging.scenario_file import find_scenarios
 from harness.project import project
 from harness.reporting.visible import aligned_columns
-from harness.reporting.words import percent, reasons_text
+from harness.reporting.words import reasons_text
 from harness.runs import upkeep
 from harness.runs.client_check import check_client
 from harness.runs.judged import JudgedShare
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
 from harness.runs.project_checks import is_project, project_checks
+from harness.runs.statistics import percent
 from harness.runs.upkeep import BundledData, Check
 
 _SHOWN: Final = 10

@@ -67,6 +67,8 @@ _MEANINGS: Final = {
 
 OUTCOME_WORDS = {each: OutcomeWord(each, *_SIGNS[each], _MEANINGS[each]) for each in Outcome}
 FAILING: Final = tuple(outcome.value for outcome in Outcome if outcome.fails)
+CONFORMING: Final = tuple(outcome.value for outcome in Outcome if outcome.conforms)
+JUDGED: Final = tuple(outcome.value for outcome in Outcome if outcome.judged)
 MEASURED: Final = ("recorded", "imported")
 WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 
@@ -99,11 +101,6 @@ def worst_first(result: Result) -> tuple[int, str]:
 def points(difference: float) -> str:
     """Return a difference of shares in percentage points, with its sign."""
     return f"{difference * 100:+.1f}"
-
-
-def percent(share: float) -> str:
-    """Return a share in [0, 1] as a percentage with one decimal."""
-    return f"{share * 100:.1f} %"
 
 
 def describe_delta(delta: Delta) -> tuple[str, str]:  # noqa: C901, PLR0911 - one return for each kind of the closed union
