@@ -62,7 +62,7 @@ def _block(match: re.Match[str], folder: Path) -> str:
 
 
 def _output(command: str, options: str, folder: Path) -> str:
-    done = subprocess.run(  # noqa: S603 - commands of this repository
+    done = subprocess.run(
         ("/bin/bash", "-euo", "pipefail", "-c", command.replace(".venv/bin/", "")),
         cwd=folder,
         env=_environment(),
