@@ -153,6 +153,7 @@ def texts_with_calls(
 
     The text contains no marker, so that a client that offered `tools` must find exactly these
     calls. If the calls of a dialect must be the entire reply, there is one block and no text.
+    If they must end the reply, no text follows them.
 
     Args:
         text_dialect: such as `tagged-json`.
@@ -168,10 +169,13 @@ def _text_replies(
 ) -> TextReply:
     some = st.lists(_text_calls(tools), min_size=1, max_size=3)
     blocks = draw(st.lists(some, min_size=1, max_size=1 if dialect.whole else most))
-    around = st.just("") if dialect.whole else prose(dialect)
-    words = tuple(_set_apart(draw(around)) for _ in (*blocks, None))
+    nothing = st.just("")
+    before = nothing if dialect.whole else prose(dialect)
+    ends_reply = dialect.whole or set(dialect.openers) <= set(dialect.last)
+    after = nothing if ends_reply else prose(dialect)
+    words = tuple(_set_apart(draw(each)) for each in (before, *(after for _ in blocks)))
     text = "".join(
-        before + dialect.write(block) for before, block in zip(words[:-1], blocks, strict=True)
+        said + dialect.write(block) for said, block in zip(words[:-1], blocks, strict=True)
     )
     return TextReply(text + words[-1], tuple(call for block in blocks for call in block), words)
 
