@@ -23,6 +23,7 @@ from harness.cli.options import (
     dialect_option,
     format_option,
     jobs_option,
+    on_option,
     output_option,
     progress,
     target_options,
@@ -35,9 +36,10 @@ from harness.reporting.text.terminal import tables
 from harness.reporting.visible import marked
 from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
+from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize, with_cells
-from harness.runs.plan import Job
+from harness.runs.plan import Job, roots_of
 from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.questions import Questions
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
@@ -71,7 +73,8 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     f"{', '.join(FILTER_KEYS)}. Default: the filters of the project, if you pass no PATHS.",
 )
 @dialect_option("Parse every cassette as this dialect and skip detection.")
-@jobs_option("chosen by the number of cells")
+@on_option
+@jobs_option("chosen by the number of cells, or on a cluster all of its threads")
 @output_option("Folder for run.jsonl and index.html.", default="reports")
 @click.option("--no-report", is_flag=True, help="Do not write index.html.")
 @accept_option
@@ -85,6 +88,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     cuts: Cuts,
     words: str | None,
     dialect: str | None,
+    on: str,
     jobs: int | None,
     output: Path,
     no_report: bool,
@@ -111,7 +115,9 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     selection = Selection(named, cuts, dialect or "", skipped, found.words)
     header = _header(selection, chosen, len(found.subjects), planned)
     path, started = output / "run.jsonl", monotonic()
-    done = _execute(header, planned, cuts, jobs, path)
+    clients = (header.names_of_normalizers, header.names_of_agents)
+    with open_engine(on, *clients, roots_of(found.subjects)) as engine:
+        done = _execute(header, planned, cuts, jobs, path, engine=engine)
     for each in done.unreadable:
         print_error(each.error)
     if not done.done:  # a run file at `path` is from an earlier run
@@ -173,8 +179,14 @@ def _header(
     )
 
 
-def _execute(
-    header: Header, planned: tuple[Job, ...], cuts: Cuts, jobs: int | None, path: Path
+def _execute(  # noqa: PLR0913 - what runs, how, and where
+    header: Header,
+    planned: tuple[Job, ...],
+    cuts: Cuts,
+    jobs: int | None,
+    path: Path,
+    *,
+    engine: Engine,
 ) -> Progress:
     others = third_party_clients(planned)
     with RunWriter(path) as writer, progress() as show:
@@ -182,11 +194,12 @@ def _execute(
         done = execute(
             planned,
             partial(judge_if_readable, cuts=cuts, lead=header.lead),
-            jobs_in_parallel=_processes(planned, jobs, others),
+            jobs_in_parallel=_processes(planned, jobs, others, engine),
             on_result=writer.add,
             on_progress=show,
             crashed=crash_result,
             apart=lambda job: job.normalizer if job.normalizer in others else "",
+            open_pool=engine.open_pool,
         )
         writer.finish(
             interrupted=done.interrupted, not_run=done.not_run, unreadable=done.unreadable
@@ -194,7 +207,9 @@ def _execute(
     return done
 
 
-def _processes(planned: tuple[Job, ...], jobs: int | None, others: Collection[str]) -> int:
+def _processes(
+    planned: tuple[Job, ...], jobs: int | None, others: Collection[str], engine: Engine
+) -> int:
     """Return the number of worker processes; 0 if they would cost more time than they save.
 
     Third-party code never runs in this process, because it may end the process or block it.
@@ -203,7 +218,10 @@ def _processes(planned: tuple[Job, ...], jobs: int | None, others: Collection[st
         planned: all jobs.
         jobs: as the user asked; None for a number that suits.
         others: the third-party clients.
+        engine: where the processes run.
     """
+    if not engine.is_local:
+        return jobs or engine.threads
     cores = os.cpu_count() or 1
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not others else jobs or max(2, cores)
