@@ -5,6 +5,7 @@ future, so that its results count once.
 """
 
 import importlib
+import socket
 import threading
 import time
 import uuid
@@ -13,6 +14,7 @@ from concurrent.futures import CancelledError, Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -57,6 +59,10 @@ class Cluster(msgspec.Struct, frozen=True):
     needed: Requirements
     threads: int
 
+    def pool(self, processes: int) -> "ClusterPool":
+        """Open a pool of processes on its workers."""
+        return ClusterPool(self, processes)
+
     def has_workers(self) -> bool:
         """Whether at least one worker can be reached."""
         try:
@@ -85,6 +91,7 @@ def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
         ) from None
     address = on.removeprefix(PREFIX)
     try:
+        _greet(on)
         client = distributed.Client(
             f"tcp://{address}", timeout=_CONNECT_SECONDS, set_as_default=False
         )
@@ -92,7 +99,8 @@ def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
         raise UsageError(
             f"expected a Dask scheduler, but none answers: {error}",
             where=on,
-            hint="Check host and port. `dask scheduler --port 8786` starts a scheduler here.",
+            hint="Check host and port: not those of the dashboard. `dask scheduler --port 8786` "
+            "starts a scheduler at dask://127.0.0.1:8786.",
         ) from None
     with client:
         try:
@@ -104,6 +112,20 @@ def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
                 hint=_START.format(address),
             ) from None
         yield Cluster(address, client, needed, sum(client.nthreads().values()) or 1)
+
+
+def _greet(on: str) -> None:
+    """Check that a scheduler answers; it speaks first, and Dask waits without end for others.
+
+    Raises:
+        OSError, ValueError: it does not, or the address is not HOST:PORT.
+    """
+    place = urlsplit(on)
+    if not place.hostname or not place.port:
+        raise ValueError("the address is not HOST:PORT")
+    with socket.create_connection((place.hostname, place.port), _CONNECT_SECONDS) as connection:
+        if not connection.recv(1):
+            raise ConnectionError("the connection was closed")
 
 
 class ClusterPool:

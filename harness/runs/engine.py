@@ -5,7 +5,6 @@ Runs, searches and measurements open their pools here, and do not know which it 
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -13,7 +12,7 @@ import msgspec
 from harness.conversation import discovery as agents
 from harness.errors import UsageError
 from harness.normalizers import discovery as normalizers
-from harness.runs.cluster import PREFIX, ClusterPool, connect
+from harness.runs.cluster import PREFIX, connect
 from harness.runs.declared import declared_agent, declared_normalizer
 from harness.runs.pool import OpenPool, Pool
 from harness.runs.requirements import Requirements, requirements_here
@@ -64,7 +63,7 @@ def open_engine(
         yield LOCAL_ENGINE
     elif on.startswith(PREFIX):
         with connect(on, _requirements(names, agent_names, paths)) as cluster:
-            yield Engine(partial(ClusterPool, cluster), cluster.threads)
+            yield Engine(cluster.pool, cluster.threads)
     else:
         raise UsageError(
             f"expected `local` or `dask://HOST:PORT`, found {on!r}",
