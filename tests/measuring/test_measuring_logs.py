@@ -238,7 +238,9 @@ def test_a_dialect_without_support_is_skipped(tmp_path: Path) -> None:
     log = tmp_path / "a.jsonl"
     log.write_text(json.dumps({**record(1), "dialect": "tgi"}))
     counts = list(
-        measure_parts(parts_of([str(log)]), PartWork(str(tmp_path), {}, "naive"), 1, lambda _: Here())
+        measure_parts(
+            parts_of([str(log)]), PartWork(str(tmp_path), {}, "naive"), 1, lambda _: Here()
+        )
     )
     assert [(each.turns, each.skipped, each.damaged) for each in counts] == [(0, 1, 0)]
     assert counts[0].examples[0].why == "naive does not support tgi"
