@@ -45,7 +45,7 @@ FROM placed WHERE place IN (SELECT place FROM kept)
 """
 _SIGNATURES: Final = """
 SELECT
-    signature, blame, count(*) AS n, list_sort(list_distinct(list(model))),
+    signature, blame, count(*) AS n, list(DISTINCT model ORDER BY model),
     arg_min(why, (file, position)), min((file, position, digest), $samples)
 FROM counted WHERE NOT success
 GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
