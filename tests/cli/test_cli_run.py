@@ -281,9 +281,10 @@ def test_a_cluster_gives_the_same_bytes(harness: Harness, cluster: str) -> None:
         "    return respond(interaction, reads)\n"
     )
     names = (*NAIVE, *REFERENCE, "-n", "ends_on_one:normalize")
+    paths = [f"{DASHSCOPE}/{each}.yaml" for each in ("copied-beside", "split-chunks", "set-memory")]
     made: list[tuple[Left, tuple[bytes, bytes]]] = []
     for options in (("-j", "2"), ("--on", cluster)):
-        left = harness("run", DASHSCOPE, *names, *QUICK, "--format", "json", *options)
+        left = harness("run", *paths, *names, *QUICK, "--format", "json", *options)
         made.append((left, _written()))
     assert made[0][0].code == 1
     assert made[0][0].json["outcomes"]["ends_on_one:normalize"].keys() >= {"crash", "pass"}

@@ -25,7 +25,7 @@ from harness.measuring.rates import Measured, measured
 from harness.measuring.sources import Unread, find_turns, parts_of, read_part
 from harness.runs.batch import Batch, run_batch
 from harness.runs.engine import Engine, open_engine
-from harness.runs.pool import OpenPool, Pool
+from harness.runs.pool import OpenPool
 from harness.runs.worker_process import ProcessEndedError
 from harness.wire.cassette_file import load_cassette
 
@@ -165,13 +165,11 @@ class Here:
         pass
 
 
-def measure_with(
-    folder: Path, log: Path, open_pool: OpenPool, normalizer: str = "", processes: int = 2
-) -> Measured:
+def measure_with(folder: Path, log: Path, open_pool: OpenPool, normalizer: str = "") -> Measured:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "PART_BYTES", 4_000)
         work = PartWork(str(folder), normalizer=normalizer)
-        counts = list(measure_parts(parts_of([str(log)]), work, processes, open_pool))
+        counts = list(measure_parts(parts_of([str(log)]), work, 1, open_pool))
     found = measured(folder)
     assert sum(each.turns for each in counts) == found.turns + found.duplicates
     return found
@@ -209,18 +207,17 @@ def normalize(interaction, reads):
 def test_dask_gives_the_same_numbers(
     tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = write_log(tmp_path / "a.jsonl", 30)
+    log = write_log(tmp_path / "a.jsonl", 20)
     (tmp_path / "ends_sometimes.py").write_text(ENDS_SOMETIMES)
     monkeypatch.chdir(tmp_path)
+    name = "ends_sometimes:normalize"
+    whole = measure_with(tmp_path / "here", log, lambda _: Here(), name)
+    # The client is wrong in two turns, and ends its process in one of them.
+    assert whole.outcomes == {"crash": 2, "parse_error": 5, "pass": 13}
+    assert sum(each.n for each in whole.signatures if each.blame == "normalizer") == 2
     with open_engine(cluster, paths=[str(log)]) as engine:
         assert engine.threads == 2
-        for name, folder in (("", "plain"), ("ends_sometimes:normalize", "judged")):
-            whole = measure_with(tmp_path / folder, log, Pool, name, 1)
-            again = measure_with(tmp_path / f"{folder}-2", log, engine.open_pool, name, 1)
-            assert again == whole
-    # The client is wrong in two turns, and ends its process in one of them.
-    assert whole.outcomes == {"crash": 2, "parse_error": 8, "pass": 20}
-    assert sum(each.n for each in whole.signatures if each.blame == "normalizer") == 2
+        assert measure_with(tmp_path / "there", log, engine.open_pool, name) == whole
 
 
 def test_a_normalizer_of_the_harness_is_judged_as_in_a_run(tmp_path: Path) -> None:
