@@ -384,9 +384,10 @@ class Impatient(Listener):
         super().on_progress(done, total)
 
 
+@on_both_engines
 @pytest.mark.usefixtures("heard")
-def test_workers_stop_between_two_cells() -> None:
-    progress = Impatient().run(a_plan(200, "slower"), 2)
+def test_workers_stop_between_two_cells(listener: Listener) -> None:
+    progress = Impatient(listener.open_pool).run(a_plan(200, "slower"), 2)
     assert progress.interrupted
     assert progress.done <= 3 * MAX_BATCH  # four batches were in flight
 
