@@ -5,8 +5,9 @@
 
 A log of N turns is made of recordings, or of written streams without them, by repetition with other
 ids, each body filled up to about B bytes. It is measured by local processes, and by a Dask cluster
-of as many workers; `--kill` kills a worker of both midway. `same_counts` says whether all numbers
-are equal. Times are printed, never asserted.
+of as many workers; `--kill` kills a worker of both midway: a process that measures, and a worker of
+the cluster with all that it started. `same_counts` says whether all numbers are equal. Times are
+printed, never asserted.
 """
 
 import argparse
@@ -22,16 +23,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
-from harness.measuring.engine import LOCAL, executors, measure_parts
+from harness.measuring.engine import PartWork, measure_parts
 from harness.measuring.rates import Measured, measured
 from harness.measuring.sources import parts_of
 from harness.recording.importing import Labels, import_file
+from harness.runs.engine import LOCAL, open_engine
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.wire.interaction import Interaction
 
@@ -42,7 +44,13 @@ _TOOL: Final = {"type": "function", "function": {"name": "f", "parameters": {"ty
 
 
 class Figures(msgspec.Struct, frozen=True):
-    """What the benchmark prints."""
+    """What the benchmark prints.
+
+    Fields:
+        client_mb, dask_client_mb: peak of the process of the command before it computes rates.
+        worker_mb, dask_worker_mb: peak of the largest process that it or the cluster started.
+        rates_mb: peak of the process of the command at the end.
+    """
 
     turns: int
     bytes: int
@@ -54,6 +62,8 @@ class Figures(msgspec.Struct, frozen=True):
     client_mb: float
     dask_client_mb: float
     worker_mb: float
+    dask_worker_mb: float
+    rates_mb: float
     rates_seconds: float
     same_counts: bool
     killed: bool
@@ -131,30 +141,72 @@ def _started(command: list[str], folder: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, cwd=folder, stdout=quiet, stderr=quiet)  # noqa: S603 - ours
 
 
-def measure_log(log: Path, folder: Path, on: str, workers: int, *, kill: bool) -> float:
-    """Write the rows of a log; return the seconds that it took."""
+def measure_log(
+    log: Path, folder: Path, on: str, workers: int, *, kill: bool
+) -> tuple[float, float]:
+    """Write the rows of a log; return the seconds that it took, and the peak of the workers."""
     folder.mkdir()
-    killer = threading.Timer(3.0, _kill_a_worker)
+    # Dask starts its workers so; those of the harness come from a server that forks them.
+    killer = threading.Timer(3.0, _kill_a_worker, [b"forkserver" if on == LOCAL else b"spawn_main"])
     begin = time.monotonic()
-    with executors(on, workers) as (start, at_once):
-        counts = measure_parts(parts_of([str(log)]), {}, folder, start, at_once)
+    with _Peaks() as peaks, open_engine(on, paths=[str(log)]) as engine:
+        work = PartWork(str(folder))
+        counts = measure_parts(parts_of([str(log)]), work, workers, engine.open_pool)
         for number, _ in enumerate(counts):
             if kill and not number:
                 killer.start()
         seconds = time.monotonic() - begin
     killer.cancel()
-    return seconds
+    return seconds, max(peaks.found.values(), default=0) / 1024
 
 
-def _kill_a_worker() -> None:
-    """Kill the process with the most CPU time of those that measure."""
-    times: dict[int, int] = {}
+def _started_processes() -> Iterator[Path]:
+    """Yield the folder in /proc of each process below this one."""
+    below = {os.getpid()}
+    parents: dict[int, int] = {}
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            command = (path / "cmdline").read_bytes()
-            if b"spawn_main" in command or b"worker" in command:
-                fields = (path / "stat").read_text().rpartition(") ")[2].split()
-                times[int(path.name)] = int(fields[11])  # user time
+            parents[int(path.name)] = int(_fields(path)[1])
+    while more := {each for each, parent in parents.items() if parent in below} - below:
+        below |= more
+    return (Path(f"/proc/{each}") for each in sorted(below - {os.getpid()}))
+
+
+def _fields(process: Path) -> list[str]:
+    return (process / "stat").read_text().rpartition(") ")[2].split()
+
+
+class _Peaks(threading.Thread):
+    """Watches the memory of the processes below this one: `found` has the peak of each in KB."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.found: dict[str, int] = {}
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._ended.set()
+
+    def run(self) -> None:
+        """Look twice a second."""
+        while not self._ended.wait(0.5):
+            for path in _started_processes():
+                with suppress(OSError, IndexError):
+                    peak = (path / "status").read_text().split("VmHWM:")[1].split()[0]
+                    self.found[path.name] = int(peak)
+
+
+def _kill_a_worker(command: bytes) -> None:
+    """Kill the process with the most CPU time of those that measure."""
+    times: dict[int, int] = {}
+    for path in _started_processes():
+        with suppress(OSError):
+            if command in (path / "cmdline").read_bytes():
+                times[int(path.name)] = int(_fields(path)[11])  # user time
     if times:
         os.kill(max(times, key=lambda pid: times[pid]), signal.SIGKILL)
 
@@ -167,14 +219,14 @@ def figures(arguments: argparse.Namespace) -> Figures:
         total = write_log(log, arguments.turns, arguments.bytes, arguments.corpus)
         rows, dask_rows = folder / "rows", folder / "dask-rows"
         options = {"kill": arguments.kill}
-        local = measure_log(log, rows, LOCAL, arguments.workers, **options)
+        local, worker = measure_log(log, rows, LOCAL, arguments.workers, **options)
         client = _peak()
-        workers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        with cluster(arguments.workers) as address:
+            dask, dask_worker = measure_log(log, dask_rows, address, arguments.workers, **options)
+        dask_client = _peak()
         begin = time.monotonic()
         found = measured(rows)
         rates = time.monotonic() - begin
-        with cluster(arguments.workers) as address:
-            dask = measure_log(log, dask_rows, address, arguments.workers, **options)
         same = _counts(found) == _counts(measured(dask_rows))
         return Figures(
             turns=found.turns + found.duplicates,
@@ -185,8 +237,10 @@ def figures(arguments: argparse.Namespace) -> Figures:
             turns_per_second_core=arguments.turns / local / arguments.workers,
             dask_turns_per_second_core=arguments.turns / dask / arguments.workers,
             client_mb=client,
-            dask_client_mb=_peak(),
-            worker_mb=workers,
+            dask_client_mb=dask_client,
+            worker_mb=worker,
+            dask_worker_mb=dask_worker,
+            rates_mb=_peak(),
             rates_seconds=rates,
             same_counts=same and found.turns + found.duplicates == arguments.turns,
             killed=arguments.kill,

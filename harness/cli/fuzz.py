@@ -17,11 +17,12 @@ from harness.cli import (
     EXIT_USAGE,
     print_error,
 )
-from harness.cli.options import format_option, jobs_option, target_options
+from harness.cli.options import format_option, jobs_option, on_option, target_options
 from harness.cli.run_files import require_writable
 from harness.errors import UsageError
 from harness.reporting.visible import marked, plain
-from harness.runs.plan import Subject
+from harness.runs.engine import Engine, open_engine
+from harness.runs.plan import Subject, roots_of
 from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
 from harness.runs.worker import readable_subjects
@@ -72,7 +73,8 @@ Format = Literal["pretty", "json", "jsonl"]
     is_flag=True,
     help=f"Do not read or write {DATABASE}, the folder with earlier findings.",
 )
-@jobs_option("all cores")
+@on_option
+@jobs_option("all cores, or all threads of the cluster")
 @format_option("pretty", "json", "jsonl")
 def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     paths: tuple[Path, ...],
@@ -87,6 +89,7 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
     save: Path | None,
     save_level: Literal["MUST", "SHOULD"],
     no_database: bool,
+    on: str,
     jobs: int | None,
     style: Format,
 ) -> int:
@@ -114,17 +117,18 @@ def fuzz_command(  # noqa: PLR0913 - one parameter for each option
         return EXIT_USAGE if unreadable else EXIT_NOTHING_SELECTED
     from harness.fuzzing import targets  # noqa: PLC0415 - needs hypothesis
 
-    options = targets.FuzzOptions(
-        subjects,
-        _profile(profile, examples, seconds),
-        int.from_bytes(os.urandom(3)) if seed is None else seed,
-        clean,
-        jobs or os.cpu_count() or 1,
-        database,
-        save,
-        save_level,
-    )
-    reports = tuple(_iter_reports(names, agents, options))
+    with open_engine(on, names, agents, roots_of(subjects)) as engine:
+        options = targets.FuzzOptions(
+            subjects,
+            _profile(profile, examples, seconds),
+            int.from_bytes(os.urandom(3)) if seed is None else seed,
+            clean,
+            jobs or engine.threads or os.cpu_count() or 1,
+            database,
+            save,
+            save_level,
+        )
+        reports = tuple(_iter_reports(names, agents, options, engine))
     found = [finding for report in reports for finding in report.findings]
     rows = [_json_row(each, options, paths) for each in sorted(found, key=lambda each: each.rank)]
     _print(rows, style)
@@ -160,14 +164,14 @@ def _readable_seeds(paths: tuple[Path, ...]) -> tuple[tuple[Subject, ...], bool]
 
 
 def _iter_reports(
-    names: tuple[str, ...], agents: tuple[str, ...], options: "FuzzOptions"
+    names: tuple[str, ...], agents: tuple[str, ...], options: "FuzzOptions", engine: Engine
 ) -> "Iterator[FuzzReport]":
     """Search one target after the other, until the user interrupts."""
     from harness.fuzzing.targets import FuzzTarget, fuzz_target  # noqa: PLC0415 - as above
 
     normalizers = (FuzzTarget("normalizer", name) for name in names)
     for target in (*normalizers, *(FuzzTarget("agent", name) for name in agents)):
-        report = fuzz_target(target, options)
+        report = fuzz_target(target, options, engine)
         _print_counts(marked(target.name), report, options.random)
         yield report
         if report.interrupted:

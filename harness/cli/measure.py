@@ -10,12 +10,12 @@ import click
 import msgspec
 
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
-from harness.cli.options import format_option, jobs_option, output_option
+from harness.cli.options import format_option, jobs_option, on_option, output_option
 from harness.errors import UsageError
 from harness.files.load import load_yaml_file
 from harness.files.typed import convert
 from harness.files.write import write_file
-from harness.measuring.engine import LOCAL, PartCount, executors, measure_parts
+from harness.measuring.engine import PartCount, PartWork, measure_parts
 from harness.measuring.rates import Measured, measured
 from harness.measuring.records import RECORD_KEYS
 from harness.measuring.rows import DEFAULT_FOLDER, FILES
@@ -23,6 +23,8 @@ from harness.measuring.samples import FOLDER, write_samples
 from harness.measuring.sources import Unread, parts_of
 from harness.reporting.text.measured import measured_text
 from harness.reporting.visible import marked
+from harness.runs.declared import declared_normalizer
+from harness.runs.engine import open_engine
 from harness.runs.run import pluralize
 
 Format = Literal["pretty", "json", "markdown"]
@@ -33,13 +35,16 @@ _MOST_EXAMPLES = 5
 @click.command("measure")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
-    "--on",
-    default=LOCAL,
-    show_default=True,
-    metavar="WHERE",
-    help="Where turns are measured: `local` processes, or a Dask cluster, dask://HOST:PORT.",
+    "-n",
+    "--normalizer",
+    "name",
+    default="",
+    metavar="NAME",
+    help="Judge the turns of this normalizer, as `harness run --cuts whole` does: a name or "
+    "module:callable. Default: `reference` reads the turns, and is not judged.",
 )
-@jobs_option("one for each core")
+@on_option
+@jobs_option("one for each core, or all threads of the cluster")
 @click.option(
     "--map",
     "mapping",
@@ -52,6 +57,7 @@ _MOST_EXAMPLES = 5
 def measure_command(  # noqa: PLR0913 - its options
     sources: tuple[str, ...],
     *,
+    name: str,
     on: str,
     jobs: int | None,
     mapping: Path | None,
@@ -63,15 +69,20 @@ def measure_command(  # noqa: PLR0913 - its options
 
     SOURCE is a file, a folder, an archive or, with fsspec, a URL: JSON Lines or Parquet of bodies,
     results of batches, logs of LiteLLM, spans of OpenTelemetry, exports of Langfuse, cassettes
-    and recordings of other tools. Each response is read once; nothing is replayed.
+    and recordings of other tools. Each response is read once, complete.
 
     The exit code is 2 if something could not be read, and 5 if no turn was measured.
     """
     columns = _columns(mapping)
+    if name:
+        declared_normalizer(name)
     _clear(output)
     seen = _Seen()
-    with executors(on, jobs or os.cpu_count() or 1) as (start, at_once):
-        for count in measure_parts(parts_of(sources), columns, output.resolve(), start, at_once):
+    work = PartWork(str(output.resolve()), columns, name)
+    clients = (name,) if name else ()
+    with open_engine(on, clients, paths=(*sources, str(output))) as engine:
+        processes = jobs or engine.threads or os.cpu_count() or 1
+        for count in measure_parts(parts_of(sources), work, processes, engine.open_pool):
             seen.take(count)
     seen.print()
     if not seen.turns:

@@ -19,6 +19,7 @@ from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
 from harness.files.names import nearest
 from harness.peers.table import default_folder
+from harness.runs.engine import LOCAL
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
@@ -152,6 +153,13 @@ def wait_for_interrupt(
         time.sleep(_POLL_SECONDS)
 
 
+on_option: Final = click.option(
+    "--on",
+    default=LOCAL,
+    show_default=True,
+    metavar="WHERE",
+    help="Where it runs: `local` processes, or the Dask cluster of a scheduler, dask://HOST:PORT.",
+)
 # No module below the command line reads the current date.
 today_option: Final = click.option(
     "--today",

@@ -24,6 +24,7 @@ from harness.cli.options import (
     dialect_option,
     format_option,
     jobs_option,
+    on_option,
     output_option,
     progress,
     target_options,
@@ -49,9 +50,10 @@ from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
 from harness.runs.cells import RequestedCells, SelectedClients
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
+from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.gate import Summary, summarize, with_cells
-from harness.runs.plan import Job
+from harness.runs.plan import Job, roots_of
 from harness.runs.policy import GatePolicy, without_skipped
 from harness.runs.questions import Questions
 from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
@@ -93,7 +95,8 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     "Your own files are always judged. Default: that of the project, or else everything.",
 )
 @dialect_option("Parse every cassette as this dialect and skip detection.")
-@jobs_option("chosen by the number of cells")
+@on_option
+@jobs_option("chosen by the number of cells, or on a cluster all of its threads")
 @output_option("Folder for run.jsonl and index.html.", default="reports")
 @click.option("--no-report", is_flag=True, help="Do not write index.html.")
 @click.option(
@@ -122,6 +125,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     words: str | None,
     requirement_set: str | None,
     dialect: str | None,
+    on: str,
     jobs: int | None,
     output: Path,
     no_report: bool,
@@ -155,7 +159,9 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
         replace(selection, skipped=skipped), found.clients, len(found.subjects), planned
     )
     path, started = output / "run.jsonl", monotonic()
-    done = _execute(header, planned, jobs, path)
+    clients = (header.names_of_normalizers, header.names_of_agents)
+    with open_engine(on, *clients, roots_of(found.subjects)) as engine:
+        done = _execute(header, planned, jobs, path, engine)
     for each in done.unreadable:
         print_error(each.error)
     if not done.done:  # a run file at `path` is from an earlier run
@@ -221,18 +227,21 @@ def _header(
     )
 
 
-def _execute(header: Header, planned: tuple[Job, ...], jobs: int | None, path: Path) -> Progress:
+def _execute(
+    header: Header, planned: tuple[Job, ...], jobs: int | None, path: Path, engine: Engine
+) -> Progress:
     others = third_party_clients(planned)
     with RunWriter(path) as writer, progress() as show:
         writer.header(header)
         done = execute(
             planned,
             partial(judge_if_readable, cuts=_CUTS[header.selection.cuts], lead=header.lead),
-            jobs_in_parallel=_processes(planned, jobs, others),
+            jobs_in_parallel=_processes(planned, jobs, others, engine),
             on_result=writer.add,
             on_progress=show,
             crashed=crash_result,
             apart=lambda job: job.normalizer if job.normalizer in others else "",
+            open_pool=engine.open_pool,
         )
         writer.finish(
             interrupted=done.interrupted, not_run=done.not_run, unreadable=done.unreadable
@@ -240,7 +249,9 @@ def _execute(header: Header, planned: tuple[Job, ...], jobs: int | None, path: P
     return done
 
 
-def _processes(planned: tuple[Job, ...], jobs: int | None, others: Collection[str]) -> int:
+def _processes(
+    planned: tuple[Job, ...], jobs: int | None, others: Collection[str], engine: Engine
+) -> int:
     """Return the number of worker processes; 0 if they would cost more time than they save.
 
     Third-party code never runs in this process, because it may end the process or block it.
@@ -249,7 +260,10 @@ def _processes(planned: tuple[Job, ...], jobs: int | None, others: Collection[st
         planned: all jobs.
         jobs: as the user asked; None for a number that suits.
         others: the third-party clients.
+        engine: where the processes run.
     """
+    if not engine.is_local:
+        return jobs or engine.threads
     cores = os.cpu_count() or 1
     few = (jobs or cores) == 1 or (jobs is None and len(planned) < _MIN_PARALLEL_JOBS)
     return 0 if few and not others else jobs or max(2, cores)

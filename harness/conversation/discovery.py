@@ -25,6 +25,7 @@ installed_agent_names: Final = _AGENTS.installed
 agent_names: Final = _AGENTS.names
 find_agent: Final = _AGENTS.find
 is_bundled: Final = _AGENTS.is_bundled
+module_of: Final = _AGENTS.module_of
 
 
 def load_agent(name: str) -> Agent:

@@ -37,9 +37,10 @@ from harness.judging.results import Level, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.batch import Batch, Exited
 from harness.runs.declared import is_bundled
+from harness.runs.engine import LOCAL_ENGINE, Engine
 from harness.runs.interruption import interruptible, stoppable
 from harness.runs.plan import Subject
-from harness.runs.pool import open_processes
+from harness.runs.pool import OpenPool, Pool, open_processes
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
 from harness.runs.worker_process import ProcessEndedError
@@ -110,10 +111,15 @@ def _keep(folder: Path, finding: FuzzFinding) -> None:
         save((finding,), folder)
 
 
-def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
+def fuzz_in_processes(task: FuzzTask, processes: int, open_pool: OpenPool = Pool) -> FuzzReport:
     """Search in several worker processes; the report counts those that crashed.
 
     Ctrl-C ends each search, which then reports what it has.
+
+    Args:
+        task: the search.
+        processes: how many, each with a share of the inputs.
+        open_pool: opens them; see `harness.runs.engine`.
 
     Raises:
         HarnessError: the normalizer or a seed cannot be loaded.
@@ -121,7 +127,7 @@ def fuzz_in_processes(task: FuzzTask, processes: int) -> FuzzReport:
     shares = (
         msgspec.structs.replace(task, share=number, shares=processes) for number in range(processes)
     )
-    with interruptible() as interruption, open_processes(processes) as pool:
+    with interruptible() as interruption, open_processes(processes, open_pool) as pool:
         futures = [pool.submit(fuzz_here, (share,)) for share in shares]
         while wait(futures, timeout=_POLL_SECONDS).not_done:
             if interruption.requested:
@@ -194,28 +200,32 @@ def fuzz_client(
         UnreadableError: a file of `paths` cannot be used.
     """
     options = FuzzOptions(select_subjects(paths), find_profile(profile), random)
-    return _fuzz(FuzzTask(FuzzTarget(kind, name), options))
+    return _fuzz(FuzzTask(FuzzTarget(kind, name), options), LOCAL_ENGINE)
 
 
-def _fuzz(task: FuzzTask) -> FuzzReport:
+def _fuzz(task: FuzzTask, engine: Engine) -> FuzzReport:
     """Search here if that is safe and enough, or else in worker processes."""
     target, processes = task.target, task.options.processes
-    here = processes == 1 and is_bundled(target.name, is_agent=target.kind == "agent")
-    if not here:
-        return fuzz_in_processes(task, processes)
+    few = engine.is_local and processes == 1
+    if not (few and is_bundled(target.name, is_agent=target.kind == "agent")):
+        return fuzz_in_processes(task, processes, engine.open_pool)
     with stoppable():
         return fuzz_here(task)
 
 
-def fuzz_target(target: FuzzTarget, options: FuzzOptions) -> FuzzReport:
+def fuzz_target(
+    target: FuzzTarget, options: FuzzOptions, engine: Engine = LOCAL_ENGINE
+) -> FuzzReport:
     """Search one normalizer or agent; the report includes saved findings that still fail.
+
+    The saved findings are replayed on this machine, also if the search runs on a cluster.
 
     Raises:
         HarnessError: it cannot be loaded, or a file cannot be used.
     """
     if options.database is not None:
         adopt_unfinished(options.database, target.name)
-    found = _fuzz(FuzzTask(target, options))
+    found = _fuzz(FuzzTask(target, options), engine)
     new = {finding.slug for finding in found.findings}
     old: tuple[FuzzFinding, ...] = ()
     if options.database is not None:

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
-from harness.judging.blame import blame_of_turn, turn_facts
+from harness.judging.blame import blame_of_turn, request_digest, turn_facts
 from harness.judging.case import Case, make_case
 from harness.judging.cause import cause_of_cell
 from harness.judging.evidence import TurnEvidence
@@ -20,11 +20,20 @@ from harness.judging.expected import apply_declarations, expectation_from
 from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.required import is_reframed, shown_capabilities
-from harness.judging.results import LEVELS, Blame, Finding, Outcome, Result
+from harness.judging.results import (
+    LEVELS,
+    Blame,
+    Finding,
+    Outcome,
+    Result,
+    TurnFacts,
+    body_digest,
+)
 from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.normalizers.protocol import Normalizer
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
+from harness.wire.interaction import Interaction
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
@@ -231,4 +240,40 @@ def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
         dialect=cassette.dialect,
         origin=cassette.origin.kind,
         text_dialect=scenario.text_dialect if scenario else "",
+    )
+
+
+def crashed_result(subject: LoadedSubject, normalizer: str, reason: str) -> Result:
+    """Return the result of a cell whose normalizer ended its process.
+
+    Args:
+        subject: of the cell.
+        normalizer: its name.
+        reason: how the process ended.
+    """
+    finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
+    bare = empty_result(subject, normalizer)
+    return msgspec.structs.replace(
+        with_findings(bare, [finding], parse_errors=False, blame=lambda: "normalizer"),
+        turns=tuple(
+            _crashed_turn(index, each, reason)
+            for index, each in enumerate(subject.cassette.interactions)
+        ),
+    )
+
+
+def _crashed_turn(index: int, interaction: Interaction, reason: str) -> TurnFacts:
+    """Return the facts of a turn that the user did not get: it counts as a failure."""
+    return TurnFacts(
+        interaction=index,
+        success=False,
+        why=reason,
+        blame="normalizer",
+        calls=0,
+        parse_errors=0,
+        parse_error_blame="",
+        finish="",
+        failure="",
+        digest=body_digest(interaction.body),
+        asked=request_digest(interaction.request),
     )

@@ -1,31 +1,33 @@
-"""Parts -> files of rows, in processes of this machine or on a Dask cluster.
+"""Parts -> files of rows, in worker processes of this machine or of a Dask cluster.
 
-Both are executors of `concurrent.futures`. A part whose worker died is measured again, and its file
-is written in one step, so that each turn counts once.
+A part whose process ended is measured again, and its file is written in one step, so that each turn
+counts once.
 """
 
-import importlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from itertools import chain, islice
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from harness.errors import UsageError
+from harness.judging import process_limits
+from harness.judging.replaying import DEFAULT_LIMITS
+from harness.measuring.judged import Placed, rows_through
 from harness.measuring.parquet import write_rows
 from harness.measuring.sources import Part, Unread, read_part
 from harness.measuring.turn_row import COLUMNS, TurnRow, measure_turn
+from harness.runs.batch import Batch, Exited
+from harness.runs.pool import OpenPool, Pool, open_processes
+from harness.runs.worker_process import ProcessEndedError
 
-LOCAL: Final = "local"
-_DASK: Final = "dask://"
-# Parts that are handed out at once, for each worker: enough that none waits for the command.
+T = TypeVar("T")
+
+# Parts that are handed out at once, for each process: enough that none waits for the command.
 _AHEAD: Final = 3
 _TRIES: Final = 3
 _EXAMPLES: Final = 5
@@ -47,124 +49,113 @@ class PartCount(msgspec.Struct, frozen=True):
     examples: tuple[Unread, ...]
 
 
+class PartWork(msgspec.Struct, frozen=True):
+    """How parts are measured.
+
+    Fields:
+        folder: for the files of rows, absolute.
+        mapping: key of a record -> where a row of the log has it; empty if the log is known.
+        normalizer: whose turns are judged; "" for those of `reference`, which are not.
+    """
+
+    folder: str
+    mapping: Mapping[str, str] = {}
+    normalizer: str = ""
+
+
 def rows_file(folder: Path, number: int) -> Path:
     """Return the path of the rows of a part."""
     return folder / f"turns-{number:06}.parquet"
 
 
-def measure_part(part: Part, mapping: Mapping[str, str], folder: Path) -> PartCount:
-    """Write the rows of a part. Called in workers."""
-    unread: Counter[bool] = Counter()
-    examples: list[Unread] = []
-
-    def rows() -> Iterator[TurnRow]:
-        for found in read_part(part, mapping):
-            if isinstance(found, Unread):
-                unread[found.damaged] += 1
-                if unread[found.damaged] <= _EXAMPLES:
-                    examples.append(found)
-            else:
-                file, position, logged = found
-                yield measure_turn(logged, file, position)
-
-    turns = write_rows(rows_file(folder, part.number), rows(), COLUMNS)
-    return PartCount(part.number, turns, unread[False], unread[True], tuple(examples))
+def measure_part(work: PartWork, part: Part) -> PartCount:
+    """Write the rows of a part. Called in worker processes."""
+    unread = _Unread()
+    turns = unread.without(read_part(part, work.mapping))
+    rows = unread.without(_rows(work.normalizer, turns))
+    count = write_rows(rows_file(Path(work.folder), part.number), rows, COLUMNS)
+    counts = unread.counts
+    return PartCount(part.number, count, counts[False], counts[True], tuple(unread.examples))
 
 
-Start = Callable[[], Executor]
-
-
-@contextmanager
-def executors(on: str, workers: int) -> Iterator[tuple[Start, int]]:
-    """Yield what starts an executor, and how many parts it measures at a time.
-
-    Args:
-        on: `local`, or `dask://HOST:PORT` of a scheduler.
-        workers: processes of `local`.
-
-    Raises:
-        UsageError: `on` is neither, or no scheduler answers.
-    """
-    if on == LOCAL:
-        context = get_context("spawn")
-        yield lambda: ProcessPoolExecutor(workers, mp_context=context), workers
+def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[TurnRow | Unread]:
+    if normalizer:
+        yield from rows_through(normalizer, turns)
         return
-    if not on.startswith(_DASK):
-        raise UsageError(f"expected `local` or `dask://HOST:PORT`, found {on!r}", where="--on")
-    try:
-        distributed: Any = importlib.import_module("distributed")  # part of the extra `dask`
-    except ImportError:
-        raise UsageError(
-            "Dask is not installed", where="--on", hint="pip install 'toolcall-harness[dask]'"
-        ) from None
-    try:
-        client = distributed.Client(
-            f"tcp://{on.removeprefix(_DASK)}", timeout="10s", set_as_default=False
-        )
-    except OSError as error:
-        raise UsageError(
-            f"no scheduler answers: {error}",
-            where=on,
-            hint="`dask scheduler` and `dask worker tcp://HOST:PORT` start one.",
-        ) from None
-    with client:
-        threads = sum(client.nthreads().values()) or 1
-        yield lambda: client.get_executor(pure=False, retries=_TRIES), threads
+    for file, position, logged in turns:
+        process_limits.renew(DEFAULT_LIMITS.time_for(logged.interaction.body))
+        yield measure_turn(logged, file, position)
+
+
+class _Unread:
+    """What of a part could not be read: how often, by whether it is damaged, and the first."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[bool] = Counter()
+        self.examples: list[Unread] = []
+
+    def without(self, found: Iterable[T | Unread]) -> Iterator[T]:
+        """Yield the others."""
+        for each in found:
+            if not isinstance(each, Unread):
+                yield each
+                continue
+            self.counts[each.damaged] += 1
+            if self.counts[each.damaged] <= _EXAMPLES:
+                self.examples.append(each)
 
 
 def measure_parts(
-    parts: Iterable[Part],
-    mapping: Mapping[str, str],
-    folder: Path,
-    start: Start,
-    at_once: int,
+    parts: Iterable[Part], work: PartWork, processes: int, open_pool: OpenPool = Pool
 ) -> Iterator[PartCount]:
     """Measure parts, and yield each count as soon as it is known.
 
     The parts are taken one by one, and few are under way, so that memory does not grow with them.
+
+    Raises:
+        UsageError: the process of a part ended several times.
     """
-    waiting, tries = iter(parts), 0
-    while True:
-        executor, under_way = start(), dict[Future[PartCount], Part]()
-        try:
-            measure = partial(measure_part, mapping=mapping, folder=folder)
-            submit = partial(executor.submit, measure)
-            yield from _run(waiting, submit, under_way, at_once * _AHEAD)
-        except BrokenProcessPool as error:
-            tries += 1
-            if tries > _TRIES:
-                raise UsageError(
-                    f"workers died {tries} times: {error}",
-                    hint="They may lack memory: use fewer with -j.",
-                ) from None
-            # Those that were done are not among them.
-            waiting = chain(list(under_way.values()), waiting)
-        else:
-            return
-        finally:
-            for each in under_way:
-                each.cancel()
-            executor.shutdown(wait=not under_way)
+    again: deque[Part] = deque()
+    waiting, tries = chain(parts), Counter[int]()
+    under_way: dict[Future[Batch[PartCount]], Part] = {}
+    measure = partial(measure_part, work)
+    with open_processes(processes, open_pool) as pool:
+        while True:
+            while again:
+                part = again.popleft()
+                under_way[pool.submit(measure, (part,))] = part
+            for part in islice(waiting, processes * _AHEAD - len(under_way)):
+                under_way[pool.submit(measure, (part,))] = part
+            if not under_way:
+                return
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for each in sorted(done, key=lambda it: under_way[it].number):
+                part = under_way.pop(each)
+                count = _count_of(each)
+                if count is not None:
+                    yield count
+                    continue
+                tries[part.number] += 1
+                if tries[part.number] > _TRIES:
+                    raise _lost_error(part, tries[part.number])
+                again.append(part)
 
 
-def _run(
-    waiting: Iterator[Part],
-    submit: Callable[[Part], Future[PartCount]],
-    under_way: dict[Future[PartCount], Part],
-    most: int,
-) -> Iterator[PartCount]:
-    while True:
-        for part in islice(waiting, most - len(under_way)):
-            # Noted first, so that a pool which breaks here does not lose it.
-            noted: Future[PartCount] = Future()
-            under_way[noted] = part
-            submitted = submit(part)
-            del under_way[noted]
-            under_way[submitted] = part
-        if not under_way:
-            return
-        done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-        for each in sorted(done, key=lambda it: under_way[it].number):
-            count = each.result()
-            del under_way[each]
-            yield count
+def _count_of(future: Future[Batch[PartCount]]) -> PartCount | None:
+    """Return the count of a part; None if its process ended."""
+    try:
+        batch = future.result()
+    except ProcessEndedError:
+        return None
+    if batch.fault is not None:
+        raise batch.fault.rebuild()
+    ended = batch.results[0] if batch.results else Exited("stopped")
+    return None if isinstance(ended, Exited) else ended
+
+
+def _lost_error(part: Part, times: int) -> UsageError:
+    return UsageError(
+        f"the process that measured this part ended {times} times",
+        where=f"{part.files[0]}, from {part.start:,}",
+        hint="It may lack memory or time: use fewer processes with -j.",
+    )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Dimension = Literal["provider", "model", "prompt", "dialect", "day"]
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 # What names a line of a table.
 AXES: Final[tuple[tuple[Dimension, ...], ...]] = (
     ("model",),
@@ -37,6 +37,7 @@ _COUNTED: Final = """
 CREATE TEMP VIEW counted AS
 SELECT
     provider, model, prompt, dialect, success, blame, signature, lacks, why, file, position,
+    digest, outcome,
     parse_errors > 0 AS rejected,
     coalesce(CAST(day AS VARCHAR), '') AS day,
     CASE WHEN asked = '' THEN digest ELSE asked END AS cluster
@@ -44,8 +45,8 @@ FROM placed WHERE place IN (SELECT place FROM kept)
 """
 _SIGNATURES: Final = """
 SELECT
-    signature, blame, count(*) AS n, list_sort(list_distinct(list(model))),
-    arg_min(why, (file, position)), min((file, position), $samples)
+    signature, blame, count(*) AS n, list(DISTINCT model ORDER BY model),
+    arg_min(why, (file, position)), min((file, position, digest), $samples)
 FROM counted WHERE NOT success
 GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
 """
@@ -81,7 +82,7 @@ class Signature(msgspec.Struct, frozen=True):
 
     Fields:
         why: of the first of them.
-        samples: file and position of the first few.
+        samples: file, position and digest of the first few.
     """
 
     signature: str
@@ -89,7 +90,7 @@ class Signature(msgspec.Struct, frozen=True):
     n: int
     models: tuple[str, ...]
     why: str
-    samples: tuple[tuple[str, int], ...]
+    samples: tuple[tuple[str, int, str], ...]
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -99,6 +100,7 @@ class Measured(msgspec.Struct, frozen=True):
         turns: those that count.
         duplicates: those that are equal to one that counts.
         lacks: what the log does not contain -> in how many turns.
+        outcomes: of the normalizer that was measured -> number of turns; none without one.
         by: axis, such as `model x prompt` -> a line for each, best first.
     """
 
@@ -108,6 +110,7 @@ class Measured(msgspec.Struct, frozen=True):
     success: Share
     parse_error_rate: Share
     lacks: dict[str, int]
+    outcomes: dict[str, int]
     by: dict[str, tuple[RateLine, ...]]
     signatures: tuple[Signature, ...]
 
@@ -151,6 +154,12 @@ class _Rates:
             lacks=dict(
                 self._ask(
                     "SELECT unnest(lacks) AS lack, count(*) FROM counted GROUP BY 1 ORDER BY 1"
+                )
+            ),
+            outcomes=dict(
+                self._ask(
+                    "SELECT outcome, count(*) FROM counted WHERE outcome <> '' "
+                    "GROUP BY 1 ORDER BY 1"
                 )
             ),
             by=lines,

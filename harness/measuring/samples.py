@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UnscrubbedError
+from harness.judging.results import body_digest
 from harness.measuring.rates import Signature
 from harness.measuring.records import LoggedTurn
 from harness.measuring.sources import find_turns
-from harness.measuring.turn_row import measure_turn
 from harness.recording.secrets.scrubber import Scrubber, clean_text
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save_cassette
@@ -28,8 +28,8 @@ def write_samples(
     """
     written, refused = 0, []
     for number, signature in enumerate(signatures, 1):
-        for index, (file, position) in enumerate(signature.samples, 1):
-            turn = _turn_at(file, position, signature.signature, mapping)
+        for index, (file, position, digest) in enumerate(signature.samples, 1):
+            turn = _turn_at(file, position, digest, mapping)
             where = f"{file}#{position}"
             if turn is None:
                 refused.append(f"{where}: it is not there any more")
@@ -45,13 +45,11 @@ def write_samples(
 
 
 def _turn_at(
-    file: str, position: int, signature: str, mapping: Mapping[str, str]
+    file: str, position: int, digest: str, mapping: Mapping[str, str]
 ) -> LoggedTurn | None:
-    """Return the turn at a place that has this signature: a line may have several turns."""
+    """Return the turn at a place that has this response: a line may have several turns."""
     turns = find_turns(file, position, mapping)
-    return next(
-        (each for each in turns if measure_turn(each, file, position).signature == signature), None
-    )
+    return next((it for it in turns if body_digest(it.interaction.body) == digest), None)
 
 
 def _cassette(turn: LoggedTurn, name: str, source: str) -> Cassette:

@@ -1,7 +1,8 @@
 """A logged turn -> its row: was it a success, and if not, the blame and the kind of failure.
 
 The response is read once, complete, by `reference`. Blame comes from the oracle, which reads only
-turns that failed.
+turns that failed. If a normalizer is measured, its turn is judged instead, as `harness run` does
+with the cuts `whole`.
 """
 
 from typing import Final
@@ -10,15 +11,17 @@ import msgspec
 
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes, request_digest, turn_problem
-from harness.judging.results import Blame, body_digest
+from harness.judging.judge import LoadedSubject, crashed_result, judge_subject
+from harness.judging.results import Blame, Result, TurnFacts, body_digest
 from harness.measuring.records import LoggedTurn
 from harness.normalizers import reference
+from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import CUT_SHORT
 from harness.turns.fold import fold
-from harness.turns.turn import Turn
+from harness.wire.cassette import Cassette, Origin
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 _LONGEST: Final = 300
 
 
@@ -39,6 +42,8 @@ class TurnRow(msgspec.Struct, frozen=True):
         digest, asked: what equal responses and equal requests have in common.
         bytes: size of the response.
         lacks: what the log does not contain, so that it was not judged.
+        normalizer: whose turn it is; "" for `reference`, which is not judged.
+        outcome: of that normalizer, as in a run; "" without one.
     """
 
     file: str
@@ -62,6 +67,8 @@ class TurnRow(msgspec.Struct, frozen=True):
     asked: str
     bytes: int
     lacks: tuple[str, ...]
+    normalizer: str = ""
+    outcome: str = ""
 
 
 # The types of the fields in Parquet.
@@ -87,6 +94,8 @@ COLUMNS: Final[dict[str, str]] = {
     "asked": "VARCHAR",
     "bytes": "BIGINT",
     "lacks": "VARCHAR[]",
+    "normalizer": "VARCHAR",
+    "outcome": "VARCHAR",
 }
 
 
@@ -103,7 +112,65 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> TurnRow:
         # What the bytes contain is usable, so that it was the reader that did not read it.
         blame = blame_of_bytes(reading, tools, interaction.due) or "normalizer"
         quirks = tuple(sorted(reading.quirks))
-    kind = _kind(turn, why)
+    facts = TurnFacts(
+        interaction=0,
+        success=not why,
+        why=why,
+        blame=blame if why else "",
+        calls=len(turn.tool_calls),
+        parse_errors=len(turn.parse_errors),
+        parse_error_blame=blame,
+        finish=turn.finish.reason.value if turn.finish else "",
+        failure=turn.failure.code if turn.failure else "",
+        digest=body_digest(interaction.body),
+        asked=request_digest(interaction.request),
+    )
+    return _row(logged, file, position, facts, kind=_kind(facts), quirks=quirks)
+
+
+def judge_turn(
+    logged: LoggedTurn, file: str, position: int, normalizer: Normalizer
+) -> TurnRow | None:
+    """Return the row of the turn that a normalizer makes; None if it does not support it."""
+    subject = _subject_of(logged)
+    result, _ = judge_subject(subject, normalizer, cuts="whole")
+    if not result.turns:
+        return None
+    return _judged_row(logged, file, position, result)
+
+
+def crashed_turn(
+    logged: LoggedTurn, file: str, position: int, normalizer: str, reason: str
+) -> TurnRow:
+    """Return the row of a turn in which a normalizer ended its process."""
+    result = crashed_result(_subject_of(logged), normalizer, reason)
+    return _judged_row(logged, file, position, result)
+
+
+def _subject_of(logged: LoggedTurn) -> LoadedSubject:
+    labels = (logged.provider, logged.model, logged.prompt)
+    origin = Origin("imported", by="harness measure", at=logged.time)
+    return LoadedSubject(Cassette("logged", (logged.interaction,), origin, *labels))
+
+
+def _judged_row(logged: LoggedTurn, file: str, position: int, result: Result) -> TurnRow:
+    (facts,), outcome = result.turns, result.outcome
+    kind = f"{outcome}: {result.findings[0].rule}" if outcome.fails else _kind(facts)
+    quirks = result.quirks if facts.why else ()
+    row = _row(logged, file, position, facts, kind=kind, quirks=quirks)
+    return msgspec.structs.replace(row, normalizer=result.normalizer, outcome=outcome.value)
+
+
+def _row(  # noqa: PLR0913 - what makes a row
+    logged: LoggedTurn,
+    file: str,
+    position: int,
+    facts: TurnFacts,
+    *,
+    kind: str,
+    quirks: tuple[str, ...],
+) -> TurnRow:
+    interaction, why = logged.interaction, facts.why
     return TurnRow(
         file=file,
         position=position,
@@ -112,29 +179,27 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> TurnRow:
         model=logged.model,
         prompt=logged.prompt,
         dialect=interaction.dialect,
-        success=not why,
-        kind=kind,
+        success=facts.success,
+        kind=kind if why else "",
         why=why[:_LONGEST],
         signature=f"{kind} · {quirks[0] if quirks else interaction.dialect}" if why else "",
-        blame=blame if why else "",
+        blame=facts.blame,
         quirks=quirks,
-        calls=len(turn.tool_calls),
-        parse_errors=len(turn.parse_errors),
-        finish=turn.finish.reason.value if turn.finish else "",
-        failure=turn.failure.code if turn.failure else "",
-        digest=body_digest(interaction.body),
-        asked=request_digest(interaction.request),
+        calls=facts.calls,
+        parse_errors=facts.parse_errors,
+        finish=facts.finish,
+        failure=facts.failure,
+        digest=facts.digest,
+        asked=facts.asked,
         bytes=len(interaction.body),
         lacks=logged.lacks,
     )
 
 
-def _kind(turn: Turn, why: str) -> str:
-    """Return what kind of failure `why` is, without what differs between turns."""
-    if not why:
-        return ""
-    if turn.failure or turn.finish is None or turn.finish.reason in CUT_SHORT:
-        return why
-    if turn.parse_errors:
+def _kind(facts: TurnFacts) -> str:
+    """Return what kind of failure it is, without what differs between turns."""
+    if facts.failure or not facts.finish or facts.finish in CUT_SHORT:
+        return facts.why
+    if facts.parse_errors:
         return "parse error"
-    return "unusable call" if turn.tool_calls else "no call"
+    return "unusable call" if facts.calls else "no call"

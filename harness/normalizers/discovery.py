@@ -42,6 +42,7 @@ normalizer_names: Final = _NORMALIZERS.names
 # If packages of a normalizer are not installed, its `missing` lists them.
 find_normalizer: Final = _NORMALIZERS.find
 is_bundled: Final = _NORMALIZERS.is_bundled
+module_of: Final = _NORMALIZERS.module_of
 
 
 def load_normalizer(name: str) -> Normalizer:

@@ -106,6 +106,18 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         points = self._points().get(name, ())
         return name in self.mutants or all(it.value.startswith(_OWN_PREFIX) for it in points)
 
+    def module_of(self, name: str) -> str:
+        """Return the module with the third-party code that `name` means; "" if it has none."""
+        declaration = self.declared().get(name)
+        points = self._points().get(name, ())
+        if declaration is not None:
+            target = declaration.target
+        else:
+            target = points[0].value if points else name
+        module, colon, _ = target.partition(":")
+        ours = not colon or module in self.schemes or module.startswith(_OWN_PREFIX)
+        return "" if ours else module
+
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""
         return tuple(sorted(self._points()))

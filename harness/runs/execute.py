@@ -1,4 +1,4 @@
-"""Run jobs, here or in worker processes, and hand over each result at once.
+"""Run jobs, here, in worker processes or on a cluster, and hand over each result at once.
 
 A job that kills its process loses no other job's result. Only the batches in flight are in
 memory. An interruption keeps all finished results.
@@ -15,7 +15,7 @@ from harness.judging.results import Outcome, Result
 from harness.runs.batch import Batch, Exited, run_job
 from harness.runs.interruption import Interruption, interruptible
 from harness.runs.plan import Job, batches
-from harness.runs.pool import LoneWorker, Pool, open_processes
+from harness.runs.pool import BatchPool, LoneWorker, OpenPool, Pool, open_processes
 from harness.runs.rows import clean_output
 from harness.runs.run import AnyCase, UnreadableFile
 from harness.runs.worker_process import ENDED, FAILED, ProcessEndedError
@@ -63,6 +63,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     on_progress: OnProgress,
     crashed: Crashed,
     apart: Apart = lambda _job: "",
+    open_pool: OpenPool = Pool,
 ) -> Progress:
     """Run `worker` over `jobs`; SIGINT stops it after the running cells.
 
@@ -77,6 +78,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
         apart: returns equal values for jobs that may share a worker process, and not "" for those
             of third-party code. What a client does to its process must not change what is found
             about another, and if the harness fails there twice, the cell is a crash.
+        open_pool: opens the worker processes; see `harness.runs.engine`.
 
     Returns:
         How far it came.
@@ -92,7 +94,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
             if not jobs_in_parallel:
                 _run_here(jobs, worker, desk, interruption)
             else:
-                parallel = _Parallel(worker, jobs_in_parallel, desk, interruption, apart)
+                parallel = _Parallel(worker, jobs_in_parallel, desk, interruption, apart, open_pool)
                 for group in _groups(jobs, apart):
                     parallel.run(group)
         except KeyboardInterrupt:
@@ -156,6 +158,7 @@ class _Parallel(msgspec.Struct):
     desk: _ResultCollector
     interruption: Interruption
     apart: Apart
+    open_pool: OpenPool
     flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
     # In flight when a process died, or when the harness failed in it with this traceback.
     suspects: deque[Job] = msgspec.field(default_factory=deque)
@@ -166,7 +169,7 @@ class _Parallel(msgspec.Struct):
     def run(self, jobs: Sequence[Job]) -> None:
         waiting = deque(batches(jobs, self.workers))
         while waiting and not self.interruption.requested:
-            with open_processes(self.workers) as pool:
+            with open_processes(self.workers, self.open_pool) as pool:
                 self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
             while self.suspects and not self.interruption.requested:
                 self._retry()
@@ -175,7 +178,7 @@ class _Parallel(msgspec.Struct):
     def _retry(self) -> None:
         """Run the suspects one at a time, up to the first whose process dies or fails again."""
         suspects, self.suspects, self.trace = self.suspects, deque(), ""
-        with open_processes(1) as pool:
+        with open_processes(1, self.open_pool) as pool:
             while suspects and not self.suspects and not self.interruption.requested:
                 self._fly(pool, deque([(suspects.popleft(),)]), limit=1)
             output = pool.output() if self.suspects else ""
@@ -189,7 +192,7 @@ class _Parallel(msgspec.Struct):
         A client that hung so in a few cells has hung in the others, too. If a third-party client
         kept a file from being read, another process can read it.
         """
-        with LoneWorker() as worker:
+        with LoneWorker(self.open_pool) as worker:
             while self.doubtful:
                 job, before, output = self.doubtful.popleft()
                 ended = before
@@ -203,7 +206,7 @@ class _Parallel(msgspec.Struct):
     def _is_sure(self, job: Job, before: Judged | Exited) -> bool:
         return _has_hung(before) and self.confirmed[job.normalizer] >= _CONFIRMED
 
-    def _fly(self, pool: Pool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
+    def _fly(self, pool: BatchPool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
         """Run batches until none is left, a process died, or the user asked to stop."""
         while not self.interruption.requested:
             while waiting and not self.suspects and len(self.flying) < limit:
@@ -215,7 +218,7 @@ class _Parallel(msgspec.Struct):
         self._collect()
         self.flying.clear()
 
-    def _submit(self, pool: Pool, jobs: tuple[Job, ...]) -> None:
+    def _submit(self, pool: BatchPool, jobs: tuple[Job, ...]) -> None:
         self.flying[pool.submit(self.worker, jobs)] = jobs
 
     def _collect(self) -> None:

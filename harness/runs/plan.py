@@ -59,6 +59,11 @@ def subject_id(subject: Subject) -> str:
     return name if subject.kind == "scenario" else CASSETTE_PREFIX + name
 
 
+def roots_of(subjects: Iterable[Subject]) -> frozenset[str]:
+    """Return the folders that the ids of `subjects` are resolved against."""
+    return frozenset(root for subject in subjects for root in subject.roots)
+
+
 class Job(msgspec.Struct, frozen=True):
     """One cell to judge; `normalizer` is a name or a `module:callable`.
 

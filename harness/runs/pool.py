@@ -2,8 +2,10 @@
 
 Workers are forked from a server process that has imported the harness and nothing else, where the
 system can do that, and otherwise spawned: a forked copy of a threaded parent may deadlock. What is
-passed to a worker must therefore be importable and picklable. Runs and searches use the same pool:
-the first Ctrl-C stops after the running jobs, the second at once.
+passed to a worker must therefore be importable and picklable. Runs, searches and measurements use
+the same pool: the first Ctrl-C stops after the running jobs, the second at once.
+
+A `BatchPool` may also be one of a cluster, see `harness.runs.engine`.
 """
 
 import multiprocessing
@@ -18,7 +20,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.util import Finalize
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar
 
 from harness.runs.batch import Batch, Exited, encode_work
 from harness.runs.descendants import kill_orphans
@@ -38,6 +40,34 @@ _WATCH_SECONDS: Final = 0.5
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
 _PRELOADED: Final = ["harness.runs.fork_server", "harness.runs.worker"]
+
+
+class BatchPool(Protocol):
+    """Processes that run batches.
+
+    Attributes:
+        stuck: whether batches did not end after `stop`, so that they must be killed.
+    """
+
+    stuck: bool
+
+    def submit(
+        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...], /
+    ) -> Future[Batch[ResultT]]:
+        """Queue a batch. Its future raises ProcessEndedError if its process ends."""
+
+    def output(self) -> str:
+        """Return what the processes wrote during their last jobs, after one has ended."""
+
+    def stop(self, running: Collection[Future[Batch[Any]]], /) -> None:
+        """Wait a while for the running jobs to end; start no others."""
+
+    def close(self, *, by_force: bool) -> None:
+        """End all processes and those that they started, at once if `by_force`."""
+
+
+# Opens a pool of a number of processes.
+OpenPool: TypeAlias = Callable[[int], BatchPool]
 
 
 class _Worker:
@@ -90,8 +120,12 @@ class Pool:
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
     ) -> Future[Batch[ResultT]]:
         """Queue a batch. Its future raises ProcessEndedError if its process ends."""
-        future: Future[Batch[ResultT]] = Future()
-        self.tasks.put((future, encode_work(worker, jobs)))
+        return self.submit_encoded(encode_work(worker, jobs))
+
+    def submit_encoded(self, message: bytes) -> Future[Batch[Any]]:
+        """Queue a batch that `encode_work` has encoded, in this process or in another."""
+        future: Future[Batch[Any]] = Future()
+        self.tasks.put((future, message))
         return future
 
     def start_process(self) -> WorkerProcess:
@@ -106,7 +140,7 @@ class Pool:
         """Return what the processes wrote during their last jobs, after one has ended."""
         return output_in(Path(self._folder.name))
 
-    def stop(self, running: Collection[Future[Batch[ResultT]]]) -> None:
+    def stop(self, running: Collection[Future[Batch[Any]]]) -> None:
         """Wait a while for the running jobs to end; start no others."""
         # No future is cancelled: queued batches come back empty.
         self.stopped.set()
@@ -147,9 +181,9 @@ class Pool:
 
 
 @contextmanager
-def open_processes(workers: int) -> Iterator[Pool]:
+def open_processes(workers: int, open_pool: OpenPool = Pool) -> Iterator[BatchPool]:
     """Open a pool of `workers` processes; those that do not stop, or must not, are killed."""
-    pool = Pool(workers)
+    pool = open_pool(workers)
     by_force = True
     try:
         yield pool
@@ -165,8 +199,9 @@ class LoneWorker:
     manager.
     """
 
-    def __init__(self) -> None:
-        self._pool: Pool | None = None
+    def __init__(self, open_pool: OpenPool = Pool) -> None:
+        self._open_pool = open_pool
+        self._pool: BatchPool | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -182,7 +217,7 @@ class LoneWorker:
         Raises:
             HarnessError: from `work`.
         """
-        self._pool = pool = self._pool or Pool(1)
+        self._pool = pool = self._pool or self._open_pool(1)
         try:
             batch = pool.submit(work, (job,)).result()
         except ProcessEndedError:

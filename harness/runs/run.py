@@ -102,8 +102,17 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the normalizers and agents that took part."""
-        normalizers = (each.name for each in self.normalizers)
-        return (*normalizers, *(each.name for each in self.agents))
+        return (*self.names_of_normalizers, *self.names_of_agents)
+
+    @property
+    def names_of_normalizers(self) -> tuple[str, ...]:
+        """Names of the normalizers that took part."""
+        return tuple(each.name for each in self.normalizers)
+
+    @property
+    def names_of_agents(self) -> tuple[str, ...]:
+        """Names of the agents that took part."""
+        return tuple(each.name for each in self.agents)
 
     def kind_of(self, name: str) -> ClientKind:
         """Return what a client promises; runs of older harnesses have gateways and agents only."""

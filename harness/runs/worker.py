@@ -18,7 +18,6 @@ from harness.errors import UnreadableError
 from harness.files.load import read_file, read_head, refuse_bom
 from harness.files.names import did_you_mean, nearest
 from harness.files.paths import path_below
-from harness.judging.blame import request_digest
 from harness.judging.conversations.judge import (
     agent_of,
     count_log,
@@ -30,13 +29,12 @@ from harness.judging.conversations.recording import NotReplayable, script_from_r
 from harness.judging.conversations.session import tools_of_cassette
 from harness.judging.judge import (
     LoadedSubject,
-    empty_result,
+    crashed_result,
     is_supported_by_normalizer,
     judge_subject,
-    with_findings,
 )
 from harness.judging.replaying import Cuts
-from harness.judging.results import CassetteFacts, Finding, Outcome, Result, TurnFacts, body_digest
+from harness.judging.results import CassetteFacts, Result
 from harness.judging.rules import RULES
 from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.judging.scenario_file import load_scenario
@@ -53,7 +51,7 @@ from harness.runs.rows import clean_if_possible, clean_rows
 from harness.runs.run import AnyCase, UnreadableFile
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
-from harness.wire.interaction import Interaction, Request
+from harness.wire.interaction import Request
 
 LOG_SUFFIX: Final = ".jsonl"
 _FILES_KEPT: Final = 4
@@ -222,32 +220,9 @@ def _crash_result(job: Job, reason: str) -> Result:
     loaded, source = load_subject(job.subject), _source(job.subject)
     if job.subject.conversation:
         lost = crashed_conversation_result(loaded, job.normalizer, reason)
-        return msgspec.structs.replace(lost, source=source)
-    finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
-    interactions = enumerate(loaded.cassette.interactions)
-    bare = empty_result(loaded, job.normalizer)
-    return msgspec.structs.replace(
-        with_findings(bare, [finding], parse_errors=False, blame=lambda: "normalizer"),
-        turns=tuple(_crashed_turn(index, each, reason) for index, each in interactions),
-        source=source,
-    )
-
-
-def _crashed_turn(index: int, interaction: Interaction, reason: str) -> TurnFacts:
-    """Return the facts of a turn that the user did not get: it counts as a failure."""
-    return TurnFacts(
-        interaction=index,
-        success=False,
-        why=reason,
-        blame="normalizer",
-        calls=0,
-        parse_errors=0,
-        parse_error_blame="",
-        finish="",
-        failure="",
-        digest=body_digest(interaction.body),
-        asked=request_digest(interaction.request),
-    )
+    else:
+        lost = crashed_result(loaded, job.normalizer, reason)
+    return msgspec.structs.replace(lost, source=source)
 
 
 @lru_cache(_SUBJECTS_KEPT)

@@ -24,3 +24,10 @@ def _harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         return Left(left.value.code, said.out, said.err)
 
     return run
+
+
+@pytest.fixture(params=["local", "dask"])
+def on(request: pytest.FixtureRequest) -> str:
+    """Return each value of `--on`: the same is expected of both."""
+    found: str = "local" if request.param == "local" else request.getfixturevalue("cluster")
+    return found

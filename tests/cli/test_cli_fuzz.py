@@ -86,18 +86,30 @@ def test_fuzz_generates_conversations_for_agents(harness: Harness) -> None:
     assert "HIST-MISSING-RESULT" in left.out
 
 
-def test_processes_share_a_search(harness: Harness) -> None:
-    few = ("--examples", "3", "--seed", "1", "-j", "2")
+def test_processes_share_a_search(harness: Harness, on: str) -> None:
+    few = ("--examples", "3", "--seed", "1", "-j", "2", "--on", on)
     left = harness("fuzz", MISTRAL, "-n", "reference", *few)
     assert left.code == 0
     assert "6 inputs" in left.err
 
 
-def test_a_client_that_ends_its_process_fails_a_search(harness: Harness, tmp_path: Path) -> None:
+def test_a_search_on_a_cluster_finds_the_same(harness: Harness, cluster: str) -> None:
+    options = ("--examples", "15", "--seed", "1", "-j", "2", "--no-database", "--format", "json")
+    found = [
+        harness("fuzz", FINISH, "-n", "naive", *options, "--on", where)
+        for where in ("local", cluster)
+    ]
+    assert found[0].code == 1
+    assert found[0] == found[1]
+
+
+def test_a_client_that_ends_its_process_fails_a_search(
+    harness: Harness, tmp_path: Path, on: str
+) -> None:
     (tmp_path / "ends_in_search.py").write_text(
         "import os\ndef normalize(interaction, reads):\n    os._exit(0)\n"
     )
-    left = harness("fuzz", FINISH, "-n", "ends_in_search:normalize", *FEW)
+    left = harness("fuzz", FINISH, "-n", "ends_in_search:normalize", *FEW, "--on", on)
     assert left.code == 1
     assert "the client ended the process that searched, 1 time" in left.err
 

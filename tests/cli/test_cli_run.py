@@ -354,6 +354,34 @@ def test_equal_inputs_give_equal_bytes_serial_and_parallel(harness: Harness) -> 
     assert made[0] == made[2]
 
 
+def test_a_cluster_gives_the_same_bytes(harness: Harness, cluster: str) -> None:
+    Path("pyproject.toml").write_text("[tool.harness]\nhistory = 0\n")  # which has a clock
+    Path("ends_on_one.py").write_text(
+        "import os\n"
+        "from harness.normalizers.respond import respond\n"
+        "def normalize(interaction, reads):\n"
+        "    if b'Oslo' in interaction.request.body:\n"
+        "        os._exit(7)\n"
+        "    return respond(interaction, reads)\n"
+    )
+    names = (*NAIVE, *REFERENCE, "-n", "ends_on_one:normalize")
+    paths = [f"{DASHSCOPE}/{each}.yaml" for each in ("copied-beside", "split-chunks", "set-memory")]
+    made: list[tuple[Left, tuple[bytes, bytes]]] = []
+    for options in (("-j", "2"), ("--on", cluster)):
+        left = harness("run", *paths, *names, *QUICK, "--format", "json", *options)
+        made.append((left, _written()))
+    assert made[0][0].code == 1
+    assert made[0][0].json["outcomes"]["ends_on_one:normalize"].keys() >= {"crash", "pass"}
+    assert made[0] == made[1]
+
+
+def test_a_scheduler_that_does_not_answer_is_named(harness: Harness) -> None:
+    left = harness("run", DASHSCOPE, *REFERENCE, "--on", "dask://127.0.0.1:9")
+    assert left.code == 2
+    assert "error: dask://127.0.0.1:9: expected a Dask scheduler, but none answers: " in left.err
+    assert "Check host and port" in left.err
+
+
 def test_no_report_writes_the_run_only(harness: Harness) -> None:
     left = harness("run", DASHSCOPE, *QUICK, "-j", "1", "--no-report", "-o", "out/here")
     assert {path.name for path in Path("out/here").iterdir()} == {"run.jsonl", "runs"}
@@ -454,7 +482,15 @@ def _interrupted(*options: str) -> tuple[Left, Run]:
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupted_run_keeps_finished_cells_and_prints_their_number(jobs: str) -> None:
-    left, run = _interrupted("-j", jobs, "--format", "json")
+    _check_interrupted("-j", jobs)
+
+
+def test_a_run_on_a_cluster_ends_at_an_interrupt(cluster: str) -> None:
+    _check_interrupted("--on", cluster)
+
+
+def _check_interrupted(*options: str) -> None:
+    left, run = _interrupted(*options, "--format", "json")
     assert left.code == 130
     assert run.footer is not None
     assert run.footer.interrupted

@@ -1,15 +1,14 @@
-"""Logs in parts, measured by executors that may lose workers: each turn counts once."""
+"""Logs in parts, measured in processes that may end: each turn counts once."""
 
 import gzip
 import io
 import json
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Collection, Container
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import pytest
@@ -20,11 +19,18 @@ from hypothesis import strategies as st
 from harness.cli import cli
 from harness.errors import UsageError
 from harness.measuring import sources
-from harness.measuring.engine import executors, measure_parts
+from harness.measuring.engine import PartWork, measure_parts
 from harness.measuring.parquet import database
 from harness.measuring.rates import Measured, measured
 from harness.measuring.sources import Unread, find_turns, parts_of, read_part
+from harness.runs.batch import Batch, run_batch
+from harness.runs.engine import Engine, open_engine
+from harness.runs.pool import OpenPool
+from harness.runs.worker_process import ProcessEndedError
 from harness.wire.cassette_file import load_cassette
+
+JobT = TypeVar("JobT")
+ResultT = TypeVar("ResultT")
 
 ANSWER = (
     'data: {{"id":"{id}","choices":[{{"index":0,"delta":{{"content":"Hi"}},'
@@ -126,63 +132,115 @@ def test_what_cannot_be_read_costs_itself(tmp_path: Path) -> None:
     assert sum(not isinstance(each, Unread) for each in found) == 2
 
 
-class Flaky(ThreadPoolExecutor):
-    """Loses its workers at the third part, after it was measured."""
+class Here:
+    """A pool that runs each batch at once in this process, and may lose a part after it was done.
 
-    left = 3
+    Args:
+        lost: numbers of the batches, from 0, whose process ends.
+    """
 
-    def submit(self, *given: Any, **named: Any) -> Future[Any]:  # noqa: ANN401 - as in Executor
-        future = super().submit(*given, **named)
-        Flaky.left -= 1
-        if Flaky.left:
-            return future
-        future.result()
-        raise BrokenProcessPool("a worker died")
+    def __init__(self, lost: Container[int] = ()) -> None:
+        self.stuck = False
+        self.submitted = 0
+        self._lost = lost
+
+    def submit(
+        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
+    ) -> Future[Batch[ResultT]]:
+        future: Future[Batch[ResultT]] = Future()
+        future.set_result(run_batch(worker, jobs, lambda _: None))
+        if self.submitted in self._lost:
+            future = Future()
+            future.set_exception(ProcessEndedError("it ended"))
+        self.submitted += 1
+        return future
+
+    def output(self) -> str:
+        return ""
+
+    def stop(self, _running: Collection[Future[Batch[Any]]]) -> None:
+        pass
+
+    def close(self, *, by_force: bool) -> None:
+        pass
 
 
-def measure_with(folder: Path, log: Path, start: Callable[[], Executor]) -> Measured:
+def measure_with(folder: Path, log: Path, open_pool: OpenPool, normalizer: str = "") -> Measured:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "PART_BYTES", 4_000)
-        counts = list(measure_parts(parts_of([str(log)]), {}, folder, start, 1))
+        work = PartWork(str(folder), normalizer=normalizer)
+        counts = list(measure_parts(parts_of([str(log)]), work, 1, open_pool))
     found = measured(folder)
     assert sum(each.turns for each in counts) == found.turns + found.duplicates
     return found
 
 
-def test_a_lost_worker_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_a_lost_process_loses_and_doubles_nothing(tmp_path: Path) -> None:
     log = write_log(tmp_path / "a.jsonl", 60)
-    whole = measure_with(tmp_path / "one", log, lambda: ThreadPoolExecutor(1))
+    whole = measure_with(tmp_path / "one", log, lambda _: Here())
     assert whole.turns == 60
-    Flaky.left = 3
-    assert measure_with(tmp_path / "two", log, lambda: Flaky(2)) == whole
-    assert Flaky.left < 0
+    pool = Here(lost={2, 5, 7})
+    assert measure_with(tmp_path / "two", log, lambda _: pool) == whole
+    assert pool.submitted == len(list((tmp_path / "one").glob("*.parquet"))) + 3
 
 
-def test_workers_that_always_die_end_the_command(tmp_path: Path) -> None:
-    class Dying(ThreadPoolExecutor):
-        def submit(self, *_given: object, **_named: object) -> Future[Any]:
-            raise BrokenProcessPool("a worker died")
-
+def test_a_part_whose_process_always_ends_ends_the_command(tmp_path: Path) -> None:
     log = write_log(tmp_path / "a.jsonl", 1)
-    with pytest.raises(UsageError, match="workers died 4 times"):
-        measure_with(tmp_path / "rows", log, lambda: Dying(1))
+    with pytest.raises(UsageError, match="ended 4 times"):
+        measure_with(tmp_path / "rows", log, lambda _: Here(lost=range(9)))
 
 
-@pytest.fixture
-def cluster() -> Iterator[str]:
-    distributed = pytest.importorskip("distributed", reason="needs the extra `dask`")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, protocol="tcp"
-    ) as local:
-        yield local.scheduler_address.replace("tcp://", "dask://")
+ENDS_SOMETIMES = """
+import os
+from harness.normalizers.respond import respond
+
+def normalize(interaction, reads):
+    body = b"".join(reads)
+    if b'"id":"7"' in body:
+        os._exit(3)
+    if b'"id":"9"' in body:
+        raise ValueError("a bug")
+    return respond(interaction, iter([body]))
+"""
 
 
-def test_dask_gives_the_same_numbers(tmp_path: Path, cluster: str) -> None:
-    log = write_log(tmp_path / "a.jsonl", 60)
-    whole = measure_with(tmp_path / "one", log, lambda: ThreadPoolExecutor(1))
-    with executors(cluster, 1) as (start, at_once):
-        assert at_once == 2
-        assert measure_with(tmp_path / "two", log, start) == whole
+def test_dask_gives_the_same_numbers(
+    tmp_path: Path, cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = write_log(tmp_path / "a.jsonl", 20)
+    (tmp_path / "ends_sometimes.py").write_text(ENDS_SOMETIMES)
+    monkeypatch.chdir(tmp_path)
+    name = "ends_sometimes:normalize"
+    whole = measure_with(tmp_path / "here", log, lambda _: Here(), name)
+    # The client is wrong in two turns, and ends its process in one of them.
+    assert whole.outcomes == {"crash": 2, "parse_error": 5, "pass": 13}
+    assert sum(each.n for each in whole.signatures if each.blame == "normalizer") == 2
+    with open_engine(cluster, paths=[str(log)]) as engine:
+        assert engine.threads == 2
+        assert measure_with(tmp_path / "there", log, engine.open_pool, name) == whole
+
+
+def test_a_normalizer_of_the_harness_is_judged_as_in_a_run(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.jsonl", 40)
+    good = measure_with(tmp_path / "good", log, lambda _: Here(), "reference")
+    assert good.outcomes == {"parse_error": 10, "pass": 30}
+    bad = measure_with(tmp_path / "bad", log, lambda _: Here(), "naive")
+    assert sum(bad.outcomes.values()) == 40
+    assert bad.outcomes.keys() - {"parse_error", "pass"}
+    wrong = {each.signature.partition(": ")[0] for each in bad.signatures}
+    assert wrong == bad.outcomes.keys() - {"parse_error", "pass"}
+
+
+def test_a_dialect_without_support_is_skipped(tmp_path: Path) -> None:
+    log = tmp_path / "a.jsonl"
+    log.write_text(json.dumps({**record(1), "dialect": "tgi"}))
+    counts = list(
+        measure_parts(
+            parts_of([str(log)]), PartWork(str(tmp_path), {}, "naive"), 1, lambda _: Here()
+        )
+    )
+    assert [(each.turns, each.skipped, each.damaged) for each in counts] == [(0, 1, 0)]
+    assert counts[0].examples[0].why == "naive does not support tgi"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +248,7 @@ def test_dask_gives_the_same_numbers(tmp_path: Path, cluster: str) -> None:
     [("dsk://x", "expected `local` or `dask://HOST:PORT`, found 'dsk://x'")],
 )
 def test_a_wrong_place_to_run_is_named(on: str, what: str) -> None:
-    with pytest.raises(UsageError) as caught, executors(on, 1):
+    with pytest.raises(UsageError) as caught, open_engine(on):
         pass
     assert caught.value.what == what
 
@@ -202,13 +260,11 @@ def run(*arguments: object) -> tuple[int, str, str]:
 
 
 @pytest.fixture
-def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "harness.measuring.engine.ProcessPoolExecutor", lambda n, **_: ThreadPoolExecutor(n)
-    )
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.runs.engine.LOCAL_ENGINE", Engine(lambda _: Here()))
 
 
-@pytest.mark.usefixtures("in_threads")
+@pytest.mark.usefixtures("_in_this_process")
 def test_the_command_prints_rates_and_keeps_samples_without_secrets(tmp_path: Path) -> None:
     log = write_log(tmp_path / "a.jsonl", 40)
     with log.open("a") as file:
@@ -231,7 +287,7 @@ def test_the_command_prints_rates_and_keeps_samples_without_secrets(tmp_path: Pa
     assert not (output / "samples").exists()
 
 
-@pytest.mark.usefixtures("in_threads")
+@pytest.mark.usefixtures("_in_this_process")
 def test_the_command_says_what_it_could_not_read(tmp_path: Path) -> None:
     log = tmp_path / "a.jsonl"
     log.write_text("{\n")

@@ -21,6 +21,7 @@ from harness.judging import process_limits
 from harness.judging.results import Outcome, Result
 from harness.runs import pool, worker_process
 from harness.runs.batch import WorkerError
+from harness.runs.engine import open_engine
 from harness.runs.execute import DIED, Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
 from harness.runs.run import AnyCase
@@ -32,10 +33,19 @@ needs_linux = pytest.mark.skipif(
 SCRIPT = Path(__file__).with_name("runs_workers.py")
 
 
+# The same cells and outcomes wherever the worker processes are.
+on_both_engines = pytest.mark.parametrize("listener", ["local", "dask"], indirect=True)
+
+in_every_way = pytest.mark.parametrize(
+    ("listener", "parallel"), [("local", 0), ("local", 2), ("dask", 2)], indirect=["listener"]
+)
+
+
 class Listener:
     """Keeps what an execution says."""
 
-    def __init__(self) -> None:
+    def __init__(self, open_pool: pool.OpenPool = pool.Pool) -> None:
+        self.open_pool = open_pool
         self.results: dict[str, Result] = {}
         self.cases: list[AnyCase] = []
         self.outputs: dict[str, str] = {}
@@ -59,12 +69,18 @@ class Listener:
             on_progress=self.on_progress,
             crashed=crashed,
             apart=apart,
+            open_pool=self.open_pool,
         )
 
 
 @pytest.fixture
-def listener() -> Listener:
-    return Listener()
+def listener(request: pytest.FixtureRequest) -> Iterator[Listener]:
+    """Return one whose processes are those of this machine, or of a cluster if a test says so."""
+    if getattr(request, "param", "local") == "local":
+        yield Listener()
+        return
+    with open_engine(request.getfixturevalue("cluster")) as engine:
+        yield Listener(engine.open_pool)
 
 
 @given(st.integers(0, 200), st.integers(1, 9))
@@ -82,7 +98,7 @@ def test_jobs_of_a_subject_are_adjacent() -> None:
     ) == a_plan(2)
 
 
-@pytest.mark.parametrize("parallel", [0, 2])
+@in_every_way
 def test_every_job_has_one_result(listener: Listener, parallel: int) -> None:
     progress = listener.run(a_plan(40, "fine", "with-case"), parallel)
     assert progress == Progress(80, 80)
@@ -114,6 +130,7 @@ def test_few_batches_are_in_flight(listener: Listener, monkeypatch: pytest.Monke
     assert 2 <= max(counts) <= 4
 
 
+@on_both_engines
 def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) -> None:
     jobs = list(a_plan(30))
     jobs[7:7] = a_plan(2, "dies")
@@ -124,12 +141,14 @@ def test_job_that_kills_its_process_loses_no_other_result(listener: Listener) ->
     assert {listener.outputs[cell] for cell in broken} == {"before the end of the client\n"}
 
 
+@on_both_engines
 def test_job_that_dies_once_is_retried(listener: Listener, tmp_path: Path) -> None:
     jobs = (*a_plan(5), *a_plan(1, "dies-once", root=str(tmp_path)))
     assert listener.run(jobs, 2) == Progress(6, 6)
     assert {row.outcome for row in listener.results.values()} == {Outcome.PASS}
 
 
+@on_both_engines
 def test_a_cell_that_hangs_once_is_judged_again(listener: Listener, tmp_path: Path) -> None:
     jobs = (*a_plan(9), *a_plan(3, "hangs-once", root=str(tmp_path)))
     assert listener.run(jobs, 2) == Progress(12, 12)
@@ -152,6 +171,7 @@ def test_a_client_that_hangs_alone_too_is_not_asked_about_each_cell(
     assert len(alone) == 3
 
 
+@on_both_engines
 def test_clients_that_must_be_apart_share_no_process(listener: Listener) -> None:
     jobs = a_plan(20, "process-id", "fine", "process-id-too")
     assert listener.run(jobs, 2, apart=lambda job: job.normalizer) == Progress(60, 60)
@@ -168,6 +188,7 @@ def test_memory_is_limited(listener: Listener) -> None:
     assert all("MemoryError" in listener.outputs[cell] for cell in crashed)
 
 
+@on_both_engines
 def test_the_beginning_and_the_end_of_much_output_are_kept(listener: Listener) -> None:
     listener.run(a_plan(1, "prints-much"), 1)
     (output,) = listener.outputs.values()
@@ -177,24 +198,25 @@ def test_the_beginning_and_the_end_of_much_output_are_kept(listener: Listener) -
     assert len(output) < 20_000
 
 
-@pytest.mark.parametrize("parallel", [0, 2])
+@in_every_way
 def test_exit_is_a_crash_of_the_cell(listener: Listener, parallel: int) -> None:
     assert listener.run((*a_plan(1, "exits"), *a_plan(3)), parallel) == Progress(4, 4)
     assert listener.results["s000/exits"].title == "SystemExit: 0"
 
 
-@pytest.mark.parametrize("parallel", [0, 2])
+@in_every_way
 def test_unreadable_cassette_stops_the_run_with_a_hint(listener: Listener, parallel: int) -> None:
     jobs = (*a_plan(3), *a_plan(1, "broken-cassette"))
     with pytest.raises(UnreadableError, match="damaged") as caught:
         listener.run(jobs, parallel)
     assert (caught.value.where, caught.value.hint) == ("c.yaml", "Mend it.")
     with pytest.raises(StreamError, match="too long") as stream:
-        Listener().run(a_plan(1, "broken-stream"), parallel)
+        Listener(listener.open_pool).run(a_plan(1, "broken-stream"), parallel)
     assert stream.value.offset == 7
     assert multiprocessing.active_children() == []
 
 
+@on_both_engines
 def test_worker_error_keeps_its_traceback(listener: Listener) -> None:
     with pytest.raises(WorkerError, match=r"(?s)Traceback.*KeyError: 'bug'"):
         listener.run(a_plan(1, "bug"), 2)
@@ -259,6 +281,7 @@ def test_an_interrupt_in_this_process_is_an_interruption(listener: Listener) -> 
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@on_both_engines
 def test_an_interrupt_that_a_client_raises_is_a_crash_of_its_cell(listener: Listener) -> None:
     assert listener.run((*a_plan(2), *a_plan(2, "interrupts")), 1) == Progress(4, 4)
     crashed = [row.title for row in listener.results.values() if row.outcome is Outcome.CRASH]
@@ -282,6 +305,7 @@ def test_a_process_that_stops_itself_is_killed_when_its_time_is_over(
     assert listener.results["s000/stops-itself"].title == DIED
 
 
+@on_both_engines
 def test_a_failure_of_the_harness_with_a_third_party_client_costs_the_cell(
     listener: Listener,
 ) -> None:
@@ -360,9 +384,10 @@ class Impatient(Listener):
         super().on_progress(done, total)
 
 
+@on_both_engines
 @pytest.mark.usefixtures("heard")
-def test_workers_stop_between_two_cells() -> None:
-    progress = Impatient().run(a_plan(200, "slower"), 2)
+def test_workers_stop_between_two_cells(listener: Listener) -> None:
+    progress = Impatient(listener.open_pool).run(a_plan(200, "slower"), 2)
     assert progress.interrupted
     assert progress.done <= 3 * MAX_BATCH  # four batches were in flight
 

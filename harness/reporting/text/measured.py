@@ -27,6 +27,9 @@ def _lines(found: Measured, style: Format) -> Iterator[str]:
     )
     if found.duplicates:
         yield f"{found.duplicates:,} equal ones do not count"
+    if found.outcomes:
+        counts = (f"{count:,} {outcome}" for outcome, count in found.outcomes.items())
+        yield f"outcomes of the normalizer: {', '.join(counts)}"
     for lack, count in found.lacks.items():
         yield f"{lack} missing in {count:,} turns: what depends on it is not judged"
     for axis, lines in found.by.items():

@@ -1,0 +1,83 @@
+"""Where worker processes run: on this machine, or on the workers of a Dask cluster.
+
+Runs, searches and measurements open their pools here, and do not know which it is.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+
+from harness.conversation import discovery as agents
+from harness.errors import UsageError
+from harness.normalizers import discovery as normalizers
+from harness.runs.cluster import PREFIX, connect
+from harness.runs.declared import declared_agent, declared_normalizer
+from harness.runs.pool import OpenPool, Pool
+from harness.runs.requirements import Requirements, requirements_here
+
+LOCAL: Final = "local"
+
+
+class Engine(msgspec.Struct, frozen=True):
+    """What opens pools of worker processes.
+
+    Fields:
+        open_pool: opens one.
+        threads: of the cluster: how many batches it runs at a time; 0 for this machine.
+    """
+
+    open_pool: OpenPool = Pool
+    threads: int = 0
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the processes are those of this machine."""
+        return not self.threads
+
+
+LOCAL_ENGINE: Final = Engine()
+
+
+@contextmanager
+def open_engine(
+    on: str,
+    names: Iterable[str] = (),
+    agent_names: Iterable[str] = (),
+    paths: Iterable[str] = (),
+) -> Iterator[Engine]:
+    """Yield the engine that `--on` names.
+
+    Args:
+        on: `local`, or `dask://HOST:PORT` of a scheduler.
+        names: the normalizers that run there.
+        agent_names: the agents that run there.
+        paths: files, folders and URLs that are used there.
+
+    Raises:
+        UsageError: `on` is neither, or the cluster cannot be used.
+        HarnessError: a client cannot be loaded.
+    """
+    if on == LOCAL:
+        yield LOCAL_ENGINE
+    elif on.startswith(PREFIX):
+        with connect(on, _requirements(names, agent_names, paths)) as cluster:
+            yield Engine(cluster.pool, cluster.threads)
+    else:
+        raise UsageError(
+            f"expected `local` or `dask://HOST:PORT`, found {on!r}",
+            where="--on",
+            hint="`dask scheduler --port 8786` starts a scheduler at dask://127.0.0.1:8786.",
+        )
+
+
+def _requirements(
+    names: Iterable[str], agent_names: Iterable[str], paths: Iterable[str]
+) -> Requirements:
+    modules: list[str] = []
+    for name in names:
+        modules += (normalizers.module_of(name), *declared_normalizer(name).needs)
+    for name in agent_names:
+        modules += (agents.module_of(name), *declared_agent(name).needs)
+    return requirements_here(modules, paths)
