@@ -29,7 +29,8 @@ def load_action() -> dict[str, Any]:
 def shell_steps(inputs: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the script and the environment of each shell step, with `inputs` or the defaults."""
     action = load_action()
-    values = {name: str(each["default"]) for name, each in action["inputs"].items()} | inputs
+    values = {name: str(each["default"]) for name, each in action["inputs"].items()}
+    values.update(inputs)
     for step in action["runs"]["steps"]:
         if "run" in step:
             env = step.get("env", {})
