@@ -48,6 +48,7 @@ def main(folder: Path, wheel: Path) -> None:
     venv.create(environment, with_pip=True)
     path = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
     inputs = {"package": str(wheel.resolve()), "cuts": "whole", "set": "2026.12"}
+    inputs |= {"normalizer": "reference", "select": "dialect:openai-chat area:*"}
     for script, env in shell_steps(inputs):
         subprocess.run(
             ("bash", "-e", "-o", "pipefail", "-c", script),  # noqa: S607 - that of the PATH
