@@ -116,8 +116,8 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
     Fields:
         paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
         select: which of those, as filters such as `dialect:openai-chat`; "" for all.
-        requirement_set: the name of the frozen set that limits the bundled files and the rules,
-            the key `set`; "" for none.
+        requirement_set, set: the name of the frozen set that limits the bundled files and the
+            rules, in the file the key `set`; "" for none.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.
         baseline: the file of known failing cells; "" if there is none.

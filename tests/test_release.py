@@ -87,8 +87,10 @@ def dist(tmp_path: Path) -> Path:
     for name in folders:
         (root / name).mkdir(parents=True)
         (root / name / "file").write_text(name)
-    files = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff")
-    files += ("LICENSE", "conftest.py", "Makefile", "pyproject.toml")
+    files = (
+        *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"),
+        *("LICENSE", "conftest.py", "Makefile", "pyproject.toml"),
+    )
     for name in files:
         (root / name).write_text(name)
     with zipfile.ZipFile(folder / "a.whl", "w") as wheel:

@@ -166,7 +166,7 @@ def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
     killed = [row for row in kills if row.scenario in found.scenarios]
     if killed:
         scenario = found.scenarios[killed[0].scenario]
-        yield from _example(found, scenario, "A stream that shows a violation")
+        yield from _example(found, scenario, "A stream that shows whether a client violates it")
     if kills:
         yield from ("## Mutants", "", "Clients that violate this rule alone:", "")
         rows = [(f"`{it.mutant}`", str(it.scenarios), f"`{it.scenario}`") for it in kills]

@@ -38,8 +38,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     load_set.cache_clear()
 
 
-def _ids(**options: str) -> set[str]:
-    return {subject_id(each) for each in requested_cells(NAIVE, **options).subjects}
+def _ids(requirement_set: str | None = None) -> set[str]:
+    found = requested_cells(NAIVE, requirement_set=requirement_set)
+    return {subject_id(each) for each in found.subjects}
 
 
 def test_set_limits_the_bundled_subjects() -> None:
