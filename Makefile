@@ -16,7 +16,7 @@ check: ## lint, format, types, import contracts, private words
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell -D docs/words.txt --skip docs/words.txt README.md CHANGELOG.md CONTRIBUTING.md docs harness
+	$(BIN)/codespell -D docs/words.txt --skip docs/words.txt README.md CHANGELOG.md CONTRIBUTING.md docs examples harness
 
 bench: ## replay speed against the floors of all dialects and against the openai SDK
 	$(BIN)/python benchmarks/replay.py

@@ -33,6 +33,8 @@ napoleon_numpy_docstring = False
 napoleon_custom_sections = [("Fields", "params_style")]
 
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_title = f"harness {release}"
 html_show_copyright = False
 html_show_sourcelink = False

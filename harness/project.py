@@ -118,8 +118,8 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
         paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
             `bundled` among them means those.
         select: which of those, as filters such as `dialect:openai-chat`; "" for all.
-        requirement_set: the name of the frozen set that limits the bundled files and the rules,
-            the key `set`; "" for none.
+        requirement_set, set: the name of the frozen set that limits the bundled files and the
+            rules, in the file the key `set`; "" for none.
         cuts: how bodies are split, as with `--cuts`.
         gate: what a run must keep.
         expectations: the file of expected failures; "" for `expectations.toml` where it exists.

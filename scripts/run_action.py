@@ -29,7 +29,8 @@ def load_action() -> dict[str, Any]:
 def shell_steps(inputs: Mapping[str, str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the script and the environment of each shell step, with `inputs` or the defaults."""
     action = load_action()
-    values = {name: str(each["default"]) for name, each in action["inputs"].items()} | dict(inputs)
+    values = {name: str(each["default"]) for name, each in action["inputs"].items()}
+    values.update(inputs)
     for step in action["runs"]["steps"]:
         if "run" in step:
             env = step.get("env", {})
@@ -47,6 +48,7 @@ def main(folder: Path, wheel: Path) -> None:
     venv.create(environment, with_pip=True)
     path = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
     inputs = {"package": str(wheel.resolve()), "cuts": "whole", "set": "2026.12"}
+    inputs |= {"normalizer": "reference", "select": "dialect:openai-chat area:*"}
     for script, env in shell_steps(inputs):
         subprocess.run(
             ("bash", "-e", "-o", "pipefail", "-c", script),  # noqa: S607 - that of the PATH

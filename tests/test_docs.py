@@ -31,7 +31,9 @@ from harness.text_calls import TEXT_DIALECTS, WrittenCall
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted(
-    path for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md") for path in ROOT.glob(pattern)
+    path
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "examples/**/*.md")
+    for path in ROOT.glob(pattern)
 )
 NAMES = [path.relative_to(ROOT).as_posix() for path in DOCS]
 

@@ -34,7 +34,13 @@ GENERATED = {ROOT / "docs" / "matrix.md"}
 # change of them would be a new version of the prompt.
 FILES = sorted(
     path
-    for pattern in ("*.md", "docs/**/*.md", "harness/**/*.py", "harness/**/*.j2")
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "examples/**/*.md",
+        "harness/**/*.py",
+        "harness/**/*.j2",
+    )
     for path in ROOT.glob(pattern)
     if path not in GENERATED
 )

@@ -22,7 +22,7 @@ COMMITTED = Path(__file__).with_suffix(".json")
 PUBLIC = ("harness", "harness.testing", "harness.fuzzing.strategies", "harness.normalizers.sdk")
 PAGES = sorted(
     page
-    for pattern in ("*.md", "docs/**/*.md")
+    for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md")
     for page in ROOT.glob(pattern)
     if page.name != "CHANGELOG.md"
 )

@@ -87,8 +87,11 @@ def dist(tmp_path: Path) -> Path:
     for name in folders:
         (root / name).mkdir(parents=True)
         (root / name / "file").write_text(name)
-    pages = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff")
-    for name in (*pages, "LICENSE", "conftest.py", "Makefile", "pyproject.toml"):
+    files = (
+        *("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff"),
+        *("LICENSE", "conftest.py", "Makefile", "pyproject.toml"),
+    )
+    for name in files:
         (root / name).write_text(name)
     with zipfile.ZipFile(folder / "a.whl", "w") as wheel:
         wheel.write(root / "harness" / "file", "harness/file")

@@ -13,7 +13,12 @@ from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from scripts.site.catalogue_pages import Catalogue, catalogue_pages
 from scripts.site.check_links import broken_links
-from scripts.site.client_results import client_results, load_client_results
+from scripts.site.client_results import (
+    ClientResults,
+    client_results,
+    load_client_results,
+    results_text,
+)
 from scripts.site.markdown import code_block, prose, table
 from scripts.site.reference_pages import reference_pages
 from scripts.site.staging import UnstagedLinkError, navigation, stage, staged_pages, with_links
@@ -77,8 +82,8 @@ def test_committed_results_name_what_the_catalogue_has() -> None:
     assert set(found.rules) - set(RULES) == set()
     for counts in found.quirks.values():
         assert set(counts) <= set(found.clients)
-    for violated in found.rules.values():
-        assert set(violated) <= set(found.clients)
+    for violations in found.rules.values():
+        assert set(violations) <= set(found.clients)
 
 
 def test_results_count_judged_scenarios_only() -> None:
@@ -97,6 +102,7 @@ def test_results_count_judged_scenarios_only() -> None:
     found = client_results([a_run(results, "naive")])
     assert found.quirks == {"Q": {"naive": (1, 2)}}
     assert found.rules == {"CALL-NAMED": {"naive": 1}}
+    assert msgspec.json.decode(results_text(found), type=ClientResults) == found
 
 
 @pytest.mark.parametrize(
@@ -175,6 +181,6 @@ def test_wire_example_is_short(catalogue: Catalogue) -> None:
 
 
 def test_texts_of_fields_come_from_the_docstring() -> None:
-    texts = field_texts(DIALECTS["mistral"].writer_options)
+    texts = field_texts(DIALECTS["mistral"].writer_options.__doc__ or "")
     assert texts["padding"] == "the key `p` of random length in each chunk."
     assert texts["model"] == texts["response_id"] == "what the chunks carry."

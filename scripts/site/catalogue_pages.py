@@ -113,7 +113,7 @@ def _example(found: Catalogue, scenario: Scenario, title: str) -> Iterator[str]:
     cassette = found.cassette(scenario.cassette)
     about = f"`{scenario.id}`: {prose(scenario.title)}."
     yield from (f"## {title}", "", f"From the scenario {about} Dialect: `{cassette.dialect}`.", "")
-    yield from code_block(wire_example(cassette))
+    yield from code_block(wire_example(cassette), "{code-block} text\n:class: wire\n")
     yield from code_block(f"harness show {scenario.cassette}", "sh")
 
 
@@ -141,7 +141,7 @@ def _clients(found: Catalogue, counts: Mapping[str, tuple[int, int]]) -> Iterato
 
 
 def _quirk_index(found: Catalogue) -> Iterator[str]:
-    yield from ("# Quirks", "")
+    yield from ("# Quirks, one by one", "")
     yield (
         f"{len(found.quirks)} known deviations of real providers and models, each with a stream "
         "that shows it. `harness quirks` prints the same list."
@@ -166,7 +166,7 @@ def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
     killed = [row for row in kills if row.scenario in found.scenarios]
     if killed:
         scenario = found.scenarios[killed[0].scenario]
-        yield from _example(found, scenario, "A stream that shows a violation")
+        yield from _example(found, scenario, "A stream that shows whether a client violates it")
     if kills:
         yield from ("## Mutants", "", "Clients that violate this rule alone:", "")
         rows = [(f"`{it.mutant}`", str(it.scenarios), f"`{it.scenario}`") for it in kills]
@@ -200,7 +200,7 @@ def _library(found: Catalogue, name: str) -> str:
 
 
 def _rule_index() -> Iterator[str]:
-    yield from ("# Rules", "")
+    yield from ("# Rules, one by one", "")
     yield f"{len(RULES)} properties that each replay must have."
     yield from ("[Rules and levels](../reference/rules.md) explains levels and kinds.", "")
     for about, title in _ABOUT.items():

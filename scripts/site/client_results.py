@@ -91,9 +91,22 @@ def _clients(header: Header) -> dict[str, Client]:
 def main(paths: Iterable[str]) -> None:
     """Write the results of the runs at `paths`."""
     found = client_results(read_run(Path(path)) for path in paths)
-    lines = msgspec.json.format(msgspec.json.encode(found), indent=1)
     PATH.parent.mkdir(exist_ok=True)
-    PATH.write_bytes(lines + b"\n")
+    PATH.write_text(results_text(found), encoding="utf-8")
+
+
+def results_text(found: ClientResults) -> str:
+    """Return the file: a line for each client, quirk and rule, so that a change is easy to read."""
+    parts = []
+    for name in found.__struct_fields__:
+        rows = getattr(found, name).items()
+        lines = ",\n".join(f"{_json(key)}: {_json(value)}" for key, value in rows)
+        parts.append(f"{_json(name)}: {{\n{lines}\n}}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 if __name__ == "__main__":

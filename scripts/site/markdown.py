@@ -30,7 +30,12 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[st
 
 
 def code_block(text: str, language: str = "text") -> Iterator[str]:
-    """Yield the lines of a block of code, whatever fences `text` has."""
+    """Yield the lines of a block of code, whatever fences `text` has.
+
+    Args:
+        text: the code.
+        language: for highlighting, or a directive with its options.
+    """
     fence = "~" * max([3, *(len(found) + 1 for found in _FENCES.findall(text))])
     yield from (f"{fence}{language}", text, fence, "")
 

@@ -13,6 +13,7 @@ import msgspec
 import harness
 from harness.cli.schema import SCHEMAS
 from scripts.site.markdown import code_block, link, prose, table
+from scripts.site.struct_fields import field_texts
 
 # Public module -> the title of its section.
 _MODULES: Final = {
@@ -35,7 +36,6 @@ _PACKAGES: Final = {
 }
 _STUB: Final = Path(harness.__file__).with_suffix(".pyi")
 _PUBLIC: Final = re.compile(r"^from harness\.(\w+)\S* import (\w+) as", re.MULTILINE)
-_SCHEMA_FACTS: Final = ("const", "enum", "default")
 
 
 def reference_pages() -> Iterator[tuple[str, str]]:
@@ -114,15 +114,19 @@ def _schema_index() -> Iterator[str]:
 def _schema_lines(name: str, schema: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"# {name}", "", f"`harness schema {name}` prints [this schema]({name}.json).", "")
     for title, found in schema.get("$defs", {}).items():
-        yield from (f"## {title}", "", prose(found.get("description", "")), "")
-        required = found.get("required", ())
-        yield from table(
-            ("key", "value", "required"),
-            [
-                (f"`{key}`", _value_text(value), "yes" if key in required else "")
-                for key, value in found.get("properties", {}).items()
-            ],
-        )
+        about, required = inspect.cleandoc(found.get("description", "")), found.get("required", ())
+        yield from (f"## {title}", "", prose(about.partition("\n\nFields:")[0]), "")
+        texts = field_texts(about)
+        rows = [
+            (
+                f"`{key}`",
+                _value_text(value),
+                "yes" if key in required else "",
+                prose(texts.get(key, "")),
+            )
+            for key, value in found.get("properties", {}).items()
+        ]
+        yield from table(("key", "value", "required", "meaning"), rows)
     if "$defs" not in schema:
         yield from code_block(json.dumps(schema, indent=2), "json")
 
@@ -137,5 +141,8 @@ def _value_text(value: Mapping[str, Any]) -> str:
     if value.get("type") == "array":
         items = [value["items"]] if value.get("items") else value.get("prefixItems", [])
         return f"list of {' and '.join(map(_value_text, items)) or 'anything'}"
-    facts = [f"{key} `{json.dumps(value[key])}`" for key in _SCHEMA_FACTS if key in value]
-    return ", ".join((str(value.get("type", "anything")), *facts))
+    fixed = value.get("enum", [value["const"]] if "const" in value else [])
+    if fixed:
+        return ", ".join(f"`{json.dumps(each)}`" for each in fixed)
+    default = f", default `{json.dumps(value['default'])}`" if "default" in value else ""
+    return f"{value.get('type', 'anything')}{default}"

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -13,9 +13,9 @@ _FIELDS: Final = re.compile(r"^Fields:\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTA
 _ENTRY: Final = re.compile(r"^    (?=\S)", re.MULTILINE)
 
 
-def field_texts(kind: type[Any]) -> dict[str, str]:
+def field_texts(docstring: str) -> dict[str, str]:
     """Return what the section `Fields:` of a docstring says of each field."""
-    found = _FIELDS.search(inspect.getdoc(kind) or "")
+    found = _FIELDS.search(inspect.cleandoc(docstring))
     texts: dict[str, str] = {}
     for entry in _ENTRY.split(found[1]) if found else ():
         names, _, text = entry.partition(": ")
@@ -25,7 +25,7 @@ def field_texts(kind: type[Any]) -> dict[str, str]:
 
 def struct_rows(kind: type[msgspec.Struct]) -> Iterator[tuple[str, str, str]]:
     """Yield a row for each field: name, default and meaning, as Markdown."""
-    texts = field_texts(kind)
+    texts = field_texts(kind.__doc__ or "")
     for field in msgspec.structs.fields(kind):
         default = "" if field.default is msgspec.NODEFAULT else f"`{_json(field.default)}`"
         yield f"`{field.encode_name}`", default, prose(texts.get(field.name, ""))
