@@ -76,11 +76,12 @@ def measure_command(  # noqa: PLR0913 - its options
     columns = _columns(mapping)
     if name:
         declared_normalizer(name)
-    _clear(output)
+    output.mkdir(parents=True, exist_ok=True)
     seen = _Seen()
     work = PartWork(str(output.resolve()), columns, name)
     clients = (name,) if name else ()
     with open_engine(on, clients, paths=(*sources, str(output))) as engine:
+        _clear(output)
         processes = jobs or engine.threads or os.cpu_count() or 1
         for count in measure_parts(parts_of(sources), work, processes, engine.open_pool):
             seen.take(count)
@@ -100,8 +101,7 @@ def measure_command(  # noqa: PLR0913 - its options
 
 
 def _clear(folder: Path) -> None:
-    """Make the folder, without the rows and samples of an earlier measurement."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Remove the rows and samples of an earlier measurement."""
     for old in folder.glob(FILES):
         old.unlink()
     shutil.rmtree(folder / FOLDER, ignore_errors=True)

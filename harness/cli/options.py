@@ -19,7 +19,6 @@ from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
 from harness.files.names import nearest
 from harness.peers.table import default_folder
-from harness.runs.engine import LOCAL
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
@@ -155,7 +154,7 @@ def wait_for_interrupt(
 
 on_option: Final = click.option(
     "--on",
-    default=LOCAL,
+    default="local",
     show_default=True,
     metavar="WHERE",
     help="Where it runs: `local` processes, or the Dask cluster of a scheduler, dask://HOST:PORT.",

@@ -1,7 +1,7 @@
 """Logged turns -> rows of the turns that a normalizer makes of them.
 
-Third-party code runs in a process of its limits, next to the process that reads the log. If it
-ends that process, it costs the turn, and not the part of the log.
+Third-party code runs in another process than the one that reads the log, with the limits of a run.
+If it ends that process, it costs the turn, and not the part of the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -87,7 +87,7 @@ def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
         distributed: Any = importlib.import_module("distributed")
     except ImportError:
         raise UsageError(
-            "Dask is not installed", where="--on", hint="pip install 'toolcall-harness[dask]'"
+            "Dask is not installed", where="--on", hint="Run pip install 'toolcall-harness[dask]'."
         ) from None
     address = on.removeprefix(PREFIX)
     try:
