@@ -12,6 +12,7 @@ import msgspec
 
 from harness.dialects.table import message_form, request_body
 from harness.errors import StreamError
+from harness.judging.cause import traceback_text
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expectation import ALL_FIELDS, Expectation, Field
 from harness.judging.replaying import ReplayLimits, replay
@@ -94,6 +95,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
         cut: whether body, frames or deltas were cut to a readable length.
         judged: the fields of `expected` that are compared.
         request: None if it was not recorded, and in runs of older harnesses.
+        traceback: where that exception was raised; "" if none was, and in runs of older harnesses.
     """
 
     cell: str
@@ -109,6 +111,7 @@ class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
     cut: bool = False
     judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
     request: SentRequest | None = None
+    traceback: str = ""
 
 
 _MOST_ROWS = 500
@@ -121,14 +124,16 @@ _MOST_MESSAGES = 30
 def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
     """Return the worst replay of a turn next to what `reference` makes of the same reads.
 
-    A failure that needs no cut is shown under the recorded reads, which show what came when.
+    A failure that needs no cut is shown under the recorded reads if they fail as badly, because
+    they show what came when.
     """
     evidence, failing = part.evidence, part.worst
     interaction, expectation = evidence.interaction, evidence.expectation
     if not failing.chunking and not failing.hung:
         cuts = interaction.recorded_cuts()
         recorded = replay(evidence.normalizer, interaction, cuts, limits)
-        if (recorded.turn, recorded.error, recorded.hung) == (failing.turn, failing.error, False):
+        same = (recorded.turn, recorded.error, recorded.hung) == (failing.turn, failing.error, False)
+        if same and part.is_as_bad(recorded):
             failing = recorded
     beside: tuple[Emission, ...] = ()
     if evidence.normalizer.name != reference.name:
@@ -149,6 +154,7 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
         actual=shorten(failing.turn, _FIELD_LIMIT),
         cut=len(interaction.body) > BODY_LIMIT or any(len(row) > _MOST_ROWS for row in rows),
         request=_sent_request(interaction),
+        traceback=shorten(traceback_text(failing.frames, failing.error), _FIELD_LIMIT),
     )
 
 

@@ -8,15 +8,17 @@ quirk of the scenario (of a recording: that its bytes show), else its folder.
 
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from linecache import getline
 from traceback import walk_tb
 from typing import Final
 
-from harness.judging.results import Finding, Result
+from harness.judging.results import CodeLine, Finding, Result
 from harness.judging.scenario import area_of
 
 _LONGEST: Final = 300
+_MOST_FRAMES: Final = 20
 # Python 3.12 has no frames for comprehensions, so their function counts; so for a lambda.
 _UNNAMED: Final = re.compile(r"(\.<locals>\.<\w+>)+$")
 # Code that runs and answers the client under test.
@@ -50,6 +52,33 @@ def raised_in(problem: BaseException) -> str:
         times = Counter(functions)
         deepest = next((name for name in functions if times[name] > 1), deepest)
     return f"{kind} in {deepest}"[:_LONGEST]
+
+
+def code_lines(problem: BaseException) -> tuple[CodeLine, ...]:
+    """Return the innermost frames of an exception, without those that run the client."""
+    found = (
+        CodeLine(
+            str(frame.f_globals.get("__name__")),
+            frame.f_code.co_qualname,
+            frame.f_code.co_filename,
+            number,
+        )
+        for frame, number in walk_tb(problem.__traceback__)
+    )
+    client = (each for each in found if not each.module.startswith(_MACHINERY))
+    return tuple(deque(client, _MOST_FRAMES))
+
+
+def traceback_text(frames: Sequence[CodeLine], error: str) -> str:
+    """Return a traceback with modules instead of paths, which differ between machines."""
+    if not frames:
+        return ""
+    lines = ["Traceback (most recent call last):"]
+    for each in frames:
+        lines.append(f"  {each.module}, line {each.number}, in {each.function}")
+        code = getline(each.file, each.number).strip()[:_LONGEST]
+        lines += [f"    {code}"] if code else []
+    return "\n".join([*lines, error])
 
 
 def _frames(problem: BaseException) -> Iterator[tuple[str, str]]:

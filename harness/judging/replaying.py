@@ -21,8 +21,8 @@ import msgspec
 
 from harness.dialects.table import with_content_type
 from harness.judging import process_limits
-from harness.judging.cause import raised_in
-from harness.judging.results import Emission, Replay
+from harness.judging.cause import code_lines, raised_in
+from harness.judging.results import CodeLine, Emission, Replay
 from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import (
     Delta,
@@ -233,6 +233,7 @@ def replay(
         bool(too_many) or expired,
         problem.raised,
         reads.is_read_ahead,
+        problem.frames,
     )
 
 
@@ -287,15 +288,17 @@ def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
 
 
 class Raised(msgspec.Struct, frozen=True):
-    """An exception of a client; without one, both are "".
+    """An exception of a client; without one, all fields are empty.
 
     Fields:
         error: `describe_exception` of it.
         raised: `raised_in` it.
+        frames: `code_lines` of it.
     """
 
     error: str = ""
     raised: str = ""
+    frames: tuple[CodeLine, ...] = ()
 
 
 NOTHING_RAISED = Raised()
@@ -318,7 +321,8 @@ def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Rais
             except BaseException as problem:
                 if isinstance(problem, KeyboardInterrupt) and _is_interruptible():
                     raise
-                raised = Raised(describe_exception(problem), raised_in(problem))
+                error, where = describe_exception(problem), raised_in(problem)
+                raised = Raised(error, where, code_lines(problem))
     except DeadlineExceeded:
         expired = True
     finally:

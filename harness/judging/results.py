@@ -97,12 +97,22 @@ class Emission(msgspec.Struct, frozen=True, gc=False):
     bytes_read: int
 
 
+class CodeLine(msgspec.Struct, frozen=True, gc=False):
+    """A line of code in a traceback; `file` is only read, and never stored."""
+
+    module: str
+    function: str
+    file: str
+    number: int
+
+
 class Replay(msgspec.Struct, frozen=True):
     """One normalizer fed one interaction under one chunking.
 
     Fields:
         error: the exception that the normalizer raised, `Type: text`; "" if it did not.
         raised: `raised_in` that exception.
+        frames: `code_lines` of it.
         hung: it neither yielded nor ended within its limits.
         is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
             does not say what the client had received before a delta.
@@ -115,6 +125,7 @@ class Replay(msgspec.Struct, frozen=True):
     hung: bool = False
     raised: str = ""
     is_read_ahead: bool = False
+    frames: tuple[CodeLine, ...] = ()
 
     @property
     def reports_failure(self) -> bool:

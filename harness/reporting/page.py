@@ -17,6 +17,7 @@ import msgspec
 from markupsafe import Markup
 
 from harness.cost.table import COST_HEAD, COST_LIMITS
+from harness.judging.rules import RULES
 from harness.reporting import words
 from harness.reporting.boards import FEW
 from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
@@ -34,6 +35,7 @@ from harness.reporting.pages.failures import (
     failures_page,
     turns_link,
 )
+from harness.reporting.pages.inputs import inputs_page, shown_inputs
 from harness.reporting.pages.method import method_page
 from harness.reporting.pages.normalizers import agents_page, normalizers_page
 from harness.reporting.pages.overview import overview_page
@@ -88,6 +90,7 @@ PAGES: Final = (
     Page("overview", "Overview", "Results", overview_page),
     Page("failures", "Failures", "Results", failures_page, attrgetter("must_count")),
     Page("replays", "Replays", "Results", replays_page, _total),
+    Page("inputs", "Side by side", "Results", inputs_page, lambda view: len(view.inputs)),
     Page("conversations", "Conversations", "Results", conversations_page, _total),
     Page("models", "Models", "Rankings", models_page, _ranked),
     Page("prompts", "Prompts", "Rankings", prompts_page, _ranked),
@@ -110,7 +113,7 @@ _STYLE: Final = (
 )
 _SCRIPT: Final = (
     *("state", "theme", "tables", "copy", "rows", "query", "replays", "sheet", "steps"),
-    *("pages", "keys", "live"),
+    *("find", "cases", "pages", "keys", "live"),
 )
 
 
@@ -165,13 +168,14 @@ def render_page(
     """
     with open_report(run, context, gate, loaded) as report:
         views = {page.id: report.of(page.view) for page in PAGES}
-        shown = report.of(cells_with_case)
+        shown, inputs = report.of(cells_with_case), report.of(shown_inputs)
     template = _environment().get_template("page.html.j2")
     return template.render(
         report=report,
         pages=PAGES,
         views=views,
         shown=shown,
+        inputs=inputs,
         style=Markup(style_sheet()),  # noqa: S704 - our own file, and its digest is in the policy
         script=Markup(script_text()),  # noqa: S704 - as the style
         policy=content_policy(live=context.live),
@@ -225,6 +229,7 @@ _GLOBALS: Final[dict[str, Any]] = {
     "MAX_LISTED": MAX_LISTED,
     "MAX_TURN_CASES": MAX_TURN_CASES,
     "PICTURES": PICTURES,
+    "RULES": RULES,
     "OUTCOME_WORDS": words.OUTCOME_WORDS,
     "WORST": WORST,
     "WORST_FIRST": words.WORST_FIRST,

@@ -121,7 +121,17 @@ def open_report(
 
 
 AnchorKind = Literal[
-    "case", "failure", "model", "prompt", "normalizer", "peer", "agent", "quirk", "cassette"
+    "case",
+    "input",
+    "failure",
+    "model",
+    "prompt",
+    "normalizer",
+    "peer",
+    "agent",
+    "quirk",
+    "cassette",
+    "rule",
 ]
 
 

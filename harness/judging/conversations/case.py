@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from harness.conversation.conversation import Conversation, TurnRecord
 from harness.dialects.table import message_form
 from harness.judging.case import shorten
+from harness.judging.cause import traceback_text
 from harness.judging.conversations.evidence import ConversationEvidence
 from harness.judging.conversations.session import json_or_repr
 
@@ -70,6 +71,7 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
         turns: what the agent recorded.
         error: what it raised, or the limit that stopped it; "" if it ended by itself.
         cut: whether requests, messages, calls or turns are missing.
+        traceback: where that exception was raised; "" if none was, and in runs of older harnesses.
     """
 
     cell: str
@@ -82,6 +84,7 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
     answer: str
     error: str = ""
     cut: bool = False
+    traceback: str = ""
 
 
 def conversation_case(cell: str, evidence: ConversationEvidence) -> ConversationCase:
@@ -98,6 +101,7 @@ def conversation_case(cell: str, evidence: ConversationEvidence) -> Conversation
             for each in record.executions[:_MOST_MESSAGES]
         ),
         error=record.error or (f"stopped: {record.hung}" if record.hung else ""),
+        traceback=traceback_text(record.frames, record.error),
     )
     return shorten(replace(case, cut=case.cut or _is_cut(evidence, rows)), _TEXT_LIMIT)
 

@@ -19,6 +19,7 @@ from harness.conversation.task import Reply, Task, ToolFailed
 from harness.dialects.table import DIALECTS
 from harness.judging.conversations.script import ConversationScript, MockAnswer
 from harness.judging.replaying import NOTHING_RAISED, Raised, run_guarded
+from harness.judging.results import CodeLine
 from harness.normalizers.respond import offered_tools
 from harness.playback.delivery import Cut
 from harness.playback.playback import Playback
@@ -145,6 +146,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
         conversation: what it returned; None if it did not.
         error: what it raised, `Type: text`; "" if it did not.
         raised: `raised_in` that exception.
+        frames: `code_lines` of it.
         hung: the limit that stopped it; "" if none did.
         unplayed: indexes of the interactions that were never requested.
     """
@@ -156,6 +158,7 @@ class SessionRecord(msgspec.Struct, frozen=True):
     hung: str = ""
     unplayed: tuple[int, ...] = ()
     raised: str = ""
+    frames: tuple[CodeLine, ...] = ()
 
 
 class StoppedError(BaseException):
@@ -240,6 +243,7 @@ class Session:
             hung=hung or self.stopped,
             unplayed=self.playback.unplayed(),
             raised=problem.raised,
+            frames=problem.frames,
         )
 
     def _stop(self, why: str) -> None:

@@ -1,6 +1,6 @@
 // Keyboard shortcuts; they are off while an input has the focus.
 const KEYS = [
-  ["/", "focus the filter"], ["[ and ]", "previous page, next page"], ["n and p", "next case, previous case"],
+  ["/", "focus the filter, or the search in a case"], ["[ and ]", "previous page, next page"], ["n and p, j and k", "next case, previous case"],
   ["← and →", "step back and forward in a case"], ["d", "step to the first divergence"],
   ["c", "copy the case, or the first table, as Markdown"], ["t", "change the theme"], ["?", "show these keys"],
 ];
@@ -21,19 +21,16 @@ const turnPage = (way) => {
   const links = all("nav[aria-label=Pages] a");
   neighbour(links, links.find((each) => each.hasAttribute("aria-current")), way)?.click();
 };
-const turnCase = (way) => {
-  const cases = all("#cases details.case");
-  const next = shownCase ? neighbour(cases, shownCase, way) : cases[0];
-  if (next) location.hash = "#" + next.querySelector(".body").id;
-};
+const inCase = () => /^(case|input)\//.test(read().route);
 const steps = () => (shownCase ? stepper(shownCase.querySelector(".body")) : null);
 const ACTS = {
-  "/": () => here()?.querySelector("input[type=search]")?.focus(),
+  "/": () => (shownCase ?? here())?.querySelector("input[type=search]")?.focus(),
   "[": () => turnPage(-1), "]": () => turnPage(1),
   n: () => turnCase(1), p: () => turnCase(-1),
+  j: () => inCase() && turnCase(1), k: () => inCase() && turnCase(-1),
   ArrowRight: () => steps()?.step(1), ArrowLeft: () => steps()?.step(-1),
   d: () => steps()?.diverge(), t: () => turnTheme(), "?": () => showKeys(),
-  c: () => (shownCase ?? here())?.querySelector("button.copy")?.click(),
+  c: () => all("button.copy", shownCase ?? here()).find((each) => each.textContent === "Copy as Markdown")?.click(),
 };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || dialog?.open) return;

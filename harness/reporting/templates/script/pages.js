@@ -1,5 +1,4 @@
 // Pages: the hash names a section, something inside one, or a cell.
-const back = make("p", { className: "back" }, make("a", { href: "#failures" }, "← Failures"), " ", make("a", { href: "#replays" }, "Replays"));
 let shownCase = null;
 let ownTitle = "";
 const readied = new WeakSet();
@@ -19,18 +18,15 @@ const ready = (section) => {
     bar.classList.toggle("bare", bar.childElementCount === 1 && /^[HP]/.test(bar.previousElementSibling?.tagName));
   }
 };
-const readyCase = (body) => {
-  if (readied.has(body)) return;
-  readied.add(body);
-  body.prepend(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(body))));
-};
 const show = () => {
   const { route, byte, params } = read();
   const target = document.getElementById(route);
   const isCell = route.startsWith("case/");
+  // An input that this page does not show: the table lists what each client made of it.
+  if (route.startsWith("input/") && !target) { location.replace(place("replays", null, new URLSearchParams({ q: `scenario:"${nameOf(route)}"` }))); return; }
   const fallback = document.getElementById(isCell ? "sheet" : "overview");
   const section = target?.closest("section") ?? fallback;
-  const opened = isCell ? target?.closest("details.case") : null;
+  const opened = isCell || route.startsWith("input/") ? target?.closest("details.case") : null;
   paintFrom(params);
   if (section.id === "sheet") { section.hidden = false; sheet(section, route); }
   for (const each of all("main > section")) each.classList.toggle("here", each === section);
@@ -39,11 +35,12 @@ const show = () => {
   section.classList.toggle("one", Boolean(opened));
   back.remove();
   shownCase = opened;
-  if (opened || section.id === "sheet") section.prepend(back);
+  if (opened || section.id === "sheet") showBack(section, route, params);
   if (opened) {
     opened.open = true;
     opened.classList.add("here");
     readyCase(target);
+    finders.get(target)(params.get("find") ?? "");
     const steps = stepper(target);
     if (steps && byte !== null) steps.to(byte, false);
   }
@@ -53,7 +50,7 @@ const show = () => {
     else each.removeAttribute("aria-current");
   }
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  const title = isCell ? nameOf(route) : section.querySelector("h1, h2").textContent;
+  const title = isCell || opened ? nameOf(route) : section.querySelector("h1, h2").textContent;
   document.title = `${plain(title)}: ${ownTitle}`;
   ready(section);
   restoreTables(section, params);

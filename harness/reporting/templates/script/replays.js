@@ -57,7 +57,7 @@ const replays = {
   row(row) {
     const of = (name) => this.data.of(name, row);
     const cell = this.data.cell(row);
-    const link = make("a", { href: "#" + anchor(cell), className: "cell" }, plain(cell));
+    const link = make("a", { href: place(anchor(cell), null, ofList(read().params)), className: "cell" }, plain(cell));
     const head = make("th", { scope: "row" }, link);
     const cells = [of("blame"), some(of("rule")), some(of("unjudged")), of("model"), of("prompt"), of("origin")];
     const made = make("tr", {}, make("td", {}, ...outcomeOf(of)), head,

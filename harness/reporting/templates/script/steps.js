@@ -27,6 +27,9 @@ const makeStepper = (body, axis) => {
   const self = { at: null, divergence, steps };
   const mark = (rows, found) => {
     for (const row of rows) row.classList.toggle("now", row === found);
+    reveal(found);
+  };
+  const reveal = (found) => {
     const box = found?.closest(".scroll");
     if (!box) return;
     const above = found.offsetTop - box.scrollTop;
@@ -64,6 +67,7 @@ const makeStepper = (body, axis) => {
   controls.setAttribute("role", "group");
   controls.setAttribute("aria-label", "Step through the stream");
   axis.after(controls);
+  for (const pane of all(".stream", body)) reveal(pane.querySelector(".noted, .diverges"));
   slider.value = 0;
   status.textContent = `${grouped(steps.length)} steps: ends of reads, starts of frames, deltas`;
   return self;
