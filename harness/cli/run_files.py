@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -14,6 +15,7 @@ from harness.judging.catalogue import load_catalogue
 from harness.reporting.report import NamedRun, ReportContext
 from harness.runs.history import (
     FOLDER,
+    MOST_COMPARED,
     KeptRun,
     find_kept,
     history_of,
@@ -79,7 +81,9 @@ def context_of(
     Raises:
         UnreadableError: one of them is not a finished run.
     """
-    kept = history_of(run, run_digest(path), kept_runs(path.parent / FOLDER))
+    # An older run may be at the path of a run in progress.
+    digest = run_digest(path) if run.footer is not None else ""
+    kept = history_of(run, digest, kept_runs(path.parent / FOLDER))
     *names, label = _labels([*given, path])
     if given:
         pairs = zip(names, given, strict=True)
@@ -99,7 +103,11 @@ def _readable_runs(kept: Sequence[KeptRun]) -> Iterator[NamedRun]:
     """Yield the kept runs; one that an older or newer harness cannot read is left out."""
     for each in kept:
         with suppress(UnreadableError):
-            yield NamedRun(each.about.label, read_run(each.path), each.about.clean_commit)
+            yield NamedRun(each.about.label, _read_kept(each.path), each.about.clean_commit)
+
+
+# A kept run does not change, and `harness view` shows the same ones again and again.
+_read_kept = lru_cache(MOST_COMPARED)(read_run)
 
 
 def _base_run(base: Path, folder: Path) -> NamedRun:

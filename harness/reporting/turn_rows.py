@@ -6,7 +6,7 @@ is shown entire, or from shortly before its first difference if it is long.
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Final, TypeAlias
 
 import msgspec
@@ -70,9 +70,7 @@ def turn_rows(
 ) -> tuple[TurnRow, ...]:
     """Return all of `actual`, and what was expected instead; None expects nothing else."""
     found = differences(expected, actual, judged) if expected else ()
-    parts: dict[str, list[TurnRow]] = {}
-    for each in found:
-        parts.setdefault(each.path.partition(".")[0], []).append(difference_row(each))
+    parts = {part: list(rows) for part, rows in _different_parts(found)}
     different = {each.path for each in found}
     for part, fields in _contents(actual, judged).items():
         same = tuple(
@@ -85,8 +83,26 @@ def turn_rows(
     return tuple(row for part in sorted(parts, key=_order) for row in parts[part])
 
 
-def difference_row(each: Difference) -> TurnRow:
-    """Return the row of a field that differs."""
+def difference_rows(found: Iterable[Difference]) -> tuple[TurnRow, ...]:
+    """Return the rows of fields that differ."""
+    return tuple(row for _, rows in _different_parts(found) for row in rows)
+
+
+def _different_parts(found: Iterable[Difference]) -> Iterator[tuple[str, Iterator[TurnRow]]]:
+    """Yield each part with its rows: one row if the entire part is missing or was not expected."""
+    for part, fields in groupby(found, lambda each: each.path.partition(".")[0]):
+        each = [*fields]
+        missing = all(it.actual is None for it in each)
+        if len(each) > 1 and (missing or all(it.expected is None for it in each)):
+            texts = (it.expected if missing else it.actual for it in each)
+            text = "  ".join(filter(None, texts))
+            whole = Difference(part, *((text, None) if missing else (None, text)))
+            yield part, iter([_difference_row(whole)])
+        else:
+            yield part, map(_difference_row, each)
+
+
+def _difference_row(each: Difference) -> TurnRow:
     at = _first_difference(each.expected or "", each.actual or "")
     longest = max(len(each.expected or ""), len(each.actual or ""))
     return TurnRow(

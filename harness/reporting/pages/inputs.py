@@ -16,7 +16,7 @@ from harness.judging.results import Finding, Result
 from harness.reporting.charts.lanes import AxisLane, DeltaRow, divergence_rows, input_lanes
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.report import Report
-from harness.reporting.turn_rows import TurnRow, difference_row, differences, turn_rows
+from harness.reporting.turn_rows import TurnRow, difference_rows, differences, turn_rows
 from harness.reporting.words import worst_first
 from harness.runs.run import REFERENCE
 
@@ -154,7 +154,7 @@ def _same_turn(results: list[Result], case: Case | None) -> SameTurn:
     found = differences(case.expected, case.actual, case.judged) if case.expected else ()
     return SameTurn(
         tuple(results),
-        rows=tuple(map(difference_row, found)),
+        rows=difference_rows(found),
         findings=() if found else first.findings[:3],
         interaction=case.interaction,
         split=divergence_rows(case),

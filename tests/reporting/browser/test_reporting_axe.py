@@ -4,7 +4,7 @@ from importlib import resources
 
 import pytest
 
-from tests.reporting.browser.reporting_places import CASE, PAGES, Visit
+from tests.reporting.browser.reporting_places import CASE, INPUT, PAGES, Visit
 
 _RUN = """async (rules) => {
   const options = rules.length ? { runOnly: rules } : {};
@@ -34,7 +34,7 @@ def axe() -> str:
 @pytest.mark.parametrize(("theme", "rules"), [("light", []), ("dark", ["color-contrast"])])
 def test_axe_finds_nothing(visit: Visit, axe: str, theme: str, rules: list[str]) -> None:
     opened = visit(f"overview?theme={theme}")
-    for name in (*PAGES, f"{CASE}@300"):  # each gets its controls when it is first shown
+    for name in (*PAGES, f"{CASE}@300", INPUT):  # each gets its controls when it is first shown
         opened.evaluate("place => { location.hash = place }", f"{name}?theme={theme}")
         opened.wait_for_timeout(1)
     opened.evaluate(_ALL_AT_ONCE)

@@ -92,7 +92,6 @@ const readyCase = (body) => {
   const command = body.querySelector(".command");
   if (command) bar.append(copyButton(() => command.textContent, "Copy command"));
   if (body.id.startsWith("case/")) bar.append(copyButton(() => caseAsMarkdown(body)));
-  for (const table of all("table.turns", body)) bar.append(copyButton(() => tableAsMarkdown(table)));
   if (body.querySelector(".axis")?.dataset.body) bar.append(copyButton(() => copiedBytes(body), "Copy bytes"));
   body.prepend(bar);
 };

@@ -74,7 +74,7 @@ const begin = async () => {
     for (const each of all(".noscript")) each.classList.remove("noscript");
   }
   const { route } = read();
-  if (route === "replays" || route.startsWith("case/")) show();
+  if (route === "replays" || /^(case|input)\//.test(route)) show();
   root.dataset.ready = "yes";
   performance.mark("ready");
   watch();

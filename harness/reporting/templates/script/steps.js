@@ -2,7 +2,7 @@
 const steppers = new WeakMap();
 const stepper = (body) => {
   if (steppers.has(body)) return steppers.get(body);
-  const axis = body.querySelector(".axis");
+  const axis = body.querySelector(".axis[data-size]");
   const made = axis ? makeStepper(body, axis) : null;
   steppers.set(body, made);
   return made;
