@@ -87,11 +87,11 @@ def _ranked(view: Any) -> int:  # noqa: ANN401 - the view of any page with a ran
 
 
 PAGES: Final = (
-    Page("overview", "Overview", "Results", overview_page),
-    Page("failures", "Failures", "Results", failures_page, attrgetter("must_count")),
-    Page("replays", "Replays", "Results", replays_page, _total),
-    Page("inputs", "Side by side", "Results", inputs_page, lambda view: len(view.inputs)),
-    Page("conversations", "Conversations", "Results", conversations_page, _total),
+    Page("overview", "Overview", "This run", overview_page),
+    Page("failures", "Failures", "This run", failures_page, attrgetter("must_count")),
+    Page("replays", "Results", "This run", replays_page, _total),
+    Page("inputs", "Side by side", "This run", inputs_page, lambda view: len(view.inputs)),
+    Page("conversations", "Conversations", "This run", conversations_page, _total),
     Page("models", "Models", "Rankings", models_page, _ranked),
     Page("prompts", "Prompts", "Rankings", prompts_page, _ranked),
     Page("matrix", "Matrix", "Rankings", matrix_page),
@@ -103,7 +103,7 @@ PAGES: Final = (
     Page("trends", "Trends", "Over time", trends_page),
     Page("cassettes", "Cassettes", "Basis", cassettes_page, _total),
     Page("method", "Method", "Basis", method_page),
-    Page("cases", "Cases", "Results", cases_page, lambda view: len(view.cases)),
+    Page("cases", "Cases", "This run", cases_page, lambda view: len(view.cases)),
 )
 
 _PACKAGE: Final = "harness.reporting"

@@ -130,7 +130,7 @@ def test_next_and_previous_stay_in_the_filtered_list(visit: Visit, sample: Run) 
     assert opened.inner_text("details.case.here .cell") == cells[0]
     outcomes = {each.cell: each.outcome for each in sample.results}
     assert outcomes[cells[0]] != "crash"
-    opened.click(".back a:has-text('Filtered replays')")
+    opened.click(".back a:has-text('Filtered results')")
     opened.wait_for_selector("#replays-table")
     assert opened.inner_text("#replays [role=status]").startswith("4 of 84 cells")
 

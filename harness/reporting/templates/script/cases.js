@@ -31,7 +31,7 @@ back.setAttribute("role", "navigation");
 back.setAttribute("aria-label", "List of this case");
 const showBack = (section, route, params) => {
   const { at, total } = listed(route, params);
-  const list = make("a", { href: place("replays", null, ofList(params)) }, params.has("q") ? "← Filtered replays" : "← Replays");
+  const list = make("a", { href: place("replays", null, ofList(params)) }, params.has("q") ? "← Filtered results" : "← Results");
   const move = (text, way, usable) => button(text, () => turnCase(way), { disabled: !usable });
   back.replaceChildren(list, make("a", { href: "#failures" }, "Failures"), make("a", { href: "#inputs" }, "Side by side"));
   if (at >= 0 && total > 1) {
