@@ -132,7 +132,8 @@ def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
     if not failing.chunking and not failing.hung:
         cuts = interaction.recorded_cuts()
         recorded = replay(evidence.normalizer, interaction, cuts, limits)
-        same = (recorded.turn, recorded.error, recorded.hung) == (failing.turn, failing.error, False)
+        ended = (recorded.turn, recorded.error, recorded.hung)
+        same = ended == (failing.turn, failing.error, False)
         if same and part.is_as_bad(recorded):
             failing = recorded
     beside: tuple[Emission, ...] = ()

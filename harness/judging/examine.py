@@ -70,9 +70,7 @@ class ExaminedTurn(msgspec.Struct):
         self.findings += [each for each in found if (each.rule, each.path) not in known]
         # Of equal violations the first one counts, so that the worst replay has the outcome that
         # the cell has.
-        must = [
-            known.get((each.rule, each.path), each) for each in found if each.level == "MUST"
-        ]
+        must = [known.get((each.rule, each.path), each) for each in found if each.level == "MUST"]
         if not must:
             return
         replayed = evidence.replay

@@ -150,8 +150,9 @@ def _contents(turn: Turn, judged: Collection[Field]) -> dict[str, list[tuple[str
         fields = [("name", call.name), ("id", call.id), ("arguments", call.arguments)]
         found[f"tool_calls[{index}]"] = fields
     for index, error in enumerate(turn.parse_errors):
-        names = ("name", "id", "error", "snippet")
-        found[f"parse_errors[{index}]"] = [(name, getattr(error, name)) for name in names]
+        found[f"parse_errors[{index}]"] = [
+            (name, getattr(error, name)) for name in ("name", "id", "error", "snippet")
+        ]
     if turn.finish:
         found["finish"] = [("reason", str(turn.finish.reason)), ("raw", turn.finish.raw)]
     if turn.failure:

@@ -56,7 +56,8 @@ def test_page_in_progress_is_compared_with_the_run_before(tmp_path: Path) -> Non
         )
         keep_run(run, about, tmp_path / FOLDER, 30)
     ended, running = (_live_context(path, each) for each in (run, replace(run, footer=None)))
-    assert ended.live and running.live
+    assert ended.live
+    assert running.live
     assert [each.label for each in ended.history] == ["2026-01-01 00:00:00"]
     assert [each.label[-1] for each in running.history] == ["0", "1"]
     assert running.base == running.history[-1]

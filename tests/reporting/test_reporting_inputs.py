@@ -58,7 +58,11 @@ def test_each_turn_has_its_first_divergence_and_a_lane(sample: Run) -> None:
     assert split is not None
     actual, reference = ("".join(piece.text for piece in row.detail) for row in split)
     assert (actual, reference) == ("0031,", "0030,")
-    assert [lane.name for lane in view.lanes] == ["frames", "deltas of reference", "deltas of naive"]
+    assert [lane.name for lane in view.lanes] == [
+        "frames",
+        "deltas of reference",
+        "deltas of naive",
+    ]
     assert [lane.mark is None for lane in view.lanes] == [True, True, False]
 
 

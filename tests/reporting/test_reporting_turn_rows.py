@@ -39,7 +39,12 @@ def test_values_that_differ_are_entire_and_the_rest_of_the_turn_is_next_to_them(
     turn = Turn(text="a", tool_calls=(call,), finish=Finish(FinishReason.STOP, "stop"))
     expected = Turn(text="a", tool_calls=_FULL.tool_calls, finish=_FULL.finish)
     rows = turn_rows(expected, turn)
-    assert [row.label for row in rows] == ["text", "tool_calls[0].arguments", "tool_calls[0]", "finish"]
+    assert [row.label for row in rows] == [
+        "text",
+        "tool_calls[0].arguments",
+        "tool_calls[0]",
+        "finish",
+    ]
     assert _text(rows[1].expected) == '{"city": "Rome"}'
     assert _text(rows[1].actual) == '{"city": "Rio"}'
     assert [(name, _text(shown)) for name, shown in rows[2].same] == [("name", "f"), ("id", "1")]

@@ -104,9 +104,7 @@ def input_lanes(case: Case, others: Iterable[tuple[str, Case]]) -> tuple[AxisLan
     return tuple(lanes)
 
 
-def _deltas(
-    name: str, emissions: tuple[Emission, ...], size: int, index: int | None
-) -> AxisLane:
+def _deltas(name: str, emissions: tuple[Emission, ...], size: int, index: int | None) -> AxisLane:
     places = tuple(each.bytes_read for each in emissions)
     mark = None
     if index is not None:

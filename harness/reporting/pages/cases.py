@@ -1,4 +1,4 @@
-"""The cases page: one failing cell with its bytes, deltas, turns, and the command that replays it."""
+"""The cases page: one failing cell with its bytes, deltas and turns, and how to replay it."""
 
 import base64
 import zlib

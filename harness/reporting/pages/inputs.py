@@ -20,7 +20,7 @@ from harness.reporting.turn_rows import TurnRow, difference_rows, differences, t
 from harness.reporting.words import worst_first
 from harness.runs.run import REFERENCE
 
-MAX_INPUTS: Final = 60
+MAX_INPUTS: Final = 40
 _MAX_TURNS: Final = 12
 _MAX_LANES: Final = 8
 
@@ -162,9 +162,7 @@ def _same_turn(results: list[Result], case: Case | None) -> SameTurn:
     )
 
 
-def _lanes(
-    case: Case, turns: Iterable[SameTurn], cases: dict[str, Case]
-) -> tuple[AxisLane, ...]:
+def _lanes(case: Case, turns: Iterable[SameTurn], cases: dict[str, Case]) -> tuple[AxisLane, ...]:
     """Return the lanes of the frames, of `reference`, and of one client for each turn of `case`."""
     firsts = [each.results[0] for each in turns if each.interaction == case.interaction]
     shown = ((each.normalizer, cases[each.cell]) for each in firsts if each.cell in cases)

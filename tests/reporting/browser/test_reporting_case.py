@@ -17,7 +17,8 @@ CRASH = "case/openai-chat/crlf-cut-inside/naive"
 
 def _in_view(opened: Opened, selector: str) -> bool:
     """Whether all matches begin above the lower edge of the window, with 100 pixels to read."""
-    script = "all => all.length && all.every((e) => e.getBoundingClientRect().top < innerHeight - 100)"
+    script = """all => all.length
+      && all.every((e) => e.getBoundingClientRect().top < innerHeight - 100)"""
     return bool(opened.eval_on_selector_all(f"details.case.here {selector}", script))
 
 
