@@ -136,6 +136,21 @@ def test_next_and_previous_stay_in_the_filtered_list(visit: Visit, sample: Run) 
     assert opened.inner_text("#replays [role=status]").startswith("4 of 84 cells")
 
 
+def test_next_and_previous_stay_in_the_filtered_rows_of_a_table(visit: Visit) -> None:
+    opened = visit("failures?q-failures=mismatch")
+    rows = opened.locator("#failures [data-table=failures] tbody tr:visible")
+    assert rows.count() == 1
+    rows.locator("a[href^='#case/']").first.click()
+    assert "list=failures&q-failures=mismatch" in opened.evaluate("location.hash")
+    assert opened.locator(".back button").count() == 0  # the only case of its list
+    opened = visit("failures")
+    opened.click("#failures [data-table=failures] tbody tr:nth-child(2) a[href^='#case/']")
+    total = opened.inner_text(".back span").partition(" of ")[2]
+    assert int(total) == opened.locator("#failures [data-table=failures] tbody tr").count()
+    opened.click(".back a:has-text('Failures')")
+    opened.wait_for_selector("#failures.here")
+
+
 def test_cells_without_bytes_have_neighbours_too(visit: Visit) -> None:
     opened = visit("replays?q=" + quote("model:glm-4"))
     opened.click("#replays-table tbody tr:nth-child(1) a")

@@ -1,25 +1,47 @@
 // A case: its neighbours in the list that led to it, and copies of its command, bytes and text.
 const BYTES_IN_MARKDOWN = 6_000;
-// The list that a case is part of: the rows of the filter in the link, else the cases of the page.
+// The list that a case is part of: the rows of a table, the results of a filter, or all cases.
+const linksOf = (table, params) => {
+  const words = (params.get("q-" + table.dataset.table) ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = [...table.tBodies[0].rows].filter((row) => words.every((word) => row.textContent.toLowerCase().includes(word)));
+  return [...new Set(rows.flatMap((row) => all(CASE_LINK, row).map(routeOf)))];
+};
+const CASE_LINK = 'a[href^="#case/"]';
+const routeOf = (link) => link.hash.slice(1).split(/[?@]/)[0];
+const tableOf = (params) => all(`table[data-table="${CSS.escape(params.get("list") ?? "")}"]`).find((each) => !each.closest("details.case"));
+const filtered = (data, route, params) => {
+  const [named, way] = (params.get("sort") ?? "outcome:up").split(":");
+  const column = Object.hasOwn(data.columns, named) ? named : "outcome";
+  const { found } = select(data, params.get("q") ?? "", column, way === "down");
+  const name = nameOf(route);
+  return { at: found.findIndex((row) => data.cell(row) === name), total: found.length, link: (to) => anchor(data.cell(found[to])) };
+};
 const listed = (route, params) => {
-  const { data } = replays;
-  if (data && (params.has("q") || params.has("sort"))) {
-    const [named, way] = (params.get("sort") ?? "outcome:up").split(":");
-    const column = data.columns[named] ? named : "outcome";
-    const { found } = select(data, params.get("q") ?? "", column, way === "down");
-    const name = nameOf(route);
-    const at = found.findIndex((row) => data.cell(row) === name);
-    if (at >= 0) return { at, total: found.length, link: (to) => anchor(data.cell(found[to])) };
+  const table = tableOf(params);
+  if (!table && replays.data && (params.has("q") || params.has("sort"))) {
+    const list = filtered(replays.data, route, params);
+    if (list.at >= 0) return list;
   }
   const page = route.startsWith("input/") ? "inputs" : "cases";
-  const cases = all(`#${page} > details.case > .body`).map((body) => body.id);
-  return { at: cases.indexOf(route), total: cases.length, link: (to) => cases[to] };
+  const links = table ? linksOf(table, params) : all(`#${page} > details.case > .body`).map((body) => body.id);
+  return { at: links.indexOf(route), total: links.length, link: (to) => links[to] };
 };
 const ofList = (params) => {
   const kept = new URLSearchParams();
-  for (const key of ["q", "sort", "theme"]) if (params.get(key)) kept.set(key, params.get(key));
+  for (const key of ["q", "list", "q-" + params.get("list"), "sort", "theme"]) if (params.get(key)) kept.set(key, params.get(key));
   return kept;
 };
+// A case that is opened from a table keeps the rows of that table as its list.
+const openFromTable = (event) => {
+  const link = event.target.closest?.(CASE_LINK);
+  const table = link?.closest("table[data-table]");
+  if (!table || table.closest("details.case") || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const { params } = read();
+  params.set("list", table.dataset.table);
+  location.hash = place(link.hash.slice(1), null, ofList(params));
+};
+addEventListener("click", openFromTable);
 const turnCase = (way) => {
   const { route, params } = read();
   const { at, total, link } = listed(route, params);
@@ -31,9 +53,11 @@ back.setAttribute("role", "navigation");
 back.setAttribute("aria-label", "List of this case");
 const showBack = (section, route, params) => {
   const { at, total } = listed(route, params);
-  const list = make("a", { href: place("replays", null, ofList(params)) }, params.has("q") ? "← Filtered results" : "← Results");
+  const page = tableOf(params)?.closest("main > section");
+  const title = page?.querySelector("h1, h2").textContent ?? (params.has("q") ? "Filtered results" : "Results");
+  const list = make("a", { href: place(page?.id ?? "replays", null, ofList(params)) }, "← " + title);
   const move = (text, way, usable) => button(text, () => turnCase(way), { disabled: !usable });
-  back.replaceChildren(list, make("a", { href: "#failures" }, "Failures"), make("a", { href: "#inputs" }, "Side by side"));
+  back.replaceChildren(list, ...(page?.id === "failures" ? [] : [make("a", { href: "#failures" }, "Failures")]), make("a", { href: "#inputs" }, "Side by side"));
   if (at >= 0 && total > 1) {
     back.append(move("← Previous", -1, at > 0), make("span", {}, `${grouped(at + 1)} of ${grouped(total)}`), move("Next →", 1, at + 1 < total));
   }

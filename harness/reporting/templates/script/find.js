@@ -39,7 +39,10 @@ const findIn = (body, text) => {
   return found;
 };
 const marks = (name, ranges) => {
-  if (typeof Highlight === "undefined") return;
+  if (typeof Highlight === "undefined") {
+    if (name === "current") { getSelection().removeAllRanges(); for (const range of ranges) getSelection().addRange(range); }
+    return;
+  }
   if (ranges.length) CSS.highlights.set(name, new Highlight(...ranges)); else CSS.highlights.delete(name);
 };
 const finders = new WeakMap();
