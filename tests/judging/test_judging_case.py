@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from harness.judging.case import Case, shorten
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Emission, Outcome, Result
-from harness.turns.deltas import ArgumentsDelta, Delta, Finish, FinishReason, TextDelta, ToolCall
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCall,
+    ToolCallEnd,
+    ToolCallStart,
+)
 from harness.turns.turn import Turn
 from harness.wire.frames import Frame
 from tests.judging.judging_samples import DONE, Pieces, a_cassette, a_normalizer, an_interaction
@@ -88,3 +97,20 @@ def test_case_of_a_crash_shows_a_replay_that_raises_and_where() -> None:
     assert lines[-2].endswith(", in _raises_on_done")
     assert "/" not in case.traceback  # no path of this machine
     assert "harness.judging" not in case.traceback
+
+
+def _raises_differently_or_invents_a_call(reads: Iterable[bytes]) -> Iterator[Delta]:
+    count = sum(1 for _ in reads)
+    if count != 2:
+        raise ValueError(f"{count} reads")
+    yield ToolCallStart(0, "c1", "writing")
+    yield ArgumentsDelta(0, "{}")
+    yield ToolCallEnd(0)
+    yield Finish(FinishReason.STOP, "stop")
+
+
+def test_case_shows_a_replay_with_the_outcome_of_its_cell() -> None:
+    result, case = _judged(_raises_differently_or_invents_a_call)
+    assert result.outcome is Outcome.CRASH
+    assert case.error == "ValueError: 1 reads"
+    assert len(case.chunking) == len(result.chunking) == 0

@@ -70,9 +70,14 @@ class InputView(msgspec.Struct, frozen=True):
     lanes: tuple[AxisLane, ...]
 
     @property
+    def failing_names(self) -> tuple[str, ...]:
+        """The clients that fail."""
+        return tuple(result.normalizer for each in self.turns for result in each.results)
+
+    @property
     def failing(self) -> int:
         """How many clients fail."""
-        return sum(len(each.results) for each in self.turns)
+        return len(self.failing_names)
 
 
 class InputsView(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 // Search inside a case: matches are marked, Enter goes to the next, Shift and Enter to the one before.
 const MOST_FOUND = 1_000;
-const BLOCKS = "td, th, dd, dt, p, li, h4, summary";
+const BLOCKS = "td, th, dd, dt, p, li, h4, summary, .trace";
 const NOT_SEARCHED = ".tools, .tick, .gap, .vh, .stepper, svg";
 // The text of each block with its nodes, so that a match may cross the marks inside a block.
 const searched = (body) => {

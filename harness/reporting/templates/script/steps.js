@@ -67,7 +67,9 @@ const makeStepper = (body, axis) => {
   controls.setAttribute("role", "group");
   controls.setAttribute("aria-label", "Step through the stream");
   axis.after(controls);
-  for (const pane of all(".stream", body)) reveal(pane.querySelector(".noted, .diverges"));
+  // The panes begin at the failure.
+  const failing = frames.find((row) => divergence !== null && divergence < Number(row.dataset.end));
+  for (const pane of all(".panes > .stream", body)) reveal(pane.querySelector(".noted, .diverges") ?? (pane.contains(failing) ? failing : null));
   slider.value = 0;
   status.textContent = `${grouped(steps.length)} steps: ends of reads, starts of frames, deltas`;
   return self;
