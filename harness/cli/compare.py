@@ -8,7 +8,7 @@ import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import format_option
-from harness.cli.run_files import find_base, find_run, previous_run, read_finished_run
+from harness.cli.run_files import find_base, find_run, previous_run, read_finished_run, run_label
 from harness.reporting.text.compare import comparison_text
 from harness.reporting.visible import marked
 from harness.runs.compare import compare
@@ -31,10 +31,11 @@ def compare_command(
     """
     after = find_run(run)
     before = find_base(base, after.parent) if base else previous_run(after)
-    click.echo(f"from {marked(str(before))} to {marked(str(after))}", err=True)
     found = compare(read_finished_run(before), read_finished_run(after))
+    names = run_label(before), run_label(after)
     if style == "json":
+        click.echo(f"from {marked(names[0])} to {marked(names[1])}", err=True)
         click.echo(msgspec.json.encode(found).decode())
     else:
-        click.echo(comparison_text(found, style), nl=False)
+        click.echo(comparison_text(found, names, style), nl=False)
     return EXIT_GATE_FAILED if fail_on_broken and found.counts["broken"] else 0

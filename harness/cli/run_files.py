@@ -112,7 +112,19 @@ _read_kept = lru_cache(MOST_COMPARED)(read_run)
 
 def _base_run(base: Path, folder: Path) -> NamedRun:
     path = find_base(base, folder)
-    return NamedRun(_label(path), read_finished_run(path))
+    run = read_finished_run(path)
+    return NamedRun(run_label(path), run)
+
+
+def run_label(path: Path) -> str:
+    """Return the name of a run file, with the time and the commit if it was kept."""
+    digest = run_digest(path)
+    folders = (path.parent / FOLDER, path.parent.parent)
+    kept = (each for folder in folders for each in kept_runs(folder))
+    about = next((it.about for it in kept if it.path == path or it.about.digest == digest), None)
+    if about is None:
+        return path.as_posix()
+    return f"{about.label} ({path.as_posix()})"
 
 
 def find_base(base: Path, folder: Path) -> Path:

@@ -1,13 +1,15 @@
 """System text, tools and protocol -> the id of a prompt on the prompt axis of the rankings.
 
-Two requests have the same id exactly when they ask in the same way: the id is a short
-readable name and a hash. It is safe as a part of a path.
+Two requests have the same id exactly when they ask in the same way: the id is a readable name,
+made of the tools and the first words of the system text, and a hash. It is safe as a part of a
+path.
 """
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import islice
 from typing import Final
 
 from harness.turns.turn import Tool
@@ -15,13 +17,20 @@ from harness.turns.turn import Tool
 UNKNOWN: Final = "unknown"
 NATIVE_TOOLS: Final = "native-tools"
 
-_MOST_CHARS = 60
+_MOST_CHARS = 80
 _HASH_CHARS = 8
+_MOST_TOOLS = 2
+_TOOL_CHARS = 24
+_MOST_WORDS = 4
+_WORD_CHARS = 14
+_SEARCHED = 1_000
 _UNSAFE = re.compile(r"[^A-Za-z0-9_]+")
+# What has a digit, a sign inside or many letters can be a key or an address: it is left out.
+_WORD = re.compile(r"(?<!\S)[(\"'“‘]?([^\W\d_]+)[\])\"'”’.,;:!?。，！？]*(?!\S)")  # noqa: RUF001 - Chinese punctuation
 
 
 def prompt_id(protocol: str, system: str, tools: Iterable[Tool]) -> str:
-    """Return an id such as `native-tools-get_weather-1a2b3c4d` or `no-tools-1a2b3c4d`.
+    """Return an id such as `native-tools-get_weather-you-are-brief-1a2b3c4d`.
 
     Args:
         protocol: how calls are asked for, such as `native-tools`; "" where the request is
@@ -37,7 +46,31 @@ def prompt_id(protocol: str, system: str, tools: Iterable[Tool]) -> str:
         text = json.dumps([protocol, system, spelled], sort_keys=True)
     except RecursionError:  # a schema nested deeper than any reader goes
         return UNKNOWN
-    name = f"{protocol}-{declared[0].name}" if declared else "no-tools"
     tail = "-" + sha256(text.encode("ascii")).hexdigest()[:_HASH_CHARS]
-    safe = _UNSAFE.sub("-", name).strip("-") or "tools"
-    return safe[: _MOST_CHARS - len(tail)].rstrip("-") + tail
+    asked = [_safe(protocol), *_tool_names(declared)] if declared else ["no-tools"]
+    words = [*_first_words(system)]
+    name = "-".join([*asked, *(words or ([] if declared or system else ["no-system-text"]))])
+    return name[: _MOST_CHARS - len(tail)].rstrip("-") + tail
+
+
+def _tool_names(declared: Sequence[Tool]) -> Iterator[str]:
+    for tool in declared[:_MOST_TOOLS]:
+        yield _safe(tool.name)[:_TOOL_CHARS].rstrip("-") or "tool"
+    if len(declared) > _MOST_TOOLS:
+        yield f"and-{len(declared) - _MOST_TOOLS}-more"
+
+
+def _safe(name: str) -> str:
+    return _UNSAFE.sub("-", name).strip("-")
+
+
+def _first_words(system: str) -> Iterator[str]:
+    found = (_readable(match[1]) for match in _WORD.finditer(system[:_SEARCHED]))
+    yield from islice(filter(None, found), _MOST_WORDS)
+
+
+def _readable(word: str) -> str:
+    """Return the word of a name; "" for a long one in Latin letters, which can be a key."""
+    if word.isascii():
+        return word.lower() if len(word) <= _WORD_CHARS else ""
+    return word[:_WORD_CHARS]  # Chinese has no spaces between words

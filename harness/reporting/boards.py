@@ -4,17 +4,14 @@ Order and numbers are those of `harness.runs.rankings`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
-
 import msgspec
 
-from harness.reporting.report import Report
+from harness.reporting.report import Filters, Report
 from harness.reporting.words import MEASURED, percent
 from harness.runs.answers import BlameSplit
 from harness.runs.rankings import Ranked, RankedConversations, RankedRate, Rankings
 
 FEW = 30
-Filters: TypeAlias = dict[str, str | tuple[str, ...]]
 NOT_DISTINGUISHABLE = "not distinguishable"
 
 _NOT_MEASURED = (
@@ -48,7 +45,7 @@ class BoardRow(msgspec.Struct, frozen=True):
     parse_errors: str
     failed: str
     errors: ErrorRateText
-    filters: dict[str, str | tuple[str, ...]] = {}
+    filters: Filters = {}
 
     @property
     def few(self) -> bool:

@@ -20,6 +20,7 @@ from harness.cost.table import COST_HEAD, COST_LIMITS
 from harness.judging.rules import RULES
 from harness.reporting import words
 from harness.reporting.boards import FEW
+from harness.reporting.cells import cell_index
 from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
 from harness.reporting.pages.cassettes import cassettes_page
 from harness.reporting.pages.compare import compare_page
@@ -30,10 +31,10 @@ from harness.reporting.pages.failures import (
     MAX_GROUPS,
     MAX_TURN_CASES,
     cells_with_case,
-    failure_link,
+    failure_filters,
     failure_name,
     failures_page,
-    turns_link,
+    turns_filters,
 )
 from harness.reporting.pages.inputs import inputs_page, shown_inputs
 from harness.reporting.pages.method import method_page
@@ -169,6 +170,7 @@ def render_page(
     with open_report(run, context, gate, loaded) as report:
         views = {page.id: report.of(page.view) for page in PAGES}
         shown, inputs = report.of(cells_with_case), report.of(shown_inputs)
+        rows = report.of(cell_index)
     template = _environment().get_template("page.html.j2")
     return template.render(
         report=report,
@@ -176,6 +178,7 @@ def render_page(
         views=views,
         shown=shown,
         inputs=inputs,
+        rows=rows.count,
         style=Markup(style_sheet()),  # noqa: S704 - our own file, and its digest is in the policy
         script=Markup(script_text()),  # noqa: S704 - as the style
         policy=content_policy(live=context.live),
@@ -206,7 +209,7 @@ def _set_fields(value: msgspec.Struct) -> tuple[tuple[str, str], ...]:
 _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "anchor": anchor,
     "facts": _set_fields,
-    "failure_link": failure_link,
+    "failure_filters": failure_filters,
     "failure_name": failure_name,
     "number": "{:,}".format,
     "percent": words.percent,
@@ -214,15 +217,18 @@ _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "plain": plain,
     "points": words.points,
     "reasons": words.reasons_text,
-    "turns_link": turns_link,
+    "turns_filters": turns_filters,
     "unjudged": words.unjudged_fields,
 }
 _GLOBALS: Final[dict[str, Any]] = {
     "BLAMES": words.BLAMES,
+    "CONFORMING": words.CONFORMING,
     "COST_HEAD": COST_HEAD,
     "COST_LIMITS": COST_LIMITS,
     "CASES_PER_CAUSE": CASES_PER_CAUSE,
+    "FAILING": words.FAILING,
     "FEW": FEW,
+    "JUDGED": words.JUDGED,
     "MAX_CASES": MAX_CASES,
     "MAX_FINDINGS": MAX_FINDINGS,
     "MAX_GROUPS": MAX_GROUPS,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
 from urllib.parse import quote
 
 import msgspec
@@ -23,6 +23,8 @@ from harness.runs.rankings import Rankings, rank
 from harness.runs.run import Run
 
 _View = TypeVar("_View")
+# What rows of the table of replays must match: column -> a value, or any of several.
+Filters: TypeAlias = Mapping[str, str | tuple[str, ...]]
 
 
 class NamedRun(msgspec.Struct, frozen=True):
@@ -126,6 +128,7 @@ AnchorKind = Literal[
     "failure",
     "model",
     "prompt",
+    "pair",
     "normalizer",
     "peer",
     "agent",
@@ -140,17 +143,28 @@ def anchor(name: str, kind: AnchorKind = "case") -> str:
     return f"{kind}/{quote(name, safe='/:!$*,;', errors='replace')}"
 
 
+# Longer titles and names are cut in the table of replays: the run file has all text.
+_LONGEST: Final = 200
+_UNCUT: Final = frozenset(("scenario", "normalizer", "cassette"))
+
+
+def cut_text(text: str) -> str:
+    """Return `text`, cut as the table of replays has it."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
 def replays_link(**filters: str | tuple[str, ...]) -> str:
     """Return the link to the table of replays, filtered by `field:value` of each keyword.
 
     A row matches a tuple if it has one of its values.
     """
-    terms = (f"{field}:{_quote_values(value)}" for field, value in filters.items() if value)
+    terms = (f"{field}:{_quote_values(field, value)}" for field, value in filters.items() if value)
     return "replays?q=" + quote(" ".join(terms), safe="", errors="replace")
 
 
-def _quote_values(values: str | tuple[str, ...]) -> str:
-    return ",".join(map(_quote_value, (values,) if isinstance(values, str) else values))
+def _quote_values(field: str, values: str | tuple[str, ...]) -> str:
+    each = (values,) if isinstance(values, str) else values
+    return ",".join(_quote_value(it if field in _UNCUT else cut_text(it)) for it in each)
 
 
 def _quote_value(value: str) -> str:

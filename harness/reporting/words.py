@@ -67,6 +67,8 @@ _MEANINGS: Final = {
 
 OUTCOME_WORDS = {each: OutcomeWord(each, *_SIGNS[each], _MEANINGS[each]) for each in Outcome}
 FAILING: Final = tuple(outcome.value for outcome in Outcome if outcome.fails)
+CONFORMING: Final = tuple(outcome.value for outcome in Outcome if outcome.conforms)
+JUDGED: Final = tuple(outcome.value for outcome in Outcome if outcome.judged)
 MEASURED: Final = ("recorded", "imported")
 WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 

@@ -246,9 +246,7 @@ class Questions:
         columns = self._rows(f"DESCRIBE {table}")
         # One list a column, unnested in the database: a hundred times faster than row by row.
         lists = ", ".join(f"unnest(?::{kind}[])" for _, kind, *_ in columns)
-        values = [
-            [encodable(msgspec.to_builtins(row[name])) for row in kept] for name, *_ in columns
-        ]
+        values = [[_stored(row[name]) for row in kept] for name, *_ in columns]
         self._rows(f"INSERT INTO {table} SELECT {lists}", values)
 
 
@@ -260,6 +258,13 @@ def questions_on(run: Run, loaded: Questions | None = None) -> Iterator[Question
     else:
         with Questions(run) as questions:
             yield questions
+
+
+def _stored(value: object) -> object:
+    """Return `value` as the database takes it; most values of a large run are plain text."""
+    if type(value) is str:
+        return value if value.isascii() else encodable(value)
+    return encodable(msgspec.to_builtins(value))
 
 
 def _rate(row: Sequence[Any]) -> Rate:

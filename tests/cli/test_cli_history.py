@@ -46,12 +46,17 @@ def test_runs_are_kept_and_compared_with_the_run_before(harness: Harness) -> Non
     assert about["seconds"] > 0  # type: ignore[operator]  # a number
     found = harness("compare", "--format", "json")
     assert found.json["counts"]["fixed"] == 1
-    assert "from reports/runs/" in found.err
+    assert "from 20" in found.err
+    assert "(reports/runs/" in found.err
+    text = harness("compare").out
+    assert text.startswith("before  20")
+    assert "cells of both" in text
+    assert " points" in text
     assert harness("report").code == 0
     page = Path("reports/index.html").read_text(encoding="utf-8")
     assert "<b>1</b> fixed</a>" in page
     assert "<dt>Made</dt>" in page
-    assert "2 runs, the oldest first" in page
+    assert "Rates of 2 runs." in page
 
 
 def test_no_run_is_kept_with_a_history_of_zero(harness: Harness) -> None:

@@ -15,7 +15,7 @@ TOOLS = st.lists(st.builds(Tool, TEXT, TEXT, st.dictionaries(TEXT, TEXT, max_siz
 
 @given(TEXT, TEXT, TOOLS)
 def test_ids_are_safe_and_short(protocol: str, system: str, tools: list[Tool]) -> None:
-    assert re.fullmatch(r"[A-Za-z0-9_-]{1,60}", prompt_id(protocol, system, tools))
+    assert re.fullmatch(r"[\w-]{1,80}", prompt_id(protocol, system, tools))
 
 
 @given(TEXT, TOOLS, TEXT, TOOLS)
@@ -29,8 +29,17 @@ def test_ids_differ_where_the_asking_differs(
 
 def test_ids_are_readable_and_stay() -> None:
     assert prompt_id("native-tools", "", (WEATHER,)) == "native-tools-get_weather-fdf9bd11"
-    assert prompt_id("native-tools", "Be brief.", ()) == "no-tools-1049ad35"
+    assert prompt_id("native-tools", "Be brief.", ()) == "no-tools-be-brief-1049ad35"
+    assert prompt_id("native-tools", "", ()).startswith("no-tools-no-system-text-")
+    asked = prompt_id("native-tools", "你是一个助手。 (Answer) in English, please", (WEATHER,) * 3)
+    words = "你是一个助手-answer-in"
+    assert asked.startswith(f"native-tools-get_weather-get_weather-and-1-more-{words}-")
     assert prompt_id("", "Be brief.", (WEATHER,)) == "unknown"
+
+
+def test_keys_and_addresses_in_the_system_text_are_no_part_of_an_id() -> None:
+    secrets = "sk-abc123 user@example.com AbCdEfGhIjKlMnOpQr https://example.com/x 0123"
+    assert prompt_id("native-tools", f"Use {secrets} now", ()).startswith("no-tools-use-now-")
 
 
 def test_the_order_of_schema_keys_does_not_matter() -> None:

@@ -236,7 +236,7 @@ def test_json_file_matches_its_schema() -> None:
 @pytest.mark.parametrize("style", ["pretty", "markdown"])
 def test_comparison_text_has_no_hostile_markup(style: str) -> None:
     run, _ = a_hostile_run()
-    text = comparison_text(compare(a_run([], *NAMES), run), style)  # type: ignore[arg-type]  # a Format
+    text = comparison_text(compare(a_run([], *NAMES), run), ("old", "new"), style)  # type: ignore[arg-type]  # a Format
     assert f"{len(run.results)} new" in text
     assert not CONTROL.search(text)
     assert EVIL not in text

@@ -4,6 +4,7 @@ from collections import Counter
 
 import msgspec
 
+from harness.reporting.cells import cell_index
 from harness.reporting.charts.squares import Matrix, Square
 from harness.reporting.pages.normalizers import dialect_matrix
 from harness.reporting.pages.quirks import quirk_matrix
@@ -56,13 +57,26 @@ def test_model_matrix_shows_the_names_with_most_turns(sample: Run) -> None:
     assert {"model 000", "model 059"} <= {row for row, _ in found.rows}
 
 
-def test_quirk_matrix_links_a_failing_square_to_a_failing_case(sample: Run) -> None:
+def test_matrix_begins_with_what_has_data(sample: Run) -> None:
+    first = next(each for each in sample.results if each.origin != "emulated")
+    pairs = (("a", "z"), ("b", "y"), ("b", "y"), ("b", "x"), ("c", "z"))
+    turns = tuple(
+        msgspec.structs.replace(first, cassette=f"c{n}", model=model, prompt=prompt)
+        for n, (model, prompt) in enumerate(pairs)
+    )
+    found = _models_of(msgspec.structs.replace(sample, results=turns))
+    assert [row for row, _ in found.rows] == ["b", "a", "c"]
+    assert found.columns == ("y", "x", "z")
+    assert found.rows[0][1][0].n == 2
+
+
+def test_quirk_matrix_links_each_square_to_its_judged_cells(sample: Run) -> None:
     with open_report(sample) as report:
-        found = quirk_matrix(report)
+        found, index = quirk_matrix(report), cell_index(report)
     verdicts = Counter(square.verdict for _, squares in found.rows for square in squares)
     assert verdicts == {"all": 14, "none": 7}
-    worst = {square.worst for _, squares in found.rows for square in squares if square.worst}
-    assert worst == {each.cell for each in sample.results if each.outcome.fails}
+    squares = [square for _, row in found.rows for square in row]
+    assert [index.count(each.filters) for each in squares] == [each.n for each in squares]
 
 
 def test_square_verdicts_have_different_symbols() -> None:

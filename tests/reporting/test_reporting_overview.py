@@ -76,7 +76,8 @@ def test_best_pair_has_its_interval_and_its_parse_error_rate(sample: Run) -> Non
     assert best.filters["prompt"] == "native-tools/v1"
     page = _overview(render_page(sample))
     assert "qwen-plus x native-tools/v1" in page
-    assert f"{first.k}/{first.n}" in page
+    assert f"{first.k}/<a" in page
+    assert f'data-rows="{first.n}">{first.n}</a>' in page
     assert "parse_error</a></dt>" in page
 
 

@@ -157,7 +157,7 @@ def test_tables_landmarks_and_drawings_have_names(outline: Outline) -> None:
 
 
 def test_page_shows_models_prompts_normalizers_counts_and_intervals(html: str) -> None:
-    for text in ("qwen-plus", "native-tools/v1", "dashscope-restore", "53 / 63", "84.1 %"):
+    for text in ("qwen-plus", "native-tools/v1", "dashscope-restore", "53 / <a", "84.1 %"):
         assert text in html
     assert "few</small>" in html
     assert "harness replay openai-chat/many-fragments/naive --cuts 1200,5" in html
@@ -183,7 +183,7 @@ def test_interrupted_run_shows_the_number_of_cells_not_run(sample: Run) -> None:
     assert "7 not run" in render_page(msgspec.structs.replace(sample, footer=footer))
 
 
-def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run) -> None:
+def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run, html: str) -> None:
     cell = "openai-chat/hostile-text/naive"
     huge = "</script>" * 120_000
     case = msgspec.structs.replace(sample.cases[cell], body=huge.encode(), frames=(), error=huge)
@@ -195,7 +195,7 @@ def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run) -> None:
         for each in sample.results
     )
     run = msgspec.structs.replace(sample, results=results, cases={**sample.cases, cell: case})
-    assert len(render_page(run)) < 400_000
+    assert len(render_page(run)) < len(html) + 60_000
 
 
 def test_cases_of_one_cause_are_limited(sample: Run) -> None:

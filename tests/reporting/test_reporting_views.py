@@ -42,6 +42,14 @@ def test_stack_segments_fill_the_bar(sample: Run) -> None:
     ]
 
 
+def test_stacks_follow_the_ranking_and_share_what_was_judged(sample: Run) -> None:
+    ranked = ("reference", "dashscope-restore", "naive")
+    some = _as(sample, Outcome.UNJUDGED, "dashscope-restore")
+    found = stacks(some.results, "turns", ranked)
+    assert tuple(each.name for each in found) == ranked
+    assert (found[1].judged, found[1].unjudged, found[1].segments) == (0, 5, ())
+
+
 def test_stack_counts_unsupported_cells_separately(sample: Run) -> None:
     found = stacks(_as(sample, Outcome.UNSUPPORTED, "naive").results, "turns")
     naive = next(each for each in found if each.name == "naive")
@@ -117,8 +125,8 @@ def test_trends_are_empty_for_a_single_run(sample: Run) -> None:
 def test_comparison_counts_broken_and_fixed_cells(sample: Run) -> None:
     fixed_run = _as(sample, Outcome.PASS, "naive")
     fixed, broken = (
-        compare_view(NamedRun("a", sample), fixed_run),
-        compare_view(NamedRun("a", fixed_run), sample),
+        compare_view(NamedRun("a", sample), NamedRun("b", fixed_run)),
+        compare_view(NamedRun("a", fixed_run), NamedRun("b", sample)),
     )
     assert (fixed.count("fixed"), fixed.count("broken")) == (5, 0)
     assert (broken.count("fixed"), broken.count("broken")) == (0, 5)

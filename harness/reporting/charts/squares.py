@@ -1,13 +1,12 @@
 """Counts by two names as a table of squares: number, word and pattern, never colour alone."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from harness.judging.results import Result
-from harness.reporting.words import worst_first
+from harness.reporting.report import Filters
 
 Pair: TypeAlias = tuple[str, str]
 Verdict = Literal["all", "some", "none", "absent"]
@@ -21,13 +20,13 @@ class Square(msgspec.Struct, frozen=True):
 
     Fields:
         worst: the worst failing cell; "" if none fails.
-        link: to a place in the page with more; "" for none.
+        filters: what its n cells, or the cells of its n turns, match; none for no list.
     """
 
     k: int = 0
     n: int = 0
     worst: str = ""
-    link: str = ""
+    filters: Filters = {}
 
     @property
     def verdict(self) -> Verdict:
@@ -50,7 +49,7 @@ class Square(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """Rows by columns, both sorted; the squares of a row are in the order of `columns`.
+    """Rows by columns; the squares of a row are in the order of `columns`.
 
     Fields:
         more_rows, more_columns: how many were left out, those with the fewest trials.
@@ -62,49 +61,69 @@ class Matrix(msgspec.Struct, frozen=True):
     more_columns: int = 0
 
 
-def matrix(squares: Mapping[Pair, Square]) -> Matrix:
-    """Return all squares as a table."""
-    columns = tuple(sorted({column for _, column in squares}))
-    names = sorted({row for row, _ in squares})
-    return Matrix(
-        columns,
-        tuple(
-            (row, tuple(squares.get((row, each), Square()) for each in columns)) for row in names
-        ),
-    )
+def matrix(squares: Mapping[Pair, Square], columns: Iterable[str] = ()) -> Matrix:
+    """Return all squares as a table, both sides by name.
+
+    Args:
+        squares: by row and column.
+        columns: their order, if it is not that of their names; others follow.
+    """
+    order = {name: place for place, name in enumerate(columns)}
+    names = {column for _, column in squares}
+    shown = sorted(names, key=lambda name: (order.get(name, len(order)), name))
+    return _table(squares, sorted({row for row, _ in squares}), shown)
 
 
-def largest(squares: Mapping[Pair, Square], rows: int, columns: int) -> Matrix:
-    """Return the table of the `rows` by `columns` names with the most trials."""
-    kept_rows, kept_columns = _most(squares, 0, rows), _most(squares, 1, columns)
+def largest(
+    squares: Mapping[Pair, Square], rows: int, columns: int, order: Iterable[str] | None = None
+) -> Matrix:
+    """Return the table of the `rows` by `columns` names with the most trials.
+
+    Without `order` of the columns, the table begins with what has data: the first row has the
+    most trials, and the first columns are those of this row, then those of the next.
+    """
+    kept_rows, kept_columns = _most(squares, 0)[:rows], _most(squares, 1)[:columns]
+    in_rows, in_columns = set(kept_rows), set(kept_columns)
     shown = {
         pair: square
         for pair, square in squares.items()
-        if pair[0] in kept_rows and pair[1] in kept_columns
+        if pair[0] in in_rows and pair[1] in in_columns
     }
-    return msgspec.structs.replace(
-        matrix(shown), more_rows=_more(squares, shown, 0), more_columns=_more(squares, shown, 1)
+    measured = {row for row, _ in shown}
+    first = [row for row in kept_rows if row in measured]
+    found = (
+        _table(shown, first, _measured_first(shown, first, kept_columns))
+        if order is None
+        else matrix(shown, order)
     )
+    return msgspec.structs.replace(
+        found, more_rows=_more(squares, shown, 0), more_columns=_more(squares, shown, 1)
+    )
+
+
+def _table(squares: Mapping[Pair, Square], rows: Iterable[str], columns: Iterable[str]) -> Matrix:
+    shown = tuple(columns)
+    return Matrix(
+        shown,
+        tuple((row, tuple(squares.get((row, each), Square()) for each in shown)) for row in rows),
+    )
+
+
+def _measured_first(
+    squares: Mapping[Pair, Square], rows: Iterable[str], columns: Iterable[str]
+) -> list[str]:
+    """Return `columns`, those of the first row first, then those of the next."""
+    names = tuple(columns)
+    return list(dict.fromkeys(each for row in rows for each in names if (row, each) in squares))
 
 
 def _more(squares: Iterable[Pair], shown: Iterable[Pair], side: int) -> int:
     return len({pair[side] for pair in squares} - {pair[side] for pair in shown})
 
 
-def _most(squares: Mapping[Pair, Square], side: int, limit: int) -> set[str]:
-    """Return the names on one side of the pairs that have the most trials."""
+def _most(squares: Mapping[Pair, Square], side: int) -> list[str]:
+    """Return the names on one side of the pairs, those with the most trials first."""
     trials: Counter[str] = Counter()
     for pair, square in squares.items():
         trials[pair[side]] += square.n
-    return set(sorted(trials, key=lambda name: (-trials[name], name))[:limit])
-
-
-def worst_cells(
-    results: Iterable[Result], names: Callable[[Result], tuple[str, ...]]
-) -> dict[Pair, str]:
-    """Return the worst failing cell of each name and normalizer."""
-    worst: dict[Pair, str] = {}
-    for result in sorted((each for each in results if each.outcome.fails), key=worst_first):
-        for name in names(result):
-            worst.setdefault((name, result.normalizer), result.cell)
-    return worst
+    return sorted(trials, key=lambda name: (-trials[name], name))

@@ -6,7 +6,6 @@ import msgspec
 
 from harness.reporting.report import NamedRun, Report
 from harness.runs.compare import Change, ChangeKind, Comparison, compare
-from harness.runs.run import Run
 
 MAX_CHANGES: Final = 300
 
@@ -22,11 +21,17 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 class CompareView(msgspec.Struct, frozen=True):
-    """What changed since the run `label`: rates, warnings, and the cells by kind of change."""
+    """What changed since the run `label`: rates, warnings, and the cells by kind of change.
+
+    Fields:
+        sizes: number of cells of that run, and of the run `now`.
+    """
 
     label: str
     comparison: Comparison
     changes: tuple[Changes, ...]
+    now: str
+    sizes: tuple[int, int]
 
     def count(self, way: ChangeKind) -> int:
         """Return how many cells changed in this way."""
@@ -45,14 +50,15 @@ _CHANGE_TEXTS: Final[dict[ChangeKind, tuple[str, str]]] = {
 def compare_page(report: Report) -> CompareView | None:
     """Return what changed since the base run; None if no base was named."""
     base = report.context.base
-    return compare_view(base, report.run) if base else None
+    return compare_view(base, NamedRun(report.context.label, report.run)) if base else None
 
 
-def compare_view(base: NamedRun, run: Run) -> CompareView:
+def compare_view(base: NamedRun, run: NamedRun) -> CompareView:
     """Return what changed from `base` to `run`."""
-    found = compare(base.run, run)
+    found = compare(base.run, run.run)
     changes = tuple(_changes(way, found.changes) for way in _CHANGE_TEXTS)
-    return CompareView(base.label, found, changes)
+    sizes = len(base.run.results), len(run.run.results)
+    return CompareView(base.label, found, changes, run.label, sizes)
 
 
 def _changes(way: ChangeKind, changes: tuple[Change, ...]) -> Changes:

@@ -12,7 +12,8 @@ import msgspec
 
 from harness.reporting.failures import Failure, failure_of
 from harness.reporting.pages.peers import peers_page
-from harness.reporting.report import Report, replays_link
+from harness.reporting.report import Filters, Report
+from harness.reporting.words import MEASURED
 from harness.runs.answers import FailedTurns
 from harness.runs.questions import AXES
 
@@ -96,16 +97,15 @@ def failure_name(failure: Failure) -> str:
     return f"{found.cause or 'none'}/{found.level}/{found.normalizer}"
 
 
-def turns_link(turns: FailedTurns) -> str:
-    """Return the link to all cells with turns that failed for a reason."""
-    return replays_link(failed=turns.blame, why=turns.why)
+def turns_filters(turns: FailedTurns, lead: str) -> Filters:
+    """Return what the cells match whose turns failed for a reason, as `lead` read them."""
+    return {"failed": turns.blame, "why": turns.why, "normalizer": lead, "origin": MEASURED}
 
 
-def failure_link(failure: Failure) -> str:
-    """Return the link to all cells of a cause in the table of replays."""
-    found, example = failure.group, failure.example
-    if failure.is_must and found.cause:
-        return replays_link(cause=found.cause, normalizer=found.normalizer)
-    if example is not None:
-        return replays_link(rule=example.rule, normalizer=found.normalizer)
-    return replays_link(outcome=found.outcome.value, normalizer=found.normalizer)
+def failure_filters(failure: Failure) -> Filters:
+    """Return what all cells of a cause match in the table of replays."""
+    found = failure.group
+    if not found.cause:
+        return {"outcome": found.outcome.value, "normalizer": found.normalizer}
+    column = "cause" if failure.is_must else "should"
+    return {column: found.cause, "normalizer": found.normalizer}

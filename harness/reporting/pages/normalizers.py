@@ -1,8 +1,8 @@
 """The pages of normalizers and agents: conformance, by dialect and quirk, and disagreement.
 
 Two normalizers agree on a scenario if both conform or neither does. A scenario that one of them
-does not support does not count for the pair. Outcomes are bars of stacked segments, worst first,
-each with its number.
+does not support does not count for the pair. Outcomes are bars of stacked segments in the order of
+the ranking, each segment a share of the judged cells with its number, the worst first.
 """
 
 from collections import Counter, defaultdict
@@ -14,10 +14,10 @@ import msgspec
 
 from harness.judging.results import Outcome, Result
 from harness.reporting.boards import Board, boards
-from harness.reporting.charts.squares import Matrix, Pair, Square, matrix, worst_cells
+from harness.reporting.charts.squares import Matrix, Pair, Square, matrix
 from harness.reporting.pages.quirks import quirk_matrix
-from harness.reporting.report import Report, replays_link
-from harness.reporting.words import WORST_FIRST, OutcomeWord
+from harness.reporting.report import Report
+from harness.reporting.words import JUDGED, WORST_FIRST, OutcomeWord
 
 WIDTH: Final = 600
 _SYMBOL_WIDTH: Final = 22
@@ -39,7 +39,7 @@ class Segment(msgspec.Struct, frozen=True):
 
 
 class Stack(msgspec.Struct, frozen=True):
-    """The bar of one name, without unsupported cells."""
+    """The bar of one name: its judged cells, worst first."""
 
     name: str
     judged: int
@@ -48,27 +48,30 @@ class Stack(msgspec.Struct, frozen=True):
     segments: tuple[Segment, ...]
 
 
-def stacks(results: Iterable[Result], kind: str) -> tuple[Stack, ...]:
-    """Return a bar for each name that was judged on `kind`, by name."""
+def stacks(
+    results: Iterable[Result], kind: str, ranked: Iterable[str] = ()
+) -> tuple[Stack, ...]:
+    """Return a bar for each name with cells of `kind`, in the order of `ranked`, others last."""
+    order = {name: place for place, name in enumerate(ranked)}
     counts: dict[str, Counter[Outcome]] = defaultdict(Counter)
     for result in results:
         if result.kind == kind:
             counts[result.normalizer][result.outcome] += 1
-    return tuple(_stack(name, counts[name]) for name in sorted(counts))
+    names = sorted(counts, key=lambda name: (order.get(name, len(order)), name))
+    return tuple(_stack(name, counts[name]) for name in names)
 
 
 def _stack(name: str, counts: Counter[Outcome]) -> Stack:
-    unsupported = counts[Outcome.UNSUPPORTED]
-    supported = counts.total() - unsupported
+    judged = sum(count for outcome, count in counts.items() if outcome.judged)
     found: list[Segment] = []
     before = 0
     for word in WORST_FIRST:
         count = counts[word.outcome]
-        if count and word.outcome is not Outcome.UNSUPPORTED:
-            found.append(Segment(word, count, _x(before, supported), _x(count, supported)))
+        if count and word.outcome.judged:
+            found.append(Segment(word, count, _x(before, judged), _x(count, judged)))
             before += count
-    unjudged = counts[Outcome.UNJUDGED]
-    return Stack(name, supported - unjudged, unjudged, unsupported, tuple(found))
+    unjudged, unsupported = counts[Outcome.UNJUDGED], counts[Outcome.UNSUPPORTED]
+    return Stack(name, judged, unjudged, unsupported, tuple(found))
 
 
 def _x(count: int, total: int) -> float:
@@ -120,25 +123,31 @@ class AgentsView(msgspec.Struct, frozen=True):
 def normalizers_page(report: Report) -> NormalizersView:
     """Return what the page shows of all normalizers."""
     results = report.run.results
+    board = report.of(boards)["normalizers"]
+    names = _names(board)
     return NormalizersView(
-        board=report.of(boards)["normalizers"],
-        bars=stacks(results, "turns"),
+        board=board,
+        bars=stacks(results, "turns", names),
         text_dialects=report.of(boards)["text-dialects"],
-        dialects=dialect_matrix(results),
+        dialects=dialect_matrix(results, names),
         quirks=report.of(quirk_matrix),
-        disagreement=disagreement(results),
+        disagreement=disagreement(results, names),
     )
 
 
 def agents_page(report: Report) -> AgentsView:
     """Return what the page shows of all agents."""
-    return AgentsView(report.of(boards)["agents"], stacks(report.run.results, "conversation"))
+    board = report.of(boards)["agents"]
+    return AgentsView(board, stacks(report.run.results, "conversation", _names(board)))
 
 
-def dialect_matrix(results: Iterable[Result]) -> Matrix:
+def _names(board: Board) -> tuple[str, ...]:
+    return tuple(each.ranked.name for each in board.rows)
+
+
+def dialect_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Matrix:
     """Return dialects by normalizers: cells that conform, of those that were judged."""
     judged = [each for each in results if each.outcome.judged]
-    worst = worst_cells(judged, lambda each: (each.dialect,))
     k: Counter[Pair] = Counter()
     n: Counter[Pair] = Counter()
     for each in judged:
@@ -150,15 +159,20 @@ def dialect_matrix(results: Iterable[Result]) -> Matrix:
             (dialect, name): Square(
                 k[dialect, name],
                 n[dialect, name],
-                worst.get((dialect, name), ""),
-                replays_link(dialect=dialect, normalizer=name),
+                filters={
+                    "dialect": dialect,
+                    "normalizer": name,
+                    "kind": "turns",
+                    "outcome": JUDGED,
+                },
             )
             for dialect, name in n
-        }
+        },
+        ranked,
     )
 
 
-def disagreement(results: Iterable[Result]) -> Disagreement:
+def disagreement(results: Iterable[Result], ranked: Iterable[str] = ()) -> Disagreement:
     """Return the scenarios on which the normalizers of a run disagree."""
     judged: dict[str, list[Result]] = defaultdict(list)
     for result in results:
@@ -179,7 +193,7 @@ def disagreement(results: Iterable[Result]) -> Disagreement:
     squares = {pair: Square(agreed[pair], shared[pair]) for pair in shared}
     both_orders = squares | {(other, one): square for (one, other), square in squares.items()}
     return Disagreement(
-        matrix(both_orders), tuple(splits[:MAX_SPLITS]), max(0, len(splits) - MAX_SPLITS)
+        matrix(both_orders, ranked), tuple(splits[:MAX_SPLITS]), max(0, len(splits) - MAX_SPLITS)
     )
 
 

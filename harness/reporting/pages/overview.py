@@ -54,6 +54,7 @@ class OverviewView(msgspec.Struct, frozen=True):
     blames: tuple[BlameShare, ...]
     best: BoardRow | None
     cells: int
+    judged_cells: int
     replays: int
     failing: int
     outcomes: tuple[tuple[OutcomeWord, int], ...]
@@ -76,6 +77,7 @@ def overview_page(report: Report) -> OverviewView:
         blames=tuple(blame_shares(report)),
         best=next(iter(ranked["pairs"].rows), None),
         cells=len(results),
+        judged_cells=sum(each.outcome.judged for each in results),
         replays=sum(each.replays for each in results),
         failing=sum(each.outcome.fails for each in results),
         outcomes=tuple((word, counts[word.outcome]) for word in WORST_FIRST),

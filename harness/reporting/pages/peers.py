@@ -80,7 +80,6 @@ class PeerFailure(msgspec.Struct, frozen=True):
     rank: int
     failure: WorstFailure
     command: str
-    link: str
 
 
 class PeersView(msgspec.Struct, frozen=True):
@@ -163,7 +162,7 @@ def _dialect_tables(report: Report, cells: Mapping[str, tuple[Result, ...]]) -> 
                 RateRow(name, rates(own), replays_link(dialect=dialect, normalizer=name))
                 for name, own in found.items()
             )
-            groups = _squares(judged_groups(found, report.context.quirks), dialect)
+            groups = _squares(judged_groups(found, report.context.quirks))
             yield RateTable(f"dialect-{dialect}", f"{row.title} ({dialect})", rows, groups)
 
 
@@ -174,7 +173,7 @@ def _agent_tables(report: Report, cells: Mapping[str, tuple[Result, ...]]) -> It
         rows = tuple(
             RateRow(name, rates(own), replays_link(normalizer=name)) for name, own in found.items()
         )
-        groups = _squares(judged_groups(found, report.context.quirks), "")
+        groups = _squares(judged_groups(found, report.context.quirks))
         yield RateTable("agents", "Agents over conversations", rows, groups)
 
 
@@ -188,27 +187,22 @@ def _group_tables(report: Report, cells: Mapping[str, tuple[Result, ...]]) -> It
             yield RateTable(f"group-{group or 'none'}", title, rows)
 
 
-def _squares(parts: Parts, dialect: str) -> Matrix:
-    """Return peers by groups: scenarios of `dialect` that conform, of those that were judged."""
+def _squares(parts: Parts) -> Matrix:
+    """Return peers by groups: scenarios that conform, of those that were judged."""
     columns = tuple(GROUPS[group] for group in next(iter(parts.values())))
     return Matrix(
         columns,
         tuple(
-            (name, tuple(_square(cells, name, dialect) for cells in row.values()))
+            (name, tuple(map(_square, row.values())))
             for name, row in parts.items()
         ),
     )
 
 
-def _square(cells: tuple[Result, ...], name: str, dialect: str) -> Square:
+def _square(cells: tuple[Result, ...]) -> Square:
     found = tally(cells)
     worst = min((each for each in cells if each.outcome.fails), key=worst_first, default=None)
-    return Square(
-        found.conforming,
-        found.judged,
-        worst.cell if worst else "",
-        replays_link(dialect=dialect, normalizer=name),
-    )
+    return Square(found.conforming, found.judged, worst.cell if worst else "")
 
 
 def _failures(cells: tuple[Result, ...]) -> Iterator[PeerFailure]:
@@ -220,5 +214,4 @@ def _failures(cells: tuple[Result, ...]) -> Iterator[PeerFailure]:
             rank=rank,
             failure=failure,
             command=repro_command(example, reproducible),
-            link=replays_link(cause=example.cause, normalizer=example.normalizer),
         )

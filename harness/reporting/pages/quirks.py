@@ -5,9 +5,11 @@ from typing import Final
 import msgspec
 
 from harness.judging.catalogue import GROUP_TITLES, Quirk
-from harness.reporting.charts.squares import Matrix, Square, largest, worst_cells
+from harness.reporting.boards import boards
+from harness.reporting.charts.squares import Matrix, Square, largest
 from harness.reporting.pages.rankings import MAX_COLUMNS
-from harness.reporting.report import Report, replays_link
+from harness.reporting.report import Report
+from harness.reporting.words import JUDGED
 
 MAX_QUIRKS: Final = 400
 _ADDRESS: Final = ("https://", "http://")
@@ -30,23 +32,22 @@ class QuirkCard(msgspec.Struct, frozen=True):
 
     @property
     def failing(self) -> int:
-        """How many normalizers fail a cell that shows the quirk."""
-        return sum(square.verdict != "all" for _, square in self.squares)
+        """How many cells that show the quirk fail."""
+        return sum(square.n - square.k for _, square in self.squares)
 
 
 def quirk_matrix(report: Report) -> Matrix:
     """Return quirks by normalizers: cells that conform, of those that show the quirk."""
-    worst = worst_cells(report.run.results, lambda each: each.quirks)
     squares = {
         (loss.quirk, loss.normalizer): Square(
             loss.k,
             loss.n,
-            worst.get((loss.quirk, loss.normalizer), ""),
-            replays_link(quirk=loss.quirk, normalizer=loss.normalizer),
+            filters={"quirk": loss.quirk, "normalizer": loss.normalizer, "outcome": JUDGED},
         )
         for loss in report.store.losses_by_quirk()
     }
-    return largest(squares, MAX_QUIRKS, MAX_COLUMNS)
+    ranked = (each.ranked.name for each in report.of(boards)["normalizers"].rows)
+    return largest(squares, MAX_QUIRKS, MAX_COLUMNS, ranked)
 
 
 def quirks_page(report: Report) -> tuple[QuirkCard, ...]:

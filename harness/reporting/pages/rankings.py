@@ -11,8 +11,8 @@ import msgspec
 
 from harness.reporting.boards import Board, boards
 from harness.reporting.charts.squares import Matrix, Pair, Square, largest
-from harness.reporting.report import Report, replays_link
-from harness.reporting.words import percent
+from harness.reporting.report import Filters, Report
+from harness.reporting.words import MEASURED, percent
 from harness.runs.answers import ConversationRate, MeasuredRate
 from harness.runs.questions import Axis
 
@@ -70,7 +70,7 @@ def model_matrix(report: Report) -> Matrix:
     return _turn_squares(
         lead,
         lambda each: (each.model, each.prompt),
-        lambda model, prompt: replays_link(model=model, prompt=prompt),
+        lambda model, prompt: {"model": model, "prompt": prompt, **_measured(report.store.lead)},
     )
 
 
@@ -79,22 +79,27 @@ def client_matrix(report: Report) -> Matrix:
     return _turn_squares(
         report.store.measured_turns(),
         lambda each: (each.model, each.normalizer),
-        lambda model, name: replays_link(model=model, normalizer=name),
+        lambda model, name: {"model": model, **_measured(name)},
     )
 
 
 def _turn_squares(
     rates: Iterable[MeasuredRate],
     pair_of: Callable[[MeasuredRate], Pair],
-    link: Callable[[str, str], str],
+    filters: Callable[[str, str], Filters],
+    columns: Iterable[str] | None = None,
 ) -> Matrix:
     k: Counter[Pair] = Counter()
     n: Counter[Pair] = Counter()
     for each in rates:
         k[pair_of(each)] += each.k
         n[pair_of(each)] += each.n
-    squares = {pair: Square(k[pair], n[pair], link=link(*pair)) for pair in n}
-    return largest(squares, MAX_ROWS, MAX_COLUMNS)
+    squares = {pair: Square(k[pair], n[pair], filters=filters(*pair)) for pair in n}
+    return largest(squares, MAX_ROWS, MAX_COLUMNS, columns)
+
+
+def _measured(normalizer: str) -> Filters:
+    return {"normalizer": normalizer, "origin": MEASURED}
 
 
 def ranking_details(report: Report, axis: Axis) -> dict[str, RankingDetails]:

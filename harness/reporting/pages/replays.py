@@ -8,112 +8,80 @@ in base64, which has no character that HTML could take for markup.
 import base64
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator
-from operator import attrgetter
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterable
+from heapq import nsmallest
+from itertools import islice
+from typing import Any, Final
 
 import msgspec
 
 from harness.judging.results import Outcome, Result
+from harness.reporting.cells import COLUMNS, Value
 from harness.reporting.report import Report
-from harness.reporting.words import unjudged_fields, worst_first
-
-_Value: TypeAlias = str | int | tuple[str, ...]
+from harness.reporting.words import worst_first
 
 MAX_LISTED: Final = 150
-# Longer titles and names are shown cut: rows are for searching, and the run file has all text.
-_LONGEST: Final = 200
+# Of a larger run, the page has only the cells that fail or have a turn that failed.
+MAX_ROWS: Final = 250_000
+_ALL_CELLS: Final = (
+    'harness query "SELECT cell, outcome FROM results ORDER BY cell" RUN --format csv'
+)
 _CODES: Final = ((0xFF, "B"), (0xFFFF, "H"), (0xFFFFFFFF, "I"))
 _ALIGNED: Final = 4
 
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-
-
-def _success(result: Result) -> str:
-    facts = result.conversation
-    if facts is not None:
-        return "yes" if facts.success else "no"
-    if not result.turns:
-        return ""
-    return "yes" if all(turn.success for turn in result.turns) else "no"
-
-
-def _failed_turns(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield blame and reason of each turn or conversation without success."""
-    facts = (result.conversation,) if result.conversation is not None else result.turns
-    yield from ((each.blame, _cut(each.why)) for each in facts if not each.success)
-
-
-# The names are the fields of the filter, which docs/reference/report.md documents. Most of them
-# are attributes of a result.
-_NAMES: Final = (
-    *("scenario", "normalizer", "outcome", "blame", "title", "cassette", "provider", "model"),
-    *(
-        "prompt",
-        "dialect",
-        "text",
-        "origin",
-        "kind",
-        "success",
-        "quirk",
-        "rule",
-        "unjudged",
-        "cause",
-    ),
-    "replays",
-)
-_COLUMNS: Final[dict[str, Callable[[Result], _Value]]] = {
-    **{name: attrgetter(name) for name in _NAMES},
-    "outcome": lambda each: each.outcome.value,
-    "title": lambda each: _cut(each.title),
-    "provider": lambda each: _cut(each.provider),
-    "model": lambda each: _cut(each.model),
-    "prompt": lambda each: _cut(each.prompt),
-    "cause": lambda each: _cut(each.cause),
-    "text": attrgetter("text_dialect"),
-    "success": _success,
-    "failed": lambda each: tuple(sorted({blame for blame, _ in _failed_turns(each) if blame})),
-    "parse_error": lambda each: tuple(
-        sorted({turn.parse_error_blame for turn in each.turns if turn.parse_errors})
-    ),
-    "why": lambda each: tuple(sorted({why for _, why in _failed_turns(each)})),
-    "quirk": attrgetter("quirks"),
-    "unjudged": unjudged_fields,
-    "rule": lambda each: tuple(sorted({finding.rule for finding in each.reported})),
-}
 
 _BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}
 
 
 class ReplaysView(msgspec.Struct, frozen=True):
-    """The first cells, worst first, for readers without script; `rows` are all, for the script."""
+    """The first cells, worst first, for readers without script, and the rows for the script.
+
+    Fields:
+        rows: of all cells, or of those that failed.
+        left_out: cells of which the page has no row.
+        command: prints all cells of the run.
+    """
 
     listed: tuple[Result, ...]
     rows: str
     total: int
+    left_out: int = 0
+    command: str = _ALL_CELLS
 
 
 def replays_page(report: Report) -> ReplaysView:
     """Return the rows of the table."""
     results = report.run.results
-    listed = sorted(results, key=worst_first)[:MAX_LISTED]
-    return ReplaysView(tuple(listed), rows(results), len(results))
+    listed = nsmallest(MAX_LISTED, results, key=worst_first)
+    shown = results if len(results) <= MAX_ROWS else _failed(results)
+    return ReplaysView(
+        tuple(listed), rows(shown, len(results)), len(results), len(results) - len(shown)
+    )
 
 
-def rows(results: Iterable[Result]) -> str:
+def _failed(results: Iterable[Result]) -> tuple[Result, ...]:
+    """Return the first `MAX_ROWS` cells that fail or have a turn that failed, in their order."""
+    is_success = COLUMNS["success"]
+    failed = (each for each in results if each.outcome.fails or is_success(each) == "no")
+    return tuple(islice(failed, MAX_ROWS))
+
+
+def rows(results: Iterable[Result], total: int = 0) -> str:
     """Return `results`, in their order, as base64 of deflated columns.
 
     The bytes inside: the length of the head as 4 bytes, little-endian; the head, as JSON
-    `{"count", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each column,
-    `bytes` wide each; head and columns start at multiples of 4. `odd` has the ids of cells
-    that are not SCENARIO/NORMALIZER, by row.
+    `{"count", "total", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each
+    column, `bytes` wide each; head and columns start at multiples of 4. `odd` has the ids of
+    cells that are not SCENARIO/NORMALIZER, by row.
+
+    Args:
+        results: the rows.
+        total: number of cells of the run, if it has more.
     """
     listed = tuple(results)
     heads: list[dict[str, Any]] = []
     codes: list[bytes] = []
-    for name, value in _COLUMNS.items():
+    for name, value in COLUMNS.items():
         head, coded = _column(name, [value(each) for each in listed])
         heads.append(head)
         codes.append(_padded(coded))
@@ -122,12 +90,12 @@ def rows(results: Iterable[Result]) -> str:
         for place, each in enumerate(listed)
         if each.cell != f"{each.scenario}/{each.normalizer}"
     }
-    text = msgspec.json.encode({"count": len(listed), "odd": odd, "columns": heads})
+    text = msgspec.json.encode({"count": len(listed), "total": max(total, len(listed)), "odd": odd, "columns": heads})
     columns = b"".join((len(text).to_bytes(4, "little"), _padded(text), *codes))
     return base64.b64encode(zlib.compress(columns, 9)).decode()
 
 
-def _column(name: str, values: list[_Value]) -> tuple[dict[str, Any], bytes]:
+def _column(name: str, values: list[Value]) -> tuple[dict[str, Any], bytes]:
     different = sorted(set(values), key=_order(name))
     places = {value: place for place, value in enumerate(different)}
     kind = next(kind for most, kind in _CODES if len(different) <= most + 1)

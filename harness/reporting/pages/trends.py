@@ -5,7 +5,7 @@ runs, the line has a gap, and the page draws and names the change.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -18,8 +18,11 @@ from harness.runs.rankings import Ranked, Rankings, rankings
 MAX_NAMES: Final = 24
 MAX_FLIPPED: Final = 200
 WIDTH: Final = 600
-HEIGHT: Final = 90
-_EDGE: Final = 12
+HEIGHT: Final = 120
+_EDGE: Final = 14
+# Room for the labels of the axes.
+_LEFT: Final = 72
+_BELOW: Final = 24
 
 
 class Point(msgspec.Struct, frozen=True):
@@ -50,25 +53,40 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """One rate over the runs, for at most `MAX_NAMES` names; `more` are left out."""
+    """One rate over the runs, for at most `MAX_NAMES` names; `more` are left out.
+
+    Fields:
+        unit: what k and n count.
+    """
 
     title: str
+    unit: str
     series: tuple[Series, ...]
     more: int
+
+
+class TrendsRun(msgspec.Struct, frozen=True):
+    """One run: its number on the axes, its name, and what it counted."""
+
+    number: int
+    label: str
+    cells: int
+    scenarios: int
+    x: float
 
 
 class TrendsView(msgspec.Struct, frozen=True):
     """The charts of all rates.
 
     Fields:
-        labels: of the runs.
+        runs: the oldest first.
         breaks: (index of a run, text): the scenarios changed before this run.
         marks: the x of each break.
         flipped: cells that conformed in one run and failed in the next, the flaky ones first; at
             most `MAX_FLIPPED`, and `more` are left out.
     """
 
-    labels: tuple[str, ...]
+    runs: tuple[TrendsRun, ...]
     breaks: tuple[tuple[int, str], ...]
     marks: tuple[float, ...]
     trends: tuple[Trend, ...]
@@ -76,12 +94,18 @@ class TrendsView(msgspec.Struct, frozen=True):
     more: int = 0
     flaky: int = 0
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the runs."""
+        return tuple(each.label for each in self.runs)
 
-_RATES: Final[dict[str, Callable[[Rankings], tuple[Ranked, ...]]]] = {
-    "Conformance of normalizers": lambda ranked: ranked.normalizers,
-    "Conformance of agents": lambda ranked: ranked.agents,
-    "Turn success of models": lambda ranked: ranked.models,
-    "Turn success of prompts": lambda ranked: ranked.prompts,
+
+_TURNS: Final = "recorded and imported turns that succeeded"
+_RATES: Final[dict[tuple[str, str], Callable[[Rankings], tuple[Ranked, ...]]]] = {
+    ("Conformance of normalizers", "judged cells that conform"): lambda it: it.normalizers,
+    ("Conformance of agents", "judged conversations that conform"): lambda it: it.agents,
+    ("Turn success of models", _TURNS): lambda it: it.models,
+    ("Turn success of prompts", _TURNS): lambda it: it.prompts,
 }
 
 
@@ -90,24 +114,32 @@ def trends_page(report: Report) -> TrendsView:
     context = report.context
     editions = (*context.history, NamedRun(context.label, report.run))
     if len(editions) < 2:  # noqa: PLR2004 - a line needs two ends
-        return TrendsView(tuple(each.label for each in editions), (), (), ())
+        return TrendsView((), (), (), ())
     ranked = [*(rankings(each.run) for each in context.history), report.rankings]
     breaks = tuple(_breaks(editions))
     cuts = {place for place, _ in breaks}
     count = len(editions)
     flipped = report.of(cell_histories)
     return TrendsView(
-        tuple(each.label for each in editions),
+        tuple(_runs(editions)),
         breaks,
         tuple(round((_x(place - 1, count) + _x(place, count)) / 2, 1) for place, _ in breaks),
         tuple(
-            _trend(title, [of(each) for each in ranked], editions, cuts)
-            for title, of in _RATES.items()
+            _trend(named, [of(each) for each in ranked], editions, cuts)
+            for named, of in _RATES.items()
         ),
         tuple(flipped.values())[:MAX_FLIPPED],
         max(0, len(flipped) - MAX_FLIPPED),
         sum(each.is_flaky for each in flipped.values()),
     )
+
+
+def _runs(editions: Sequence[NamedRun]) -> Iterator[TrendsRun]:
+    for place, each in enumerate(editions):
+        results = each.run.results
+        scenarios = len({result.scenario for result in results})
+        x = _x(place, len(editions))
+        yield TrendsRun(place + 1, each.label, len(results), scenarios, x)
 
 
 def cell_histories(report: Report) -> dict[str, CellHistory]:
@@ -128,7 +160,7 @@ def _breaks(editions: Sequence[NamedRun]) -> Iterable[tuple[int, str]]:
 
 
 def _trend(
-    title: str, ranks: list[tuple[Ranked, ...]], editions: Sequence[NamedRun], cuts: set[int]
+    named: tuple[str, str], ranks: list[tuple[Ranked, ...]], editions: Sequence[NamedRun], cuts: set[int]
 ) -> Trend:
     by_name: dict[str, dict[int, Ranked]] = defaultdict(dict)
     for place, ranked in enumerate(ranks):
@@ -139,7 +171,7 @@ def _trend(
     )
     shown = sorted(names[:MAX_NAMES])
     series = tuple(_series(name, by_name[name], editions, cuts) for name in shown)
-    return Trend(title, series, len(names) - len(shown))
+    return Trend(*named, series, len(names) - len(shown))
 
 
 def _series(
@@ -174,8 +206,8 @@ def _point(label: str, ranked: Ranked, x: float) -> Point:
 
 
 def _x(place: int, count: int) -> float:
-    return round(_EDGE + place / (count - 1) * (WIDTH - 2 * _EDGE), 1)
+    return round(_LEFT + place / (count - 1) * (WIDTH - _LEFT - 2 * _EDGE), 1)
 
 
 def _y(share: float) -> float:
-    return round(_EDGE / 2 + (1 - share) * (HEIGHT - _EDGE), 1)
+    return round(_EDGE / 2 + (1 - share) * (HEIGHT - _EDGE - _BELOW), 1)

@@ -18,15 +18,24 @@ from harness.runs.run import pluralize
 Format = Literal["pretty", "markdown"]
 
 MOST_CHANGES = 50
-_HEAD = ("name", "n", "before", "after", "difference", "95 % interval", "p")
+_ENDS = ("before", "after")
+_HEAD = ("name", "{unit} of both", "before", "after", "difference", "95 % interval", "p")
 
 
-def comparison_text(found: Comparison, style: Format = "pretty") -> str:
-    """Return `found` as text that ends in a newline; at most `MOST_CHANGES` cells are named."""
-    return "\n".join([*(_markdown(found) if style == "markdown" else _pretty(found)), ""])
+def comparison_text(found: Comparison, runs: tuple[str, str], style: Format = "pretty") -> str:
+    """Return `found` as text that ends in a newline; at most `MOST_CHANGES` cells are named.
+
+    Args:
+        found: the differences.
+        runs: the names of the two runs, the base first.
+        style: of the text.
+    """
+    write = _markdown if style == "markdown" else _pretty
+    return "\n".join([*write(found, runs), ""])
 
 
-def _pretty(found: Comparison) -> Iterator[str]:
+def _pretty(found: Comparison, runs: tuple[str, str]) -> Iterator[str]:
+    yield from (f"{word}  {marked(name)}" for word, name in zip(_ENDS, runs, strict=True))
     yield from (f"warning: {marked(each)}" for each in found.warnings)
     yield _counts(found)
     for word, each in _causes(found):
@@ -34,13 +43,15 @@ def _pretty(found: Comparison) -> Iterator[str]:
     for change in found.changes[:MOST_CHANGES]:
         yield f"  {change.way:<8} {marked(change.cell)}  {_outcomes(change)}"
     yield from _more(found)
-    for title, rates in _boards(found):
+    for title, unit, rates in _boards(found):
         yield from ("", title)
-        rows = [_HEAD, *(_cells(rate, plain(rate.name, limit=60)) for rate in rates)]
+        rows = [_head(unit), *(_cells(rate, plain(rate.name, limit=60)) for rate in rates)]
         yield from (f"  {line}" for line in aligned_columns(rows))
 
 
-def _markdown(found: Comparison) -> Iterator[str]:
+def _markdown(found: Comparison, runs: tuple[str, str]) -> Iterator[str]:
+    yield from (f"- {word}: {markdown_code(name)}" for word, name in zip(_ENDS, runs, strict=True))
+    yield ""
     yield from (f"> {markdown_text(each)}" for each in found.warnings)
     yield from (_counts(found), "")
     for word, each in _causes(found):
@@ -50,15 +61,15 @@ def _markdown(found: Comparison) -> Iterator[str]:
         outcomes = markdown_text(_outcomes(change))
         yield f"- {change.way}: {markdown_code(change.cell)} {outcomes}"
     yield from _more(found)
-    for title, rates in _boards(found):
+    for title, unit, rates in _boards(found):
         rows = (_cells(rate, markdown_text(rate.name, limit=60)) for rate in rates)
-        yield from ("", f"### {title}", "", markdown_table(_HEAD, rows))
+        yield from ("", f"### {title}", "", markdown_table(_head(unit), rows))
 
 
 def _counts(found: Comparison) -> str:
     counts = [f"{found.counts[way]} {way}" for way in CHANGE_KINDS]
     causes = f"{len(found.new_causes)} new and {len(found.fixed_causes)} fixed causes of failure"
-    return f"{', '.join(counts)}; {found.same} unchanged; {causes}"
+    return f"cells: {', '.join(counts)}; {found.same} unchanged; {causes}"
 
 
 def _causes(found: Comparison) -> Iterator[tuple[str, CauseChange]]:
@@ -83,11 +94,16 @@ def _outcomes(change: Change) -> str:
     return f"{was} -> {now}"
 
 
-def _boards(found: Comparison) -> Iterator[tuple[str, Iterable[RateChange]]]:
+def _boards(found: Comparison) -> Iterator[tuple[str, str, Iterable[RateChange]]]:
+    """Yield the title, the unit and the rates of each table."""
     if found.conformance:
-        yield "Conformance on the cells of both runs", found.conformance
+        yield "Conformance on the cells of both runs", "cells", found.conformance
     if found.turn_success:
-        yield "Turn success on the recorded turns of both runs", found.turn_success
+        yield "Turn success on the recorded turns of both runs", "turns", found.turn_success
+
+
+def _head(unit: str) -> tuple[str, ...]:
+    return tuple(each.format(unit=unit) for each in _HEAD)
 
 
 def _cells(rate: RateChange, name: str) -> tuple[str, ...]:
@@ -97,7 +113,7 @@ def _cells(rate: RateChange, name: str) -> tuple[str, ...]:
         str(rate.pairs.n),
         percent(rate.before),
         percent(rate.after),
-        points(rate.after - rate.before),
-        f"{points(rate.low)} to {points(rate.high)}",
+        f"{points(rate.after - rate.before)} points",
+        f"{points(rate.low)} to {points(rate.high)} points",
         f"{rate.p:.3f}{word}",
     )

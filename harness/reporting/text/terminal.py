@@ -44,7 +44,7 @@ _CONVERSATION_HEAD = (
 )
 # The report has longer rankings, with sorting and filters.
 _MOST_ROWS = 15
-_NAME_CHARACTERS = 80
+_NAME_CHARACTERS = 120
 _CAUSE_CHARACTERS = 160
 _NOT_MEASURED = "no recorded or imported turns: emulated cassettes do not measure models"
 

@@ -227,6 +227,7 @@ def test_cassettes_lead_to_their_input_and_an_unknown_input_to_its_replays(visit
     opened.click(f"#cassettes a[href='#{INPUT}']")
     opened.wait_for_selector("#inputs.here details.here")
     opened = visit("input/cassette%3Aglm-4/native-tools-v1/000")
+    opened.click("#inputs .missing a")
     opened.wait_for_selector("#replays.here")
     assert opened.inner_text("#replays [role=status]").startswith("1 of 84 cells")
 

@@ -46,7 +46,7 @@ const turnCase = (way) => {
   const { route, params } = read();
   const { at, total, link } = listed(route, params);
   const to = at < 0 ? 0 : at + way;
-  if (to >= 0 && to < total) location.hash = place(link(to), null, ofList(params));
+  if (to >= 0 && to < total) leave(place(link(to), null, ofList(params)));
 };
 const back = make("div", { className: "back" });
 back.setAttribute("role", "navigation");

@@ -1,6 +1,24 @@
 // Pages: the hash names a section, something inside one, or a cell.
 let shownCase = null;
 let ownTitle = "";
+// The page on which the names of a kind of link are.
+const PAGE_OF = {
+  failure: "failures", model: "models", prompt: "prompts", pair: "matrix", normalizer: "normalizers", peer: "peers",
+  agent: "agents", quirk: "quirks", cassette: "cassettes", input: "inputs", rule: "method",
+};
+const missing = make("p", { className: "notice missing" });
+missing.setAttribute("role", "status");
+// Says that the report does not have what a link names, and where to look for it.
+const tellMissing = (section, route) => {
+  const [kind, ...rest] = route.split("/");
+  const name = rest.length ? nameOf(route) : kind;
+  const about = PAGE_OF[kind] ? `${kind} “${plain(name)}”` : `part “${plain(route)}”`;
+  missing.replaceChildren(`This report has no ${about}. The link may be of another run, or of a row that is not listed here. `);
+  const found = PAGE_OF[kind] && !["failure", "pair"].includes(kind);
+  const query = found ? asTerm({ peer: "normalizer", agent: "normalizer", input: "scenario" }[kind] ?? kind, [name]) : name;
+  missing.append(make("a", { href: "#replays?q=" + encodeURIComponent(query.toWellFormed?.() ?? query) }, "Search the results for it"), ".");
+  section.querySelector("h1, h2").after(missing);
+};
 const readied = new WeakSet();
 // A page gets its buttons when it is first shown, so that the file opens fast.
 const ready = (section) => {
@@ -8,23 +26,24 @@ const ready = (section) => {
   readied.add(section);
   for (const table of all("table[data-table]", section)) {
     if (table.closest("details.case")) continue;
+    label(table);
     sortable(table);
     if (table.dataset.filter) filterable(table);
   }
   for (const table of all("table[data-copy]", section)) {
     if (table.closest("details.case")) continue;
-    const bar = tools(table);
-    bar.append(copyButton(() => tableAsMarkdown(table)));
-    bar.classList.toggle("bare", bar.childElementCount === 1 && /^[HP]/.test(bar.previousElementSibling?.tagName));
+    columnChooser(table);
+    if (table.dataset.table) extras(table).append(csvButton(table.dataset.table, () => csvOfTable(table)));
+    extras(table).append(copyButton(() => tableAsMarkdown(table)));
   }
 };
+NARROW.addEventListener("change", () => { for (const list of all(".list")) label(list.querySelector("table")); });
 const show = () => {
   const { route, byte, params } = read();
   const target = document.getElementById(route);
   const isCell = route.startsWith("case/");
-  // An input that this page does not show: the table lists what each client made of it.
-  if (route.startsWith("input/") && !target) { location.replace(place("replays", null, new URLSearchParams({ q: `scenario:"${nameOf(route)}"` }))); return; }
-  const fallback = document.getElementById(isCell ? "sheet" : "overview");
+  const kind = route.split("/")[0];
+  const fallback = document.getElementById(isCell ? "sheet" : PAGE_OF[kind] ?? kind)?.closest("main > section") ?? document.getElementById("overview");
   const section = target?.closest("section") ?? fallback;
   const opened = isCell || route.startsWith("input/") ? target?.closest("details.case") : null;
   paintFrom(params);
@@ -33,7 +52,10 @@ const show = () => {
   for (const each of all("details.case.here")) each.classList.remove("here");
   for (const each of all(".aimed")) each.classList.remove("aimed");
   section.classList.toggle("one", Boolean(opened));
+  root.classList.toggle("one-cell", isCell || Boolean(opened));
   back.remove();
+  missing.remove();
+  if (!target && section.id !== "sheet") tellMissing(section, route);
   shownCase = opened;
   if (opened || section.id === "sheet") showBack(section, route, params);
   if (opened) {
@@ -50,13 +72,41 @@ const show = () => {
     else each.removeAttribute("aria-current");
   }
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  const title = isCell || opened ? nameOf(route) : section.querySelector("h1, h2").textContent;
+  const query = section.id === "replays" ? params.get("q") : "";
+  const title = isCell || opened ? nameOf(route) : section.querySelector("h1, h2").textContent + (query ? ` ${query}` : "");
   document.title = `${plain(title)}: ${ownTitle}`;
   ready(section);
   restoreTables(section, params);
   if (section.id === "replays") replays.show(params);
-  if (!target || target === section || opened) scrollTo(0, 0);
-  else { target.classList.add("aimed"); target.scrollIntoView({ block: "center" }); }
+  if (target && target !== section && !opened) target.classList.add("aimed");
+  if (history.state) { goBack(section); return; }
+  if (target && target !== section && !opened) target.scrollIntoView({ block: "center" });
+  else scrollTo(0, 0);
+  if (location.hash) startOf(section).focus({ preventScroll: true });
+};
+// Tab starts at the first list of the page.
+const startOf = (section) => {
+  section.tabIndex = -1;
+  const inCase = section.classList.contains("one") || section.id === "sheet";
+  return (inCase ? null : section.querySelector(".list")) ?? section;
+};
+const goBack = (section) => {
+  const { y, left } = history.state;
+  const link = left && section.querySelector(`a[href="${CSS.escape(left)}"]`);
+  (link || startOf(section)).focus({ preventScroll: true });
+  scrollTo(0, y);
+};
+const watchSteps = () => {
+  let timer = 0;
+  addEventListener("scroll", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => { if (root.dataset.ready) remember(); }, 120);
+  }, { passive: true });
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.('a[href^="#"]');
+    if (link && link.hash !== location.hash) { clearTimeout(timer); remember(link.getAttribute("href")); }
+  }, { capture: true });
+  addEventListener("hashchange", () => clearTimeout(timer), { capture: true });
 };
 const begin = async () => {
   const bar = document.getElementById("theme");
@@ -65,6 +115,7 @@ const begin = async () => {
   ownTitle = document.title;
   learnChips();
   ages();
+  watchSteps();
   addEventListener("hashchange", show);
   show();
   try {

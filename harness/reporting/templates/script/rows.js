@@ -18,6 +18,7 @@ const decode = (buffer) => {
   const of = (name, row) => columns[name].values[columns[name].codes[row]];
   return {
     count: head.count,
+    leftOut: head.total - head.count,
     columns,
     of,
     cell: (row) => head.odd[row] ?? of("scenario", row) + "/" + of("normalizer", row),

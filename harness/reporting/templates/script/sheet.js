@@ -6,7 +6,8 @@ const sheet = (section, route) => {
   const row = data ? findRow(data, name) : -1;
   section.replaceChildren(make("h2", {}, plain(name)));
   if (row < 0) {
-    section.append(make("p", { className: "empty" }, data ? "This run has no cell with this name." : "Loading."));
+    section.append(make("p", { className: "empty" }, data ? missingCell(data) : "Loading."));
+    if (data) section.append(make("p", {}, make("a", { href: "#replays?q=" + encodeURIComponent(nameOf("x/" + name.split(/[/:]+/).at(-2)) || name) }, "Search the results"), "."));
     return;
   }
   const of = (column) => data.of(column, row);
@@ -29,6 +30,9 @@ const sheet = (section, route) => {
     make("p", { className: "notice" }, "This file has the bytes of the first cells of each cause and of each reason for a failed turn only. The replay command shows the bytes of this cell."));
   section.append(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(section))));
 };
+const missingCell = (data) => (data.leftOut
+  ? "This file has no cell with this name: it leaves out the cells of this large run that did not fail. "
+  : "This run has no cell with this name. The link may be of another run. ");
 const findRow = (data, name) => {
   for (let row = 0; row < data.count; row += 1) if (data.cell(row) === name) return row;
   return -1;

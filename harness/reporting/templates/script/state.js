@@ -29,14 +29,18 @@ const place = (route, byte, params) => {
   const query = params.toString().replaceAll("+", "%20");
   return "#" + route + (byte === null ? "" : "@" + byte) + (query ? "?" + query : "");
 };
-// Changes the state without a step in the history: nothing was visited.
+// Changes the address without a step in the history: nothing was visited.
 const write = (change, byte = read().byte) => {
   const { route, params } = read();
   for (const [key, value] of Object.entries(change)) {
     if (value) params.set(key, value); else params.delete(key);
   }
-  history.replaceState(null, "", place(route, byte, params));
+  history.replaceState(history.state, "", place(route, byte, params));
 };
+// Each step of the history keeps how far it was scrolled and which link was left, for the way back.
+history.scrollRestoration = "manual";
+const remember = (left = history.state?.left ?? "") => history.replaceState({ y: scrollY, left }, "");
+const leave = (hash) => { remember(hash); location.hash = hash; };
 const memory = {
   get: (key) => { try { return localStorage.getItem("harness-" + key); } catch { return null; } },
   set: (key, value) => { try { localStorage.setItem("harness-" + key, value); } catch { /* not allowed here */ } },
