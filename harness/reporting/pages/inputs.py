@@ -20,7 +20,7 @@ from harness.reporting.turn_rows import TurnRow, difference_rows, differences, t
 from harness.reporting.words import worst_first
 from harness.runs.run import REFERENCE
 
-MAX_INPUTS: Final = 40
+MAX_INPUTS: Final = 30
 _MAX_TURNS: Final = 12
 _MAX_LANES: Final = 8
 
