@@ -12,11 +12,12 @@ from harness.cli.options import echo_result, format_option
 from harness.emulation.writing import iter_problems
 from harness.judging.scenario_file import find_scenarios
 from harness.reporting.visible import aligned_columns
-from harness.reporting.words import percent, reasons_text
+from harness.reporting.words import reasons_text
 from harness.runs import upkeep
 from harness.runs.client_check import check_client
 from harness.runs.judged import JudgedShare
 from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
+from harness.runs.statistics import percent
 from harness.runs.upkeep import BundledData, Check
 
 _SHOWN: Final = 10

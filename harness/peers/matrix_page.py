@@ -10,7 +10,6 @@ from harness.peers.matrix_cost import cost_section
 from harness.peers.record import PeerRecord, PeerResults
 from harness.peers.table import Peer
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, plain
-from harness.reporting.words import percent
 from harness.runs.matrix import (
     GROUPS,
     WORST,
@@ -29,6 +28,7 @@ from harness.runs.matrix import (
 )
 from harness.runs.peer_facts import dates_of, settings_of
 from harness.runs.run import Run, pluralize
+from harness.runs.statistics import percent
 
 _SHOWN_CHARS: Final = 160
 _RATE_HEAD: Final = ("scenarios", "rate", "95 % interval", "recordings", "causes", "unjudged")

@@ -4,12 +4,14 @@ Order and numbers are those of `harness.runs.rankings`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+
 import msgspec
 
 from harness.reporting.report import Filters, Report
-from harness.reporting.words import MEASURED, percent
+from harness.reporting.words import MEASURED
 from harness.runs.answers import BlameSplit
 from harness.runs.rankings import Ranked, RankedConversations, RankedRate, Rankings
+from harness.runs.statistics import percent
 
 FEW = 30
 NOT_DISTINGUISHABLE = "not distinguishable"

@@ -58,6 +58,7 @@ from harness.runs.gate import Gate
 from harness.runs.matrix import WORST
 from harness.runs.questions import Questions
 from harness.runs.run import Run
+from harness.runs.statistics import percent
 
 if TYPE_CHECKING:
     import jinja2
@@ -212,7 +213,7 @@ _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "failure_filters": failure_filters,
     "failure_name": failure_name,
     "number": "{:,}".format,
-    "percent": words.percent,
+    "percent": percent,
     "pieces": pieces,
     "plain": plain,
     "points": words.points,

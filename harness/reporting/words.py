@@ -103,11 +103,6 @@ def points(difference: float) -> str:
     return f"{difference * 100:+.1f}"
 
 
-def percent(share: float) -> str:
-    """Return a share in [0, 1] as a percentage with one decimal."""
-    return f"{share * 100:.1f} %"
-
-
 def describe_delta(delta: Delta) -> tuple[str, str]:  # noqa: C901, PLR0911 - one return for each kind of the closed union
     """Return the kind of `delta`, and its content as text ("" for none)."""
     match delta:

@@ -28,6 +28,7 @@ from harness.runs.statistics import (
     Interval,
     clustered_interval,
     intraclass_correlation,
+    percent,
 )
 
 RuleResult = Literal["pass", "fail", "inconclusive"]
@@ -103,12 +104,12 @@ def _clustered_interval(trials: Collection[RuleTrials]) -> ClusteredInterval:
 def _rule_result(rule: GateRule, k: int, n: int, interval: Interval) -> tuple[RuleResult, str]:
     if not n:
         return "fail", "nothing in the run matches it"
-    counts = f"{k}/{n} = {k / n:.1%}"
+    counts = f"{k}/{n} = {percent(k / n)}"
     if n < rule.min_n:
         return "inconclusive", f"{counts}, fewer than min_n = {rule.min_n}"
     low, high = interval if rule.basis == "interval" else (k / n, k / n)
     if rule.basis == "interval":
-        counts += f", 95 % interval {interval.low:.1%} to {interval.high:.1%}"
+        counts += f", 95 % interval {percent(interval.low)} to {percent(interval.high)}"
     bounds = " and ".join(
         f"{word} {bound:g}"
         for word, bound in (("min", rule.min), ("max", rule.max))

@@ -31,6 +31,11 @@ class RankRange(NamedTuple):
     high: int
 
 
+def percent(share: float) -> str:
+    """Return a share in [0, 1] as a percentage with one decimal, as all pages and texts have it."""
+    return f"{share * 100:.1f} %"
+
+
 def wilson(k: float, n: float) -> Interval:
     """Return the Wilson 95 % score interval of `k` successes in `n` trials.
 

@@ -48,9 +48,7 @@ class Stack(msgspec.Struct, frozen=True):
     segments: tuple[Segment, ...]
 
 
-def stacks(
-    results: Iterable[Result], kind: str, ranked: Iterable[str] = ()
-) -> tuple[Stack, ...]:
+def stacks(results: Iterable[Result], kind: str, ranked: Iterable[str] = ()) -> tuple[Stack, ...]:
     """Return a bar for each name with cells of `kind`, in the order of `ranked`, others last."""
     order = {name: place for place, name in enumerate(ranked)}
     counts: dict[str, Counter[Outcome]] = defaultdict(Counter)

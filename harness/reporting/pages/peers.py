@@ -192,10 +192,7 @@ def _squares(parts: Parts) -> Matrix:
     columns = tuple(GROUPS[group] for group in next(iter(parts.values())))
     return Matrix(
         columns,
-        tuple(
-            (name, tuple(map(_square, row.values())))
-            for name, row in parts.items()
-        ),
+        tuple((name, tuple(map(_square, row.values()))) for name, row in parts.items()),
     )
 
 

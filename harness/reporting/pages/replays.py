@@ -8,9 +8,8 @@ in base64, which has no character that HTML could take for markup.
 import base64
 import zlib
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from heapq import nsmallest
-from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -21,8 +20,10 @@ from harness.reporting.report import Report
 from harness.reporting.words import worst_first
 
 MAX_LISTED: Final = 150
-# Of a larger run, the page has only the cells that fail or have a turn that failed.
+# Of a larger run, the page has only the cells that fail or have a turn that failed, the worst
+# first; so too if the names of the cells take more characters than a page should have.
 MAX_ROWS: Final = 250_000
+MAX_PACKED: Final = 1_000_000
 _ALL_CELLS: Final = (
     'harness query "SELECT cell, outcome FROM results ORDER BY cell" RUN --format csv'
 )
@@ -54,16 +55,19 @@ def replays_page(report: Report) -> ReplaysView:
     results = report.run.results
     listed = nsmallest(MAX_LISTED, results, key=worst_first)
     shown = results if len(results) <= MAX_ROWS else _failed(results)
-    return ReplaysView(
-        tuple(listed), rows(shown, len(results)), len(results), len(results) - len(shown)
-    )
+    packed = rows(shown, len(results))
+    while len(packed) > MAX_PACKED and len(shown) > MAX_LISTED:
+        shown = _failed(results) if len(shown) == len(results) else shown[: len(shown) // 2]
+        packed = rows(shown, len(results))
+    return ReplaysView(tuple(listed), packed, len(results), len(results) - len(shown))
 
 
-def _failed(results: Iterable[Result]) -> tuple[Result, ...]:
-    """Return the first `MAX_ROWS` cells that fail or have a turn that failed, in their order."""
-    is_success = COLUMNS["success"]
-    failed = (each for each in results if each.outcome.fails or is_success(each) == "no")
-    return tuple(islice(failed, MAX_ROWS))
+def _failed(results: Sequence[Result]) -> tuple[Result, ...]:
+    """Return the cells that fail or have a turn that failed, at most `MAX_ROWS`, worst first."""
+    success = COLUMNS["success"]
+    failed = [each for each in results if each.outcome.fails or success(each) == "no"]
+    most = min(MAX_ROWS, len(results) - 1)
+    return tuple(sorted(failed, key=worst_first)[:most])
 
 
 def rows(results: Iterable[Result], total: int = 0) -> str:
@@ -90,7 +94,9 @@ def rows(results: Iterable[Result], total: int = 0) -> str:
         for place, each in enumerate(listed)
         if each.cell != f"{each.scenario}/{each.normalizer}"
     }
-    text = msgspec.json.encode({"count": len(listed), "total": max(total, len(listed)), "odd": odd, "columns": heads})
+    text = msgspec.json.encode(
+        {"count": len(listed), "total": max(total, len(listed)), "odd": odd, "columns": heads}
+    )
     columns = b"".join((len(text).to_bytes(4, "little"), _padded(text), *codes))
     return base64.b64encode(zlib.compress(columns, 9)).decode()
 

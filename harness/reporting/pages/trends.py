@@ -11,9 +11,9 @@ from typing import Final
 import msgspec
 
 from harness.reporting.report import NamedRun, Report
-from harness.reporting.words import percent
 from harness.runs.flips import CellHistory, flipped_cells
 from harness.runs.rankings import Ranked, Rankings, rankings
+from harness.runs.statistics import percent
 
 MAX_NAMES: Final = 24
 MAX_FLIPPED: Final = 200
@@ -160,7 +160,10 @@ def _breaks(editions: Sequence[NamedRun]) -> Iterable[tuple[int, str]]:
 
 
 def _trend(
-    named: tuple[str, str], ranks: list[tuple[Ranked, ...]], editions: Sequence[NamedRun], cuts: set[int]
+    named: tuple[str, str],
+    ranks: list[tuple[Ranked, ...]],
+    editions: Sequence[NamedRun],
+    cuts: set[int],
 ) -> Trend:
     by_name: dict[str, dict[int, Ranked]] = defaultdict(dict)
     for place, ranked in enumerate(ranks):

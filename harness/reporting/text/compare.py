@@ -11,9 +11,10 @@ from harness.reporting.visible import (
     marked,
     plain,
 )
-from harness.reporting.words import percent, points
+from harness.reporting.words import points
 from harness.runs.compare import CHANGE_KINDS, CauseChange, Change, Comparison, RateChange
 from harness.runs.run import pluralize
+from harness.runs.statistics import percent
 
 Format = Literal["pretty", "markdown"]
 

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from harness.measuring.rates import Measured, RateLine, Share, Signature
 from harness.reporting.visible import aligned_columns, markdown_table, markdown_text, plain
-from harness.reporting.words import percent
+from harness.runs.statistics import percent
 
 Format = Literal["pretty", "markdown"]
 

@@ -13,6 +13,7 @@ from harness.reporting.text.terminal import tables
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text
 from harness.runs.gate import RuleVerdict, Summary
 from harness.runs.run import Run, pluralize
+from harness.runs.statistics import percent
 
 # GitHub rejects a step summary over 1 MiB; a readable one needs less than a fifth of that.
 MAX_BYTES = 200_000
@@ -63,8 +64,8 @@ def _rule(rule: RuleVerdict) -> tuple[str, ...]:
         f"{markdown_text(rule.metric)}{filters}",
         rule.verdict,
         f"{rule.k}/{rule.n}",
-        "-" if rule.rate is None else f"{rule.rate:.1%}",
-        f"{rule.low:.1%} to {rule.high:.1%}",
+        "-" if rule.rate is None else percent(rule.rate),
+        f"{percent(rule.low)} to {percent(rule.high)}",
         " ".join(f"{word} {bound:g}" for word, bound in bounds if bound is not None)
         + f", {rule.basis}",
     )

@@ -20,8 +20,10 @@ _STATUS = "#replays [role=status]"
 _FILTER = "#replays input[type=search]"
 _ROWS = "#replays-table tbody tr:has(a)"
 # The number of a link: n of k/n, else the first.
-_COUNTS = """all => all.map((e) => [e.getAttribute("href"), e.dataset.rows,
-    (/[/]([0-9,]+)/.exec(e.textContent) ?? /([0-9,]+)/.exec(e.textContent))[1].replaceAll(",", "")])"""
+_COUNTS = """all => all.map((e) => {
+  const [, number] = /[/]([0-9,]+)/.exec(e.textContent) ?? /([0-9,]+)/.exec(e.textContent);
+  return [e.getAttribute("href"), e.dataset.rows, number.replaceAll(",", "")];
+})"""
 
 
 def _ask(opened: Opened, place: str) -> None:
@@ -61,7 +63,11 @@ def test_everything_that_the_overview_names_is_a_link(visit: Visit) -> None:
     [
         ("outcome:lost_cal normalizer:naive", "No cell has outcome:lost_cal.", "outcome:lost_call"),
         ("modle:qwen-plus", "“modle” is not a field.", "model:"),
-        ("outcome:crash normalizer:reference", "outcome:crash excludes all 74 that match the rest", "without it"),
+        (
+            "outcome:crash normalizer:reference",
+            "outcome:crash excludes all 74 that match the rest",
+            "without it",
+        ),
         ("zzzz model:glm-4", "No cell has the text “zzzz”", "without zzzz"),
     ],
 )
