@@ -14,9 +14,9 @@ from typing import Final
 
 from harness.reporting.boards import blame_counts, rank_text
 from harness.reporting.visible import markdown_escaped, markdown_table
-from harness.reporting.words import percent
 from harness.runs.rankings import Ranked, RankedRate, Rankings, rankings
 from harness.runs.run import Run
+from harness.runs.statistics import percent
 from harness.runs.store import read_run
 from harness.wire.cassette_file import load_cassette
 

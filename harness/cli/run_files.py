@@ -113,18 +113,23 @@ _read_kept = lru_cache(MOST_COMPARED)(read_run)
 def _base_run(base: Path, folder: Path) -> NamedRun:
     path = find_base(base, folder)
     run = read_finished_run(path)
-    return NamedRun(run_label(path), run)
+    return NamedRun(_kept_label(path) or _label(path), run)
 
 
 def run_label(path: Path) -> str:
     """Return the name of a run file, with the time and the commit if it was kept."""
+    label = _kept_label(path)
+    return f"{label} ({path.as_posix()})" if label else path.as_posix()
+
+
+def _kept_label(path: Path) -> str:
+    """Return the time and the commit of a run; "" if it was not kept."""
     digest = run_digest(path)
     folders = (path.parent / FOLDER, path.parent.parent)
     kept = (each for folder in folders for each in kept_runs(folder))
-    about = next((it.about for it in kept if it.path == path or it.about.digest == digest), None)
-    if about is None:
-        return path.as_posix()
-    return f"{about.label} ({path.as_posix()})"
+    found = (it.about for it in kept if it.path == path or it.about.digest == digest)
+    about = next(found, None)
+    return about.label if about else ""
 
 
 def find_base(base: Path, folder: Path) -> Path:
