@@ -224,6 +224,7 @@ def _header(
         ),
         scenario_count=scenario_count,
         agents=tuple(facts_of_agent(declared_agent(name)) for name in agents),
+        cell_count=len(planned),
     )
 
 

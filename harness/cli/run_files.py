@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -14,6 +15,7 @@ from harness.judging.catalogue import load_catalogue
 from harness.reporting.report import NamedRun, ReportContext
 from harness.runs.history import (
     FOLDER,
+    MOST_COMPARED,
     KeptRun,
     find_kept,
     history_of,
@@ -79,7 +81,9 @@ def context_of(
     Raises:
         UnreadableError: one of them is not a finished run.
     """
-    kept = history_of(run, run_digest(path), kept_runs(path.parent / FOLDER))
+    # An older run may be at the path of a run in progress.
+    digest = run_digest(path) if run.footer is not None else ""
+    kept = history_of(run, digest, kept_runs(path.parent / FOLDER))
     *names, label = _labels([*given, path])
     if given:
         pairs = zip(names, given, strict=True)
@@ -99,24 +103,33 @@ def _readable_runs(kept: Sequence[KeptRun]) -> Iterator[NamedRun]:
     """Yield the kept runs; one that an older or newer harness cannot read is left out."""
     for each in kept:
         with suppress(UnreadableError):
-            yield NamedRun(each.about.label, read_run(each.path), each.about.clean_commit)
+            yield NamedRun(each.about.label, _read_kept(each.path), each.about.clean_commit)
+
+
+# A kept run does not change, and `harness view` shows the same ones again and again.
+_read_kept = lru_cache(MOST_COMPARED)(read_run)
 
 
 def _base_run(base: Path, folder: Path) -> NamedRun:
     path = find_base(base, folder)
     run = read_finished_run(path)
-    return NamedRun(run_label(path), run)
+    return NamedRun(_kept_label(path) or _label(path), run)
 
 
 def run_label(path: Path) -> str:
     """Return the name of a run file, with the time and the commit if it was kept."""
+    label = _kept_label(path)
+    return f"{label} ({path.as_posix()})" if label else path.as_posix()
+
+
+def _kept_label(path: Path) -> str:
+    """Return the time and the commit of a run; "" if it was not kept."""
     digest = run_digest(path)
     folders = (path.parent / FOLDER, path.parent.parent)
     kept = (each for folder in folders for each in kept_runs(folder))
-    about = next((it.about for it in kept if it.path == path or it.about.digest == digest), None)
-    if about is None:
-        return path.as_posix()
-    return f"{about.label} ({path.as_posix()})"
+    found = (it.about for it in kept if it.path == path or it.about.digest == digest)
+    about = next(found, None)
+    return about.label if about else ""
 
 
 def find_base(base: Path, folder: Path) -> Path:

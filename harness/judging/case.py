@@ -135,14 +135,17 @@ _MOST_MESSAGES = 30
 def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
     """Return the worst replay of a turn next to what `reference` makes of the same reads.
 
-    A failure that needs no cut is shown under the recorded reads, which show what came when.
+    A failure that needs no cut is shown under the recorded reads if they fail as badly, because
+    they show what came when.
     """
     evidence, failing = part.evidence, part.worst
     interaction, expectation = evidence.interaction, evidence.expectation
     if not failing.chunking and not failing.hung:
         cuts = interaction.recorded_cuts()
         recorded = replay(evidence.normalizer, interaction, cuts, limits)
-        if (recorded.turn, recorded.error, recorded.hung) == (failing.turn, failing.error, False):
+        ended = (recorded.turn, recorded.error, recorded.hung)
+        same = ended == (failing.turn, failing.error, False)
+        if same and part.is_as_bad(recorded):
             failing = recorded
     beside: tuple[Emission, ...] = ()
     if evidence.normalizer.name != reference.name:

@@ -55,15 +55,22 @@ class ExaminedTurn(msgspec.Struct):
         """Whether a MUST rule was violated."""
         return any(finding.level == "MUST" for finding in self.findings)
 
+    def is_as_bad(self, other: Replay) -> bool:
+        """Whether `other` violates MUST rules as badly as the worst replay."""
+        evidence = msgspec.structs.replace(self.evidence, replay=other, whole=other)
+        return min(map(_badness, _findings(evidence)), default=_FINE) <= self.badness
+
     def add(self, evidence: TurnEvidence) -> None:
         """Add the findings of one replay that are new."""
         found = _findings(evidence)
         self.replays += 1
         if not found:
             return
-        known = {(finding.rule, finding.path) for finding in self.findings}
+        known = {(finding.rule, finding.path): finding for finding in self.findings}
         self.findings += [each for each in found if (each.rule, each.path) not in known]
-        must = [finding for finding in found if finding.level == "MUST"]
+        # Of equal violations the first one counts, so that the worst replay has the outcome that
+        # the cell has.
+        must = [known.get((each.rule, each.path), each) for each in found if each.level == "MUST"]
         if not must:
             return
         replayed = evidence.replay
@@ -74,6 +81,10 @@ class ExaminedTurn(msgspec.Struct):
         if badness < self.badness or (badness == self.badness and fewer_cuts):
             self.badness = badness
             self.worst = replayed
+
+
+def _badness(finding: Finding) -> int:
+    return finding.outcome.badness if finding.level == "MUST" else _FINE
 
 
 def examine(  # noqa: PLR0913 - one call site, which names each

@@ -17,6 +17,7 @@ import msgspec
 from markupsafe import Markup
 
 from harness.cost.table import COST_HEAD, COST_LIMITS
+from harness.judging.rules import RULES
 from harness.reporting import words
 from harness.reporting.boards import FEW
 from harness.reporting.cells import cell_index
@@ -35,6 +36,7 @@ from harness.reporting.pages.failures import (
     failures_page,
     turns_filters,
 )
+from harness.reporting.pages.inputs import inputs_page, shown_inputs
 from harness.reporting.pages.method import method_page
 from harness.reporting.pages.normalizers import agents_page, normalizers_page
 from harness.reporting.pages.overview import overview_page
@@ -87,10 +89,11 @@ def _ranked(view: Any) -> int:  # noqa: ANN401 - the view of any page with a ran
 
 
 PAGES: Final = (
-    Page("overview", "Overview", "Results", overview_page),
-    Page("failures", "Failures", "Results", failures_page, attrgetter("must_count")),
-    Page("replays", "Replays", "Results", replays_page, _total),
-    Page("conversations", "Conversations", "Results", conversations_page, _total),
+    Page("overview", "Overview", "This run", overview_page),
+    Page("failures", "Failures", "This run", failures_page, attrgetter("must_count")),
+    Page("replays", "Results", "This run", replays_page, _total),
+    Page("inputs", "Side by side", "This run", inputs_page, lambda view: len(view.inputs)),
+    Page("conversations", "Conversations", "This run", conversations_page, _total),
     Page("models", "Models", "Rankings", models_page, _ranked),
     Page("prompts", "Prompts", "Rankings", prompts_page, _ranked),
     Page("matrix", "Matrix", "Rankings", matrix_page),
@@ -102,7 +105,7 @@ PAGES: Final = (
     Page("trends", "Trends", "Over time", trends_page),
     Page("cassettes", "Cassettes", "Basis", cassettes_page, _total),
     Page("method", "Method", "Basis", method_page),
-    Page("cases", "Cases", "Results", cases_page, lambda view: len(view.cases)),
+    Page("cases", "Cases", "This run", cases_page, lambda view: len(view.cases)),
 )
 
 _PACKAGE: Final = "harness.reporting"
@@ -112,7 +115,7 @@ _STYLE: Final = (
 )
 _SCRIPT: Final = (
     *("state", "theme", "tables", "copy", "rows", "query", "replays", "sheet", "steps"),
-    *("pages", "keys", "live"),
+    *("find", "cases", "pages", "keys", "live"),
 )
 
 
@@ -167,7 +170,7 @@ def render_page(
     """
     with open_report(run, context, gate, loaded) as report:
         views = {page.id: report.of(page.view) for page in PAGES}
-        shown = report.of(cells_with_case)
+        shown, inputs = report.of(cells_with_case), report.of(shown_inputs)
         rows = report.of(cell_index)
     template = _environment().get_template("page.html.j2")
     return template.render(
@@ -175,6 +178,7 @@ def render_page(
         pages=PAGES,
         views=views,
         shown=shown,
+        inputs=inputs,
         rows=rows.count,
         style=Markup(style_sheet()),  # noqa: S704 - our own file, and its digest is in the policy
         script=Markup(script_text()),  # noqa: S704 - as the style
@@ -232,6 +236,7 @@ _GLOBALS: Final[dict[str, Any]] = {
     "MAX_LISTED": MAX_LISTED,
     "MAX_TURN_CASES": MAX_TURN_CASES,
     "PICTURES": PICTURES,
+    "RULES": RULES,
     "OUTCOME_WORDS": words.OUTCOME_WORDS,
     "WORST": WORST,
     "WORST_FIRST": words.WORST_FIRST,

@@ -124,6 +124,7 @@ def open_report(
 
 AnchorKind = Literal[
     "case",
+    "input",
     "failure",
     "model",
     "prompt",
@@ -133,6 +134,7 @@ AnchorKind = Literal[
     "agent",
     "quirk",
     "cassette",
+    "rule",
 ]
 
 

@@ -88,6 +88,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
         scenario_count: number of selected subjects.
         agents: like `normalizers`; none in runs of older harnesses.
         peers: of a merged run of peers, judged or not; none in other runs and of older harnesses.
+        cell_count: number of planned cells; 0 in runs of older harnesses.
     """
 
     schema: int
@@ -98,6 +99,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
     scenario_count: int
     agents: tuple[AgentFacts, ...] = ()
     peers: tuple[PeerFacts, ...] = ()
+    cell_count: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:

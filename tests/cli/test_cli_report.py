@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -92,8 +93,11 @@ def test_several_runs_make_trends_and_a_base_a_comparison() -> None:
     runs = ("old/run.jsonl", "mid/run.jsonl", "new/run.jsonl")
     assert _report(*runs, "--base", "old/run.jsonl", "-o", "page.html").exit_code == 0
     text = Path("page.html").read_text(encoding="utf-8")
-    assert "3 runs, the oldest first: <code>old</code>, <code>mid</code>, <code>new</code>" in text
-    assert "Compared with <code>old</code>" in text
+    trends = text.partition('<section id="trends"')[2]
+    rows = re.findall(r'<td class="n">(\d)</td><th scope="row">(\w+)', trends)
+    assert rows == [("1", "old"), ("2", "mid"), ("3", "new")]
+    assert "<dt>Before</dt><dd><code>old</code>, 84 cells</dd>" in text
+    assert "<dt>Now</dt><dd><code>new</code>, 84 cells</dd>" in text
 
 
 def test_report_rejects_a_base_that_is_not_a_run() -> None:

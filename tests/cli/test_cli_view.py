@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
-from harness.cli.view import view_command
+from harness.cli.view import _live_context, view_command
 from harness.errors import UnreadableError
+from harness.runs.history import FOLDER, RunAbout, keep_run, run_digest
+from harness.runs.store import read_run
 from tests.cli.cli_samples import command
 
 GOLDEN = Path(__file__).parent.parent / "reporting" / "golden"
@@ -38,3 +41,23 @@ def test_view_rejects_a_file_that_is_not_a_run_before_it_serves(
     Path("run.jsonl").write_bytes(b"{}\n")
     result = CliRunner().invoke(view_command, ["run.jsonl"])
     assert "not a run" in str(result.exception)
+
+
+def test_page_in_progress_is_compared_with_the_run_before(tmp_path: Path) -> None:
+    path, run = tmp_path / "run.jsonl", read_run(GOLDEN / "run.jsonl")
+    for second in range(2):
+        path.write_bytes((GOLDEN / "run.jsonl").read_bytes() + b"\n" * second)
+        about = RunAbout(
+            at=f"2026-01-01T00:00:0{second}Z",
+            seconds=1,
+            digest=run_digest(path),
+            selection=run.header.selection,
+            names=run.header.names,
+        )
+        keep_run(run, about, tmp_path / FOLDER, 30)
+    ended, running = (_live_context(path, each) for each in (run, replace(run, footer=None)))
+    assert ended.live
+    assert running.live
+    assert [each.label for each in ended.history] == ["2026-01-01 00:00:00"]
+    assert [each.label[-1] for each in running.history] == ["0", "1"]
+    assert running.base == running.history[-1]

@@ -101,6 +101,26 @@ def test_a_conversation_that_conforms_and_breaks_a_should_rule_stands_on_the_pag
     assert {anchor(each.cell) for each in results} <= set(ids)
 
 
+def test_a_conversation_that_failed_because_of_its_model_is_a_case_with_its_transcript(
+    run: Run,
+) -> None:
+    failed = next(each for each in run.results if each.cell.endswith("/gateway"))
+    assert failed.conversation is not None
+    facts = msgspec.structs.replace(failed.conversation, success=False, why=HOSTILE, blame="model")
+    results = tuple(
+        msgspec.structs.replace(each, conversation=facts) if each is failed else each
+        for each in run.results
+    )
+    html = render_page(msgspec.structs.replace(run, results=results))
+    cases = html.partition('<section id="cases"')[2]
+    shown = cases.partition(f'id="{anchor(failed.cell)}"')[2].partition('<details class="case">')[0]
+    assert "The conversation <strong>failed</strong>, blame" in shown
+    assert "<h4>Request 0 " in shown
+    assert "Unusable calls" in shown
+    assert "No finding: gateway did what the rules require." in shown
+    assert "<script>alert" not in html
+
+
 def test_the_terminal_ranks_agents_and_conversations(run: Run) -> None:
     text = tables(summarize(run), colour=False)
     _, _, after = text.partition("Agents by conformance\n")

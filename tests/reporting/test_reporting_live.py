@@ -1,16 +1,22 @@
 """The live page: one page for all who ask, made anew when the run grew, for this machine alone."""
 
 import gzip
+import random
+import socket
+import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.errors import UnreadableError
 from harness.files.write import partial_path
 from harness.reporting.live_server import Live, LiveServer
+from harness.reporting.page import render_page
+from harness.reporting.report import ReportContext
 from harness.runs.run import Run
 from harness.runs.store import RunWriter
 
@@ -98,6 +104,32 @@ def test_each_of_200_clients_at_once_is_served(server: LiveServer) -> None:
         for each in clients:
             each.request("GET", "/version")
         assert [each.getresponse().status for each in clients] == [200] * 200
+
+
+def test_a_tab_that_closes_leaves_no_traceback(
+    sample: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.jsonl"
+    _start(path, sample)
+    # More than the buffers of a connection; gzip halves it.
+    page = random.Random(0).randbytes(8 << 20).hex()  # noqa: S311 - not a secret
+    with LiveServer(Live(path, lambda _: page)) as started:
+        host, _, port = started.base_url.removeprefix("http://").partition(":")
+        for _ in range(3):
+            with socket.create_connection((host, int(port)), timeout=5) as tab:
+                tab.sendall(f"GET / HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+                assert tab.recv(100).startswith(b"HTTP/1.1 200")
+                linger = struct.pack("ii", 1, 0)  # closing resets the connection
+                tab.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        assert _ask(started, "/version")[0] == 200
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_page_of_a_run_in_progress_has_the_number_of_planned_cells(sample: Run) -> None:
+    header = msgspec.structs.replace(sample.header, cell_count=90)
+    run = msgspec.structs.replace(sample, header=header, footer=None)
+    page = render_page(run, ReportContext(live=True))
+    assert "Cells so far: 84 of 90 <progress" in page
 
 
 def test_a_request_from_another_site_is_refused(server: LiveServer) -> None:

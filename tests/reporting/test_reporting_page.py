@@ -76,6 +76,7 @@ def outline(html: str) -> Outline:
 
 def _unpacked(text: str) -> str:
     """Return a page with its rows unpacked: other builds of zlib pack the same otherwise."""
+    text = re.sub(r'(?<=data-body=")[^"]*', lambda found: _rows(found[0]), text)
     return re.sub(r'(?<=id="rows">)[^<]*', lambda found: _rows(found[0]), text)
 
 
@@ -182,7 +183,7 @@ def test_interrupted_run_shows_the_number_of_cells_not_run(sample: Run) -> None:
     assert "7 not run" in render_page(msgspec.structs.replace(sample, footer=footer))
 
 
-def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run) -> None:
+def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run, html: str) -> None:
     cell = "openai-chat/hostile-text/naive"
     huge = "</script>" * 120_000
     case = msgspec.structs.replace(sample.cases[cell], body=huge.encode(), frames=(), error=huge)
@@ -194,7 +195,7 @@ def test_page_size_is_bounded_when_a_line_has_a_megabyte(sample: Run) -> None:
         for each in sample.results
     )
     run = msgspec.structs.replace(sample, results=results, cases={**sample.cases, cell: case})
-    assert len(render_page(run)) < 400_000
+    assert len(render_page(run)) < len(html) + 60_000
 
 
 def test_cases_of_one_cause_are_limited(sample: Run) -> None:
@@ -343,11 +344,12 @@ def test_worst_failure_of_a_model_opens_its_request_turn_and_reason(html: str) -
     assert "The question needs a call. Tools: <code>get_weather</code>." in shown
     assert "Is it warm in 杭州?" in shown
     assert "The first 2 messages are not shown." in shown
-    assert "<strong>the arguments are not JSON</strong>. Blame: provider" in shown
-    assert "<dt>unusable call get_weather</dt>" in shown
+    assert "provider</a>: the arguments are not JSON" in shown
+    assert "<code>parse_errors[0]</code>" in shown
+    assert "reply, as reference read it" in shown
     assert "Deltas of reference" in shown
     assert shown.count("deltas of reference") == 2  # one lane: the text, and its description
-    assert "Smallest failing chunking" not in shown
+    assert "failing chunking" not in shown
 
 
 def test_failures_page_lists_failed_turns_by_reason_with_links_to_all_of_them(html: str) -> None:

@@ -98,19 +98,30 @@ def axis_lanes(
     case: Case, size: int, starts: tuple[int, ...], divergence: Divergence | None, normalizer: str
 ) -> tuple[AxisLane, ...]:
     """Return the lanes of `case` on an axis of `size` bytes."""
-    actual = tuple(e.bytes_read for e in case.deltas)
-    expected = tuple(e.bytes_read for e in case.reference)
     reads = len(case.chunking) + 1
     mine, theirs = (divergence.actual, divergence.reference) if divergence else (None, None)
     return (
         AxisLane("reads", _ticks(case.chunking, size), pluralize(reads, "read")),
         AxisLane("frames", _ticks(starts, size), pluralize(len(case.frames), "frame")),
-        _deltas(normalizer, actual, size, mine),
-        _deltas("reference", expected, size, theirs),
+        _deltas(normalizer, case.deltas, size, mine),
+        _deltas(REFERENCE, case.reference, size, theirs),
     )
 
 
-def _deltas(name: str, places: tuple[int, ...], size: int, index: int | None) -> AxisLane:
+def input_lanes(case: Case, others: Iterable[tuple[str, Case]]) -> tuple[AxisLane, ...]:
+    """Return the frames of an input, and the deltas of clients, each with its own reads."""
+    size = max(len(case.body), 1)
+    starts = tuple(frame.offset for frame in _kept_frames(case))
+    frames = AxisLane("frames", _ticks(starts, size), pluralize(len(case.frames), "frame"))
+    lanes = [frames]
+    for name, each in others:
+        split = None if name == REFERENCE else first_divergence(each.deltas, each.reference)
+        lanes.append(_deltas(name, each.deltas, size, split.actual if split else None))
+    return tuple(lanes)
+
+
+def _deltas(name: str, emissions: tuple[Emission, ...], size: int, index: int | None) -> AxisLane:
+    places = tuple(each.bytes_read for each in emissions)
     mark = None
     if index is not None:
         mark = _scale(places[index] if index < len(places) else size, size)
@@ -165,6 +176,7 @@ class WireRow(msgspec.Struct, frozen=True):
     """A stretch of the body with one frame, or the number of stretches not shown.
 
     Fields:
+        data: of the frame, if the bytes do not contain it as it is.
         notes: rules whose findings lead back to a byte in this row.
         skipped: number of stretches left out here; 0 for a real row.
     """
@@ -300,9 +312,16 @@ def _wire(
             number=first + 1,
             bytes=byte_pieces(case.body, starts[first], ends[first], cuts, limit=900),
             frame=frame,
-            data=pieces(frame.data.decode("utf-8", "surrogateescape"), limit=700) if frame else (),
+            data=_data_apart(case.body[starts[first] : ends[first]], frame),
             notes=notes.get(first, ()),
         )
+
+
+def _data_apart(body: bytes, frame: Frame | None) -> tuple[Piece, ...]:
+    """Return the data of a frame; () if it is part of `body`, as that of most frames is."""
+    if frame is None or frame.data in body:
+        return ()
+    return pieces(frame.data.decode("utf-8", "surrogateescape"), limit=700)
 
 
 def _delta_rows(emissions: tuple[Emission, ...], split: int | None) -> Iterator[DeltaRow]:
@@ -322,3 +341,15 @@ def _delta_rows(emissions: tuple[Emission, ...], split: int | None) -> Iterator[
         )
     if split == len(emissions):
         yield DeltaRow(len(emissions) + 1, kind="nothing more", diverges=True)
+
+
+def divergence_rows(case: Case) -> tuple[DeltaRow, DeltaRow] | None:
+    """Return the first deltas of the client and of `reference` that differ; None for none."""
+    split = first_divergence(case.deltas, case.reference) if case.reference else None
+    if split is None:
+        return None
+    return _delta_at(case.deltas, split.actual), _delta_at(case.reference, split.reference)
+
+
+def _delta_at(emissions: tuple[Emission, ...], index: int) -> DeltaRow:
+    return next(row for row in _delta_rows(emissions, index) if row.diverges)

@@ -4,6 +4,7 @@ A page with every failing case would be too large to open, so each cause brings 
 so does each reason for which turns of models and providers failed.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -49,13 +50,22 @@ def cells_with_case(report: Report) -> frozenset[str]:
 
     At most `MAX_CASES`: first the first cell of each cause, then the second of each, so that the
     page has cases of as many causes as possible. The worst failures of each peer are always part
-    of it, and at most `MAX_TURN_CASES` cells with failed turns of models and providers.
+    of it, and at most `MAX_TURN_CASES` cells with failed turns of models and providers, and as
+    many with failed conversations.
     """
     found = report.of(failures_page).failures
-    ranks = zip_longest(*(each.group.cells[:CASES_PER_CAUSE] for each in found))
-    cells = dict.fromkeys(cell for rank in ranks for cell in rank if cell is not None)
+    cells = dict.fromkeys(_first_of_each([each.group.cells for each in found]))
     of_peers = (each.failure.example.cell for each in report.of(peers_page).failures)
-    return frozenset((*tuple(cells)[:MAX_CASES], *of_peers, *_cells_of_failed_turns(report)))
+    turns = dict.fromkeys(_cells_of_failed_turns(report))
+    talks = _cells_of_failed_conversations(report)
+    failed = (*tuple(turns)[:MAX_TURN_CASES], *talks[:MAX_TURN_CASES])
+    return frozenset((*tuple(cells)[:MAX_CASES], *of_peers, *failed))
+
+
+def _first_of_each(groups: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the first cell of each group, then the second of each, up to `CASES_PER_CAUSE`."""
+    ranks = zip_longest(*(cells[:CASES_PER_CAUSE] for cells in groups))
+    return (cell for rank in ranks for cell in rank if cell is not None)
 
 
 def _cells_of_failed_turns(report: Report) -> tuple[str, ...]:
@@ -66,10 +76,19 @@ def _cells_of_failed_turns(report: Report) -> tuple[str, ...]:
     )
     worst = (cell for found in commonest for _, _, cell in found)
     reasons = report.of(failures_page).turns
-    ranks = zip_longest(*(each.cells[:CASES_PER_CAUSE] for each in reasons))
-    cells = (*worst, *(cell for rank in ranks for cell in rank if cell is not None))
-    shown = dict.fromkeys(cell for cell in cells if cell in report.run.cases)
-    return tuple(shown)[:MAX_TURN_CASES]
+    cells = (*worst, *_first_of_each([each.cells for each in reasons]))
+    return tuple(cell for cell in cells if cell in report.run.cases)
+
+
+def _cells_of_failed_conversations(report: Report) -> tuple[str, ...]:
+    """Return conversations that failed because of the model or the provider, by reason."""
+    known = report.run.conversations
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in report.run.results:
+        facts = each.conversation
+        if facts and not facts.success and not each.outcome.fails and each.cell in known:
+            groups.setdefault((facts.blame, facts.why), []).append(each.cell)
+    return tuple(_first_of_each(groups.values()))
 
 
 def failure_name(failure: Failure) -> str:

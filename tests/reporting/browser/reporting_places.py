@@ -11,7 +11,9 @@ Browser: TypeAlias = Any
 Visit = Callable[[str], Opened]
 
 PAGES = (
-    *("overview", "failures", "replays", "conversations", "cases", "models", "prompts", "matrix"),
+    *("overview", "failures", "replays", "inputs", "conversations", "cases"),
+    *("models", "prompts", "matrix"),
     *("normalizers", "peers", "agents", "quirks", "compare", "trends", "cassettes", "method"),
 )
 CASE = "case/openai-chat/many-fragments/naive"
+INPUT = "input/openai-chat/many-fragments"

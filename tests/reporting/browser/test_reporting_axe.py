@@ -4,7 +4,7 @@ from importlib import resources
 
 import pytest
 
-from tests.reporting.browser.reporting_places import CASE, PAGES, Visit
+from tests.reporting.browser.reporting_places import CASE, INPUT, PAGES, Visit
 
 _RUN = """async (rules) => {
   const options = rules.length ? { runOnly: rules } : {};
@@ -31,10 +31,16 @@ def axe() -> str:
 
 
 # Only colours differ between the themes.
-@pytest.mark.parametrize(("theme", "rules"), [("light", []), ("dark", ["color-contrast"])])
-def test_axe_finds_nothing(visit: Visit, axe: str, theme: str, rules: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("theme", "rules", "width"),
+    [("light", [], 1_440), ("dark", ["color-contrast"], 1_440), ("light", [], 400)],
+)
+def test_axe_finds_nothing(
+    visit: Visit, axe: str, theme: str, rules: list[str], width: int
+) -> None:
     opened = visit(f"overview?theme={theme}")
-    for name in (*PAGES, f"{CASE}@300"):  # each gets its controls when it is first shown
+    opened.set_viewport_size({"width": width, "height": 900})
+    for name in (*PAGES, f"{CASE}@300", INPUT):  # each gets its controls when it is first shown
         opened.evaluate("place => { location.hash = place }", f"{name}?theme={theme}")
         opened.wait_for_timeout(1)
     opened.evaluate(_ALL_AT_ONCE)

@@ -186,13 +186,7 @@ def test_keys_turn_pages_cases_and_the_theme(visit: Visit) -> None:
     opened.evaluate("localStorage.clear()")
 
 
-def test_a_case_and_a_table_are_copied_as_markdown(visit: Visit) -> None:
-    opened = visit("case/openai-chat/hostile-text/naive")
-    opened.keyboard.press("c")
-    opened.wait_for_selector(".here .copy:has-text('Copied')")
-    text = opened.evaluate("navigator.clipboard.readText()")
-    assert "`harness replay openai-chat/hostile-text/naive --cuts each-byte" in text
-    assert "<script" not in text
+def test_a_table_is_copied_as_markdown(visit: Visit) -> None:
     opened = visit("models")
     opened.click("#models .copy >> nth=0")
     opened.wait_for_selector("#models .copy:has-text('Copied')")

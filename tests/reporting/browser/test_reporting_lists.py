@@ -40,6 +40,8 @@ def test_each_count_links_to_exactly_the_rows_that_it_counts(visit: Visit) -> No
     opened = visit("overview")
     links = opened.eval_on_selector_all("a[data-rows]", _COUNTS)
     assert len(links) > 40
+    text = opened.evaluate("document.querySelector('main').textContent")
+    assert not re.search(r"[0-9] cells in [0-9]", text)  # only turns may share a cell
     for href, rows, text in {tuple(each) for each in links}:
         _ask(opened, href[1:])
         assert _count(opened) == int(rows), href
@@ -137,13 +139,13 @@ def test_link_to_what_the_report_lacks_says_so(
 ) -> None:
     opened = visit(place)
     assert words in opened.inner_text(f"#{page}")
-    opened.click(f"#{page} a:has-text('Search the replays')")
+    opened.click(f"#{page} a:has-text('Search the results')")
     opened.wait_for_selector("#replays.here")
     assert opened.locator(".missing:visible").count() == 0
 
 
 def test_title_has_the_filter(visit: Visit) -> None:
-    assert visit("replays?q=model:glm-4").title().startswith("Replays model:glm-4: ")
+    assert visit("replays?q=model:glm-4").title().startswith("Results model:glm-4: ")
 
 
 @pytest.mark.parametrize(

@@ -8,41 +8,52 @@ const toClipboard = async (text) => {
   area.remove();
   return done;
 };
-const copyButton = (text) => {
-  const made = button("Copy as Markdown", async () => {
-    const done = await toClipboard(text());
-    made.textContent = done ? "Copied" : "Not allowed here";
-    setTimeout(() => { made.textContent = "Copy as Markdown"; }, 1500);
+const copyButton = (text, title = "Copy as Markdown") => {
+  const made = button(title, async () => {
+    const found = await text();
+    const { content, note = "Copied" } = typeof found === "string" ? { content: found } : found;
+    made.textContent = (await toClipboard(content)) ? note : "Not allowed here";
+    setTimeout(() => { made.textContent = title; }, 1500);
   }, { className: "copy" });
   return made;
 };
-const escaped = (text) => text.replace(/[\\`*_[\]|~<>&#]/g, (char) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;" })[char] ?? "\\" + char);
+// As `markdown_escaped` does: no character of the text creates markup, a mention or a link.
+const SIGNS = { "<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", "#": "&#35;", "!": "&#33;", "$": "&#36;" };
+const asCodes = (text) => Array.from(text, (char) => `&#${char.codePointAt(0)};`).join("");
+const escaped = (text) => text
+  .replace(/[\\`*_[\]|~<>&@#!$]/g, (char) => SIGNS[char] ?? "\\" + char)
+  .replace(/:\/\/|www\./gi, asCodes)
+  .replace(/^( +|[-+](?=\s|$)|[-=](?=[-=\s]*$)|\d{1,9}(?=[.)](\s|$)))/, asCodes);
+const longestTicks = (text) => Math.max(0, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length));
+const inCode = (text) => {
+  const fence = "`".repeat(longestTicks(text) + 1);
+  const pad = fence.length > 1 || !text || text.startsWith(" ") ? " " : "";
+  return fence + pad + text + pad + fence;
+};
+const inBlock = (text, language = "text") => {
+  const fence = "`".repeat(Math.max(3, longestTicks(text) + 1));
+  return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
+};
 const flat = (node) => {
   const copy = node.cloneNode(true);
   for (const each of all(".vh, title", copy)) each.remove();
-  for (const each of all("br, p, li, div, small", copy)) each.before(" ");
+  for (const each of all("br, p, li, div, small, dt, dd", copy)) each.before(" ");
   return copy.textContent.replace(/\s+/g, " ").trim();
+};
+// The text of a stream as shown, without the marks of reads; a line end is one.
+const wireText = (node) => {
+  const copy = node.cloneNode(true);
+  for (const each of all(".tick", copy)) each.remove();
+  return copy.textContent.replaceAll("␊\n", "\n").trim();
 };
 const line = (cells) => "| " + cells.join(" | ") + " |";
 const tableAsMarkdown = (table) => {
   const head = [...table.tHead.rows[0].cells];
   const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
+  const wide = (cell) => [escaped(flat(cell)), ...Array(cell.colSpan - 1).fill("")];
   return [
     line(head.map((cell) => escaped(flat(cell)))),
     line(head.map((cell) => (cell.classList.contains("n") ? "---:" : "---"))),
-    ...rows.map((row) => line([...row.cells].map((cell) => escaped(flat(cell))))),
+    ...rows.map((row) => line([...row.cells].flatMap(wide))),
   ].join("\n") + "\n";
-};
-const caseAsMarkdown = (body) => {
-  const facts = all(":scope > .facts > dt", body).map((dt) => {
-    const value = flat(dt.nextElementSibling);
-    return dt.nextElementSibling.querySelector(".command") ? `- ${flat(dt)}: \`${value}\`` : `- ${flat(dt)}: ${escaped(value)}`;
-  });
-  const findings = all(".finding", body).map((each) => "- " + escaped(flat(each)));
-  const diff = body.querySelector("table.diff");
-  const title = body.closest("details")?.querySelector("summary") ?? body.querySelector("h2");
-  const parts = ["### " + escaped(flat(title)), escaped(flat(body.querySelector(".lead") ?? title)), facts.join("\n")];
-  if (findings.length) parts.push("Findings:\n\n" + findings.join("\n"));
-  if (diff) parts.push(tableAsMarkdown(diff));
-  return parts.join("\n\n") + "\n";
 };

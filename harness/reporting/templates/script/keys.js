@@ -1,6 +1,6 @@
 // Keyboard shortcuts; they are off while an input has the focus.
 const KEYS = [
-  ["/", "focus the filter"], ["[ and ]", "previous page, next page"],
+  ["/", "focus the filter, or the search in a case"], ["[ and ]", "previous page, next page"],
   ["j and k", "next row, previous row; in a case, the next and the previous case"], ["n and p", "next case, previous case"],
   ["← and →", "step back and forward in a case"], ["d", "step to the first divergence"],
   ["c", "copy the case, or the first table, as Markdown"], ["t", "change the theme"], ["?", "show these keys"],
@@ -22,15 +22,11 @@ const turnPage = (way) => {
   const links = all("nav[aria-label=Pages] a");
   neighbour(links, links.find((each) => each.hasAttribute("aria-current")), way)?.click();
 };
-const turnCase = (way) => {
-  const cases = all("#cases details.case");
-  const next = shownCase ? neighbour(cases, shownCase, way) : cases[0];
-  if (next) leave("#" + next.querySelector(".body").id);
-};
+const inCase = () => /^(case|input)\//.test(read().route);
 // Rows and entries of the shown page that lead somewhere.
 const ENTRIES = "tbody tr, .card li, .blames li, .outcomes li, .tiles div";
 const turnRow = (way) => {
-  if (shownCase) { turnCase(way); return; }
+  if (inCase()) { turnCase(way); return; }
   const entries = all(ENTRIES, here() ?? document).filter((each) => each.querySelector("a[href]") && each.checkVisibility());
   const at = entries.indexOf(document.activeElement?.closest(ENTRIES));
   const next = entries[at < 0 ? (way > 0 ? 0 : entries.length - 1) : at + way];
@@ -43,12 +39,12 @@ const turnRow = (way) => {
 };
 const steps = () => (shownCase ? stepper(shownCase.querySelector(".body")) : null);
 const ACTS = {
-  "/": () => here()?.querySelector("input[type=search]")?.focus(),
+  "/": () => (shownCase ?? here())?.querySelector("input[type=search]")?.focus(),
   "[": () => turnPage(-1), "]": () => turnPage(1),
   n: () => turnCase(1), p: () => turnCase(-1), j: () => turnRow(1), k: () => turnRow(-1),
   ArrowRight: () => steps()?.step(1), ArrowLeft: () => steps()?.step(-1),
   d: () => steps()?.diverge(), t: () => turnTheme(), "?": () => showKeys(),
-  c: () => (shownCase ?? here())?.querySelector("button.copy")?.click(),
+  c: () => all("button.copy", shownCase ?? here()).find((each) => each.textContent === "Copy as Markdown")?.click(),
 };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || dialog?.open) return;

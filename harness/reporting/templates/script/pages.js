@@ -1,11 +1,10 @@
 // Pages: the hash names a section, something inside one, or a cell.
-const back = make("p", { className: "back" }, make("a", { href: "#failures" }, "← Failures"), " ", make("a", { href: "#replays" }, "Replays"));
 let shownCase = null;
 let ownTitle = "";
 // The page on which the names of a kind of link are.
 const PAGE_OF = {
   failure: "failures", model: "models", prompt: "prompts", pair: "matrix", normalizer: "normalizers", peer: "peers",
-  agent: "agents", quirk: "quirks", cassette: "cassettes",
+  agent: "agents", quirk: "quirks", cassette: "cassettes", input: "inputs", rule: "method",
 };
 const missing = make("p", { className: "notice missing" });
 missing.setAttribute("role", "status");
@@ -16,8 +15,8 @@ const tellMissing = (section, route) => {
   const about = PAGE_OF[kind] ? `${kind} “${plain(name)}”` : `part “${plain(route)}”`;
   missing.replaceChildren(`This report has no ${about}. The link may be of another run, or of a row that is not listed here. `);
   const found = PAGE_OF[kind] && !["failure", "pair"].includes(kind);
-  const query = found ? asTerm({ peer: "normalizer", agent: "normalizer" }[kind] ?? kind, [name]) : name;
-  missing.append(make("a", { href: "#replays?q=" + encodeURIComponent(query.toWellFormed?.() ?? query) }, "Search the replays for it"), ".");
+  const query = found ? asTerm({ peer: "normalizer", agent: "normalizer", input: "scenario" }[kind] ?? kind, [name]) : name;
+  missing.append(make("a", { href: "#replays?q=" + encodeURIComponent(query.toWellFormed?.() ?? query) }, "Search the results for it"), ".");
   section.querySelector("h1, h2").after(missing);
 };
 const readied = new WeakSet();
@@ -39,11 +38,6 @@ const ready = (section) => {
   }
 };
 NARROW.addEventListener("change", () => { for (const list of all(".list")) label(list.querySelector("table")); });
-const readyCase = (body) => {
-  if (readied.has(body)) return;
-  readied.add(body);
-  body.prepend(make("div", { className: "tools" }, copyButton(() => caseAsMarkdown(body))));
-};
 const show = () => {
   const { route, byte, params } = read();
   const target = document.getElementById(route);
@@ -51,23 +45,24 @@ const show = () => {
   const kind = route.split("/")[0];
   const fallback = document.getElementById(isCell ? "sheet" : PAGE_OF[kind] ?? kind)?.closest("main > section") ?? document.getElementById("overview");
   const section = target?.closest("section") ?? fallback;
-  const opened = isCell ? target?.closest("details.case") : null;
+  const opened = isCell || route.startsWith("input/") ? target?.closest("details.case") : null;
   paintFrom(params);
   if (section.id === "sheet") { section.hidden = false; sheet(section, route); }
   for (const each of all("main > section")) each.classList.toggle("here", each === section);
   for (const each of all("details.case.here")) each.classList.remove("here");
   for (const each of all(".aimed")) each.classList.remove("aimed");
   section.classList.toggle("one", Boolean(opened));
-  root.classList.toggle("one-cell", isCell);
+  root.classList.toggle("one-cell", isCell || Boolean(opened));
   back.remove();
   missing.remove();
   if (!target && section.id !== "sheet") tellMissing(section, route);
   shownCase = opened;
-  if (opened || section.id === "sheet") section.prepend(back);
+  if (opened || section.id === "sheet") showBack(section, route, params);
   if (opened) {
     opened.open = true;
     opened.classList.add("here");
     readyCase(target);
+    finders.get(target)(params.get("find") ?? "");
     const steps = stepper(target);
     if (steps && byte !== null) steps.to(byte, false);
   }
@@ -78,7 +73,7 @@ const show = () => {
   }
   document.querySelector("nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   const query = section.id === "replays" ? params.get("q") : "";
-  const title = isCell ? nameOf(route) : section.querySelector("h1, h2").textContent + (query ? ` ${query}` : "");
+  const title = isCell || opened ? nameOf(route) : section.querySelector("h1, h2").textContent + (query ? ` ${query}` : "");
   document.title = `${plain(title)}: ${ownTitle}`;
   ready(section);
   restoreTables(section, params);
@@ -130,7 +125,7 @@ const begin = async () => {
     for (const each of all(".noscript")) each.classList.remove("noscript");
   }
   const { route } = read();
-  if (route === "replays" || route.startsWith("case/")) show();
+  if (route === "replays" || /^(case|input)\//.test(route)) show();
   root.dataset.ready = "yes";
   performance.mark("ready");
   watch();

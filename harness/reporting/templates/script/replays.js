@@ -18,7 +18,7 @@ const replays = {
   start() {
     this.table = document.getElementById("replays-table");
     this.input = make("input", { type: "search", placeholder: "model:qwen* outcome:lost_call -normalizer:naive" });
-    this.input.setAttribute("aria-label", "Filter replays");
+    this.input.setAttribute("aria-label", "Filter results");
     this.status = make("span", { className: "muted" });
     this.status.setAttribute("role", "status");
     this.facets = make("div", { className: "facets" });
@@ -66,7 +66,7 @@ const replays = {
   row(row) {
     const of = (name) => this.data.of(name, row);
     const cell = this.data.cell(row);
-    const link = make("a", { href: "#" + anchor(cell), className: "cell" }, plain(cell));
+    const link = make("a", { href: place(anchor(cell), null, ofList(read().params)), className: "cell" }, plain(cell));
     const head = make("th", { scope: "row" }, link);
     const cells = [of("blame"), some(of("rule")), some(of("unjudged")), of("model"), of("prompt"), of("origin")];
     const made = make("tr", {}, make("td", {}, ...outcomeOf(of)), head,

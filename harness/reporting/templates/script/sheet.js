@@ -7,7 +7,7 @@ const sheet = (section, route) => {
   section.replaceChildren(make("h2", {}, plain(name)));
   if (row < 0) {
     section.append(make("p", { className: "empty" }, data ? missingCell(data) : "Loading."));
-    if (data) section.append(make("p", {}, make("a", { href: "#replays?q=" + encodeURIComponent(nameOf("x/" + name.split(/[/:]+/).at(-2)) || name) }, "Search the replays"), "."));
+    if (data) section.append(make("p", {}, make("a", { href: "#replays?q=" + encodeURIComponent(nameOf("x/" + name.split(/[/:]+/).at(-2)) || name) }, "Search the results"), "."));
     return;
   }
   const of = (column) => data.of(column, row);

@@ -2,7 +2,7 @@
 const steppers = new WeakMap();
 const stepper = (body) => {
   if (steppers.has(body)) return steppers.get(body);
-  const axis = body.querySelector(".axis");
+  const axis = body.querySelector(".axis[data-size]");
   const made = axis ? makeStepper(body, axis) : null;
   steppers.set(body, made);
   return made;
@@ -27,6 +27,9 @@ const makeStepper = (body, axis) => {
   const self = { at: null, divergence, steps };
   const mark = (rows, found) => {
     for (const row of rows) row.classList.toggle("now", row === found);
+    reveal(found);
+  };
+  const reveal = (found) => {
     const box = found?.closest(".scroll");
     if (!box) return;
     const above = found.offsetTop - box.scrollTop;
@@ -64,6 +67,9 @@ const makeStepper = (body, axis) => {
   controls.setAttribute("role", "group");
   controls.setAttribute("aria-label", "Step through the stream");
   axis.after(controls);
+  // The panes begin at the failure.
+  const failing = frames.find((row) => divergence !== null && divergence < Number(row.dataset.end));
+  for (const pane of all(".panes > .stream", body)) reveal(pane.querySelector(".noted, .diverges") ?? (pane.contains(failing) ? failing : null));
   slider.value = 0;
   status.textContent = `${grouped(steps.length)} steps: ends of reads, starts of frames, deltas`;
   return self;

@@ -1,10 +1,10 @@
-"""The difference of two turns: which fields, and which part of them."""
+"""The rows of two turns: which fields differ, with entire values, and what is as expected."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.expectation import ALL_FIELDS
-from harness.reporting.pages.cases import Parts, differences
+from harness.reporting.turn_rows import Pieces, differences, turn_rows
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall, Usage
 from harness.turns.turn import Turn
 
@@ -19,8 +19,8 @@ _FULL = Turn(
 )
 
 
-def _text(parts: Parts) -> str:
-    return "".join(piece.text for part in parts for piece in part)
+def _text(shown: Pieces) -> str:
+    return "".join(piece.text for piece in shown)
 
 
 def test_equal_turns_have_no_difference() -> None:
@@ -34,18 +34,49 @@ def test_every_field_of_a_turn_is_compared() -> None:
     assert paths == set(Turn.__struct_fields__) - {"sealed"}
 
 
-def test_only_the_different_part_is_between() -> None:
+def test_values_that_differ_are_entire_and_the_rest_of_the_turn_is_next_to_them() -> None:
     call = ToolCall("1", "f", '{"city": "Rio"}')
-    (found,) = differences(Turn(tool_calls=_FULL.tool_calls), Turn(tool_calls=(call,)))
-    assert found.path == "tool_calls[0].arguments"
-    assert [_text((part, (), ())) for part in found.expected] == ['{"city": "R', "ome", '"}']
-    assert [_text((part, (), ())) for part in found.actual] == ['{"city": "R', "io", '"}']
+    turn = Turn(text="a", tool_calls=(call,), finish=Finish(FinishReason.STOP, "stop"))
+    expected = Turn(text="a", tool_calls=_FULL.tool_calls, finish=_FULL.finish)
+    rows = turn_rows(expected, turn)
+    assert [row.label for row in rows] == [
+        "text",
+        "tool_calls[0].arguments",
+        "tool_calls[0]",
+        "finish",
+    ]
+    assert _text(rows[1].expected) == '{"city": "Rome"}'
+    assert _text(rows[1].actual) == '{"city": "Rio"}'
+    assert [(name, _text(shown)) for name, shown in rows[2].same] == [("name", "f"), ("id", "1")]
+    assert all(not row.expected for row in (rows[0], rows[2], rows[3]))
 
 
 @given(st.text("ab", max_size=8), st.text("ab", max_size=8))
-def test_the_parts_of_a_short_text_are_the_text(expected: str, actual: str) -> None:
-    for found in differences(Turn(text=expected), Turn(text=actual)):
-        assert (_text(found.expected), _text(found.actual)) == (expected, actual)
+def test_short_texts_are_shown_entire(expected: str, actual: str) -> None:
+    for row in turn_rows(Turn(text=expected), Turn(text=actual)):
+        if row.expected or row.actual:
+            assert (_text(row.expected), _text(row.actual)) == (expected, actual)
+        else:
+            assert (row.label, expected) == ("text", actual)
+
+
+def test_long_texts_begin_shortly_before_their_first_difference() -> None:
+    (row,) = turn_rows(Turn(text="x" * 5_000 + "a"), Turn(text="x" * 5_000 + "b"))
+    assert row.note == "differs from character 5,000"
+    assert _text(row.actual) == "4,880 characters before" + "x" * 120 + "b"
+
+
+def test_a_call_that_is_missing_or_was_not_expected_is_one_row() -> None:
+    (missing,) = turn_rows(Turn(tool_calls=_FULL.tool_calls), Turn())
+    assert (missing.label, _text(missing.actual)) == ("tool_calls[0]", "nothing")
+    assert _text(missing.expected) == 'f  1  {"city": "Rome"}'
+    surplus, *_ = turn_rows(Turn(), Turn(tool_calls=_FULL.tool_calls))
+    assert (surplus.label, _text(surplus.expected)) == ("tool_calls[0]", "nothing")
+
+
+def test_fields_that_are_not_judged_say_so() -> None:
+    (row,) = turn_rows(Turn(), Turn(text="free"), ALL_FIELDS - {"text"})
+    assert (row.label, row.note, row.expected) == ("text", "not judged", ())
 
 
 def test_what_is_open_is_no_difference() -> None:
@@ -82,4 +113,4 @@ def test_key_order_and_kinds_of_numbers_count() -> None:
 
 def test_what_is_absent_says_so() -> None:
     found = differences(Turn(), Turn(finish=Finish(FinishReason.STOP)))
-    assert _text(found[0].expected) == "nothing"
+    assert found[0].expected is None

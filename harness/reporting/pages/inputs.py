@@ -1,0 +1,175 @@
+"""The page that shows one input side by side: what each client made of the same response.
+
+Clients with equal turns are one row. The run file has the turn of a client if its cell has a case;
+a client that conforms gave the expected turn, as far as it is judged.
+"""
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from harness.judging.case import Case
+from harness.judging.results import Finding, Result
+from harness.reporting.charts.lanes import AxisLane, DeltaRow, divergence_rows, input_lanes
+from harness.reporting.pages.failures import cells_with_case
+from harness.reporting.report import Report
+from harness.reporting.turn_rows import TurnRow, difference_rows, differences, turn_rows
+from harness.reporting.words import worst_first
+from harness.runs.run import REFERENCE
+
+MAX_INPUTS: Final = 30
+_MAX_TURNS: Final = 12
+_MAX_LANES: Final = 8
+
+
+class SameTurn(msgspec.Struct, frozen=True):
+    """Clients that made the same of an input.
+
+    Fields:
+        results: of these clients, by name.
+        rows: the fields that are not as expected.
+        findings: of the first client, if the run has no turn of it.
+        interaction: that the turn is of.
+        split: the first delta of the first client that differs from `reference`, and that of
+            `reference`; None if the deltas are the same, or the run does not have them.
+        error: the exception that the first client raised; "" if it raised none.
+    """
+
+    results: tuple[Result, ...]
+    rows: tuple[TurnRow, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    interaction: int = 0
+    split: tuple[DeltaRow, DeltaRow] | None = None
+    error: str = ""
+
+
+class InputView(msgspec.Struct, frozen=True):
+    """One scenario or recording.
+
+    Fields:
+        first: the worst result; all results have its title and cassette.
+        expected: the turn of the response that most cases are about.
+        turns: worst first.
+        more: how many are left out.
+        as_expected: results that conform.
+        others: results that are unjudged or unsupported.
+        size, lanes: of the bytes, with the first divergence of each client.
+    """
+
+    first: Result
+    case: Case
+    expected: tuple[TurnRow, ...]
+    turns: tuple[SameTurn, ...]
+    more: int
+    as_expected: tuple[Result, ...]
+    others: tuple[Result, ...]
+    size: int
+    lanes: tuple[AxisLane, ...]
+
+    @property
+    def failing_names(self) -> tuple[str, ...]:
+        """The clients that fail."""
+        return tuple(result.normalizer for each in self.turns for result in each.results)
+
+    @property
+    def failing(self) -> int:
+        """How many clients fail."""
+        return len(self.failing_names)
+
+
+class InputsView(msgspec.Struct, frozen=True):
+    """The inputs on which most clients fail first; `more` are left out."""
+
+    inputs: tuple[InputView, ...]
+    more: int
+
+
+def inputs_page(report: Report) -> InputsView:
+    """Return the inputs that have cases on the page, and that more than one client received."""
+    listed = report.of(_results_of_inputs)
+    views = tuple(_input_view(results, report) for results in listed[:MAX_INPUTS])
+    return InputsView(views, max(0, len(listed) - MAX_INPUTS))
+
+
+def shown_inputs(report: Report) -> frozenset[str]:
+    """Return the scenarios that the page shows side by side."""
+    return frozenset(results[0].scenario for results in report.of(_results_of_inputs)[:MAX_INPUTS])
+
+
+def _results_of_inputs(report: Report) -> list[list[Result]]:
+    """Return the results of each input, the inputs with most failing clients first."""
+    shown, cases = report.of(cells_with_case), report.run.cases
+    wanted = {report.results[cell].scenario for cell in shown if cell in cases}
+    found: dict[str, list[Result]] = {scenario: [] for scenario in sorted(wanted)}
+    for each in report.run.results:
+        if each.kind == "turns" and each.scenario in found:
+            found[each.scenario].append(each)
+    several = [results for results in found.values() if sum(map(_was_given, results)) > 1]
+    return sorted(several, key=lambda results: -sum(each.outcome.fails for each in results))
+
+
+def _was_given(result: Result) -> bool:
+    return result.outcome.judged or result.outcome == "unjudged"
+
+
+def _input_view(results: list[Result], report: Report) -> InputView:
+    ranked = sorted(results, key=worst_first)
+    cases = {each.cell: report.run.cases[each.cell] for each in ranked if _has_case(each, report)}
+    case = next(iter(cases.values()))
+    turns = _same_turns([each for each in ranked if each.outcome.fails], cases)
+    return InputView(
+        first=ranked[0],
+        case=case,
+        expected=turn_rows(None, case.expected, case.judged) if case.expected else (),
+        turns=turns[:_MAX_TURNS],
+        more=max(0, len(turns) - _MAX_TURNS),
+        as_expected=tuple(each for each in ranked if each.outcome.conforms),
+        others=tuple(each for each in ranked if not each.outcome.judged),
+        size=len(case.body),
+        lanes=_lanes(case, turns, cases),
+    )
+
+
+def _has_case(result: Result, report: Report) -> bool:
+    return result.cell in report.run.cases
+
+
+def _same_turns(failing: Iterable[Result], cases: dict[str, Case]) -> tuple[SameTurn, ...]:
+    """Return the failing results, those with equal turns together, in their order."""
+    groups: dict[object, list[Result]] = {}
+    for each in failing:
+        case = cases.get(each.cell)
+        key = (each.outcome, *(_difference_key(case) if case else each.findings[:1]))
+        groups.setdefault(key, []).append(each)
+    return tuple(_same_turn(results, cases.get(results[0].cell)) for results in groups.values())
+
+
+def _difference_key(case: Case) -> tuple[object, ...]:
+    found = differences(case.expected, case.actual, case.judged) if case.expected else ()
+    return case.interaction, case.error, found
+
+
+def _same_turn(results: list[Result], case: Case | None) -> SameTurn:
+    first = results[0]
+    if case is None:
+        return SameTurn(tuple(results), findings=first.findings[:3], interaction=first.interaction)
+    found = differences(case.expected, case.actual, case.judged) if case.expected else ()
+    return SameTurn(
+        tuple(results),
+        rows=difference_rows(found),
+        findings=() if found else first.findings[:3],
+        interaction=case.interaction,
+        split=divergence_rows(case),
+        error=case.error,
+    )
+
+
+def _lanes(case: Case, turns: Iterable[SameTurn], cases: dict[str, Case]) -> tuple[AxisLane, ...]:
+    """Return the lanes of the frames, of `reference`, and of one client for each turn of `case`."""
+    firsts = [each.results[0] for each in turns if each.interaction == case.interaction]
+    shown = ((each.normalizer, cases[each.cell]) for each in firsts if each.cell in cases)
+    reference = [(REFERENCE, replace(case, deltas=case.reference))] if case.reference else []
+    return input_lanes(case, (*reference, *islice(shown, _MAX_LANES)))
