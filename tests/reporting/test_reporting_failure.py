@@ -5,12 +5,14 @@ from msgspec.structs import replace
 from harness.judging.case import Case, Crash
 from harness.judging.catalogue import Quirk
 from harness.judging.results import Finding, Outcome
+from harness.project import GateRule
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.text.verdict import verdict_text
 from harness.runs.gate import summarize
+from harness.runs.policy import GatePolicy
 from harness.runs.run import Run
 from harness.wire.framing import iter_frames
 from tests.runs.runs_samples import a_case, a_result, a_run
@@ -106,3 +108,11 @@ def test_ten_causes_are_shown_and_the_others_counted() -> None:
     assert "\n10. area/" in text
     assert "\n11. " not in text
     assert text.endswith("and 2 more causes of failure in the report\n")
+
+
+def test_a_client_whose_failures_a_rule_allows_does_not_fail() -> None:
+    run = _run()
+    policy = GatePolicy(rules=(GateRule("conformance", min=0.5),))
+    summary = summarize(run, policy)
+    text = verdict_text(run, summary, list_failures(run, summary.gate), {}, colour=False)
+    assert text.startswith("ok    ours: 1 of 2 cells does not conform (1 lost_call)\n")
