@@ -235,7 +235,7 @@ def replay(
         problem.raised,
         reads.is_read_ahead,
         problem.trace,
-        reads.bytes_read,
+        reads.bytes_read if problem.error else 0,
     )
 
 

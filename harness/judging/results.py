@@ -107,7 +107,7 @@ class Replay(msgspec.Struct, frozen=True):
         is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
             does not say what the client had received before a delta.
         trace: `traceback_of` that exception.
-        bytes_read: how many bytes had been read when it ended.
+        bytes_read: how many bytes had been read when it was raised; 0 if it was not.
     """
 
     chunking: Chunking
