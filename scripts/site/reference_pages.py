@@ -141,6 +141,8 @@ def _value_text(value: Mapping[str, Any]) -> str:
     if value.get("type") == "array":
         items = [value["items"]] if value.get("items") else value.get("prefixItems", [])
         return f"list of {' and '.join(map(_value_text, items)) or 'anything'}"
+    if isinstance(value.get("additionalProperties"), dict):
+        return f"object, each value {_value_text(value['additionalProperties'])}"
     fixed = value.get("enum", [value["const"]] if "const" in value else [])
     if fixed:
         return ", ".join(f"`{json.dumps(each)}`" for each in fixed)
