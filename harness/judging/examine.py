@@ -61,16 +61,19 @@ class ExaminedTurn(msgspec.Struct):
         return min(map(_badness, _findings(evidence)), default=_FINE) <= self.badness
 
     def add(self, evidence: TurnEvidence) -> None:
-        """Add the findings of one replay that are new."""
+        """Add the findings of one replay that are new; of two equal violations the worse counts."""
         found = _findings(evidence)
         self.replays += 1
         if not found:
             return
-        known = {(finding.rule, finding.path): finding for finding in self.findings}
-        self.findings += [each for each in found if (each.rule, each.path) not in known]
-        # Of equal violations the first one counts, so that the worst replay has the outcome that
-        # the cell has.
-        must = [known.get((each.rule, each.path), each) for each in found if each.level == "MUST"]
+        known = {(each.rule, each.path): place for place, each in enumerate(self.findings)}
+        for each in found:
+            place = known.get((each.rule, each.path))
+            if place is None:
+                self.findings.append(each)
+            elif each.outcome.badness < self.findings[place].outcome.badness:
+                self.findings[place] = each
+        must = [each for each in found if each.level == "MUST"]
         if not must:
             return
         replayed = evidence.replay
