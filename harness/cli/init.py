@@ -235,5 +235,5 @@ def _next_lines(client: _Client, *, is_new: bool) -> Iterator[str]:
     yield "  harness run                  judges the client, prints its failures, writes a report"
     yield "  harness run --accept-new     accepts today's failures, so that only new ones fail"
     yield "  pytest                       judges the same cells as tests"
-    yield "Add reports/ to .gitignore, and commit the rest. Until toolcall-harness is on a package index,"
-    yield "put its wheel into wheels/ for CI: pip wheel --no-deps -w wheels PATH-OF-ITS-CHECKOUT"
+    yield "Add reports/ to .gitignore, and commit the rest. CI needs a wheel of toolcall-harness in"
+    yield "wheels/ until it is on an index: pip wheel --no-deps -w wheels PATH-OF-ITS-CHECKOUT"

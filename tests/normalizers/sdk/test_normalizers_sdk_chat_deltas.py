@@ -128,3 +128,10 @@ def test_what_a_library_raises_is_raised() -> None:
 
     with pytest.raises(OverflowError):
         list(chat_deltas(chunks()))
+
+
+def test_a_refusal_that_is_not_a_text_is_left_out() -> None:
+    delta = {"content": "Rain", "refusal": 5}
+    chunk = {"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]}
+    turn = fold(chat_deltas([chunk]))
+    assert (turn.text, turn.failure) == ("Rain", None)
