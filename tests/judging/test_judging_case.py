@@ -100,22 +100,19 @@ def test_case_of_a_crash_shows_a_replay_that_raises_and_where() -> None:
     assert "harness/judging" not in case.crash.trace
 
 
-def _raises_as_recorded_and_then_invents_a_call(reads: Iterable[bytes]) -> Iterator[Delta]:
+def _loses_text_as_recorded_and_else_invents_a_call(reads: Iterable[bytes]) -> Iterator[Delta]:
     count = sum(1 for _ in reads)
-    if count == len(an_interaction().recorded_cuts()) + 1:
-        raise ValueError(f"{count} reads")
-    if count > 1:
+    is_recorded = count == len(an_interaction().recorded_cuts()) + 1
+    if count > 1 and not is_recorded:
         yield ToolCallStart(0, "c1", "writing")
         yield ArgumentsDelta(0, "{}")
         yield ToolCallEnd(0)
-    yield TextDelta("Hello")
+    yield TextDelta("Hell" if is_recorded else "Hello")
     yield Finish(FinishReason.STOP, "stop")
 
 
 def test_case_shows_a_replay_with_the_outcome_of_its_cell() -> None:
-    result, case = _judged(_raises_as_recorded_and_then_invents_a_call)
+    result, case = _judged(_loses_text_as_recorded_and_else_invents_a_call)
     assert result.outcome is Outcome.SILENT_WRONG
-    differs = [each.outcome for each in result.findings if each.rule == "CUT-INVARIANT"]
-    assert differs == [Outcome.SILENT_WRONG]
     assert (case.error, len(case.actual.tool_calls)) == ("", 1)
     assert len(case.chunking) == len(result.chunking) == 1

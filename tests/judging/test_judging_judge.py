@@ -24,7 +24,15 @@ from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 from harness.runs.store import encode_line
-from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
+from harness.turns.deltas import (
+    ArgumentsDelta,
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
@@ -362,6 +370,24 @@ def test_the_same_cell_gives_the_same_result() -> None:
 @pytest.mark.parametrize(("cuts", "least"), [("quick", 4), ("standard", 9), ("every", len(HELLO))])
 def test_more_cuts_are_more_replays(cuts: Cuts, least: int) -> None:
     assert judged(HELLO, cuts=cuts)[0].replays >= least
+
+
+def test_of_equal_violations_the_worse_counts() -> None:
+    is_recorded = len(an_interaction(GOOD).recorded_cuts()) + 1
+
+    def loses_or_alters_the_call(reads: Reads) -> Iterator[Delta]:
+        count = sum(1 for _ in reads)
+        if count != is_recorded:
+            yield ToolCallStart(0, "c1", "writing")
+            yield ArgumentsDelta(0, '{"path": "%s"}' % ("a" if count == 1 else "b"))
+            yield ToolCallEnd(0)
+        yield Finish(FinishReason.TOOL_CALLS, "tool_calls")
+
+    result, _ = judged(GOOD, by=a_normalizer(loses_or_alters_the_call))
+    differs = [each for each in result.findings if each.rule == "CUT-INVARIANT"]
+    assert len({each.path for each in differs}) == len(differs)
+    assert Outcome.SILENT_WRONG in {each.outcome for each in differs}
+    assert Outcome.LOST_CALL not in {each.outcome for each in differs}
 
 
 def test_each_seam_is_cut_without_its_neighbours() -> None:

@@ -4,12 +4,13 @@ import msgspec
 import pytest
 
 from harness.judging.results import Finding, Outcome, Result
+from harness.reporting.boards import boards
 from harness.reporting.cells import CellIndex, cell_index
 from harness.reporting.failures import Failure, failure_of
 from harness.reporting.pages import replays
 from harness.reporting.pages.failures import failure_filters, failures_page, turns_filters
 from harness.reporting.report import open_report, replays_link
-from harness.reporting.words import FAILING
+from harness.reporting.words import CONFORMING, FAILING, JUDGED
 from harness.runs.run import Run
 
 
@@ -21,6 +22,29 @@ def test_cells_are_counted_by_values_any_of_several_and_beginnings(sample: Run) 
     assert index.count({"quirk": "DELTA-*", "normalizer": "naive"}) == 2
     assert index.count({"unjudged": "text:*"}) == 1
     assert index.count({"model": "none"}) == 0
+
+
+def test_links_of_a_ranking_have_what_conforms_what_fails_and_what_was_judged(
+    sample: Run,
+) -> None:
+    outcomes = (Outcome.PASS, Outcome.PARSE_ERROR, Outcome.UNJUDGED, Outcome.UNSUPPORTED)
+    naive = [each for each in sample.results if each.normalizer == "naive"]
+    changed = {
+        each.cell: msgspec.structs.replace(each, outcome=outcome, findings=(), cause="")
+        for each, outcome in zip(naive, outcomes, strict=False)
+    }
+    results = tuple(changed.get(each.cell, each) for each in sample.results)
+    with open_report(msgspec.structs.replace(sample, results=results)) as report:
+        index = cell_index(report)
+        rows = report.of(boards)["normalizers"].rows
+    assert [(each.ranked.k, each.ranked.n) for each in rows if each.ranked.name == "naive"] == [
+        (2, 3)
+    ]
+    for each in rows:
+        counts = [
+            index.count({**each.filters, "outcome": some}) for some in (CONFORMING, FAILING, JUDGED)
+        ]
+        assert counts == [each.ranked.k, each.ranked.n - each.ranked.k, each.ranked.n]
 
 
 def _causes(run: Run) -> list[tuple[Failure, int]]:
