@@ -4,13 +4,14 @@ from collections.abc import Iterable
 
 import pytest
 
-from harness.text_calls import TextPolicy, read_text_calls
+from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
     ReasoningDelta,
+    SealedDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
@@ -178,3 +179,10 @@ def test_the_start_of_markup_is_hidden_where_the_length_limit_cuts_it(
         cut = _turn([*deltas, Finish(FinishReason.LENGTH, "length")], policy)
         assert (cut.text, cut.tool_calls, cut.parse_errors) == (shown, (), ())
         assert _turn([*deltas, _STOP], policy).text == text
+
+
+def test_white_space_before_sealed_data_is_not_held() -> None:
+    """Sealed data belongs to the text before it, and a space may always be the last of a text."""
+    deltas = [TextDelta("Oslo. "), SealedDelta("signature", "value", "text"), _STOP]
+    policy = TextPolicy(frozenset(TEXT_DIALECTS) - {"action-protocol"})
+    assert list(read_text_calls(deltas, TOOLS, policy)) == deltas

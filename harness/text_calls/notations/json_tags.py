@@ -37,7 +37,6 @@ _CLOSERS: Final = {
     "function call<|role_sep|>": "",
     "<|function_call|>": "",
     "<|im_start|>assistant -> tool/function_call": "",
-    " -> tool/function_call": "",
     "-> tool/function_call": "",
 }
 # A broken call in the tag in which prompts describe tools, if it is of an offered one.
