@@ -148,7 +148,7 @@ def test_the_rules_of_the_gate_decide_about_all_cells(
     with_rule(0.5)
     red = story(client=_BROKEN)
     assert (_outcomes(red), red.ret) == ({"xfailed": 3}, pytest.ExitCode.TESTS_FAILED)
-    red.stdout.fnmatch_lines(["*harness gate*", "gate fail: gate?0? conformance: 0/3 = 0.0% *"])
+    red.stdout.fnmatch_lines(["*harness gate*", "gate fail: gate?0? conformance: 0/3 = 0.0 % *"])
     some = story("-k", "set-memory", client=_BROKEN)
     assert some.ret == pytest.ExitCode.OK
     some.stdout.fnmatch_lines(["the rules of the gate are not judged: 1 of 3 cells ran"])
