@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -43,6 +44,7 @@ _COMMON_NAMES: Final = re.compile(
     r"(?:recording|cassette|response|request|fixture|index|stream|output|data|body|[0-9]+)\..*",
     re.IGNORECASE,
 )
+_LABELS: Final = ("provider", "model")
 _MOST_DOUBTS = 20
 _MOST_FILES: Final = 50
 _DIGEST_CHARS: Final = 6
@@ -80,6 +82,7 @@ class _Tally(msgspec.Struct):
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     dialects: dict[str, Counter[str]] = msgspec.field(default_factory=dict)
     doubtful: list[_Doubt] = msgspec.field(default_factory=list)
+    unlabelled: Counter[str] = msgspec.field(default_factory=Counter)
     not_imported: list[_NotImported] = msgspec.field(default_factory=list)
 
     def unused(self) -> list[_NotImported]:
@@ -221,6 +224,8 @@ def _count(imported: Imported, source: str, tally: _Tally) -> None:
     tally.cassettes += len(imported.cassettes)
     tally.conversations += len(imported.conversations)
     tally.streams[imported.container] += sum(len(c.interactions) for c in imported.cassettes)
+    for each in imported.cassettes:
+        tally.unlabelled.update(name for name in _LABELS if getattr(each, name) == UNKNOWN)
     reasons = Counter(imported.skipped)
     tally.skipped.update(reasons)
     tally.not_imported += [_NotImported(source, why, count) for why, count in reasons.items()]
@@ -271,6 +276,16 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
             reason = f"{doubt.dialect} ({doubt.confidence}: {doubt.because})"
             yield f"  {marked(f'{doubt.stream}: {reason}')}"
     yield from _not_imported_lines(tally)
+    yield from _unlabelled_lines(tally)
+    if tally.cassettes:
+        yield f"judge them: harness run {marked(shlex.quote(str(output)))}"
+
+
+def _unlabelled_lines(tally: _Tally) -> Iterator[str]:
+    """Say that a label is unknown, because a ranking has no line for it."""
+    for label, count in tally.unlabelled.items():
+        number = pluralize(count, "cassette")
+        yield f"the {label} of {number} is unknown. Import again with --{label} to name it."
 
 
 def _not_imported_lines(tally: _Tally) -> Iterator[str]:
@@ -304,6 +319,7 @@ def _as_json(tally: _Tally) -> str:
             "doubtful": [msgspec.structs.asdict(doubt) for doubt in tally.doubtful],
             "skipped": dict(sorted(tally.skipped.items())),
             "unusable": [{"file": it.file, "reason": it.reason} for it in tally.unused()],
+            "unlabelled": dict(tally.unlabelled),
             "not_imported": [msgspec.structs.asdict(each) for each in tally.not_imported],
         },
         indent=2,

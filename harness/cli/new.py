@@ -5,7 +5,7 @@ code with the writer, reads the expected result from them, and a person confirms
 """
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
 from harness.files.write import write_file
-from harness.judging.catalogue import load_catalogue
+from harness.judging.catalogue import Quirk, load_catalogue
 from harness.judging.expected import expectation_from
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import scenario_text
@@ -138,12 +138,19 @@ def new_command(  # noqa: PLR0913 - one parameter for each option
         require_writable(path.parent)
     with writing(cassette):
         cassette_file.save_cassette(made, cassette)
-    shown = (quirk,) if quirk else ()
+    shown = (quirk,) if quirk else _shown_quirks(made, quirks)
     with writing(scenario):
         write_scenario(made, scenario, quirks[quirk].title if quirk else "", shown)
     click.echo(f"{cassette}\n{scenario}")
     click.echo(f"print it: harness show {shlex.quote(str(cassette))}", err=True)
+    click.echo(f"confirm it: check `expect` in {scenario}, then remove its first line", err=True)
     click.echo(f"judge it: harness run {shlex.quote(str(scenario))}", err=True)
+
+
+def _shown_quirks(made: Cassette, catalogue: Mapping[str, Quirk]) -> tuple[str, ...]:
+    """Return the quirks that the oracle finds in the bytes, as for a recording."""
+    found = frozenset().union(*(oracle_reading(each).quirks for each in made.interactions))
+    return tuple(sorted(found & catalogue.keys()))
 
 
 def _check_source(quirk: str | None, source: Path | None, options: dict[str, Any]) -> None:

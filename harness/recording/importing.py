@@ -232,7 +232,7 @@ def _reason_of_unread(interaction: Interaction) -> str:
     if api:
         return f"{api} is not supported"
     dialect = interaction.dialect
-    return "no dialect recognised" if dialect == UNKNOWN else f"dialect {dialect} is not supported"
+    return "no recognized dialect" if dialect == UNKNOWN else f"dialect {dialect} is not supported"
 
 
 def _reason_of_plain(interaction: Interaction) -> str:

@@ -1,14 +1,18 @@
 r"""Find the stream in a text that a person pasted: output of curl, copies from devtools, logs.
 
 Each way to read the text gives data that an importer may know. The first ways change least: all
-lines, all without a margin, those of the response, and at last the events alone, framed again.
+lines, all without a margin, those of the response, bytes literals joined, and at last the events
+alone, framed again.
 """
 
 import ast
 import base64
 import json
 import re
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -27,6 +31,10 @@ _REMARK: Final = re.compile(rb"\* |[{}] \[[0-9]+ bytes data\]\s*\Z")
 _BYTES_LITERAL: Final = re.compile(
     rb"""\bb(?:'(?:[^'\\]|\\.){0,1000000}'|"(?:[^"\\]|\\.){0,1000000}")"""
 )
+_TEXT_LITERAL: Final = re.compile(rb"""'(?:[^'\\]|\\.){0,1000000}'|"(?:[^"\\]|\\.){0,1000000}\"""")
+# Where an event, its name or JSON begins in a line.
+_START: Final = re.compile(rb"(?<![\w-])(?:data|event): ?|\{")
+_BETWEEN_LITERALS: Final = re.compile(rb"[\s,()\[\]]*")
 _DATA: Final = re.compile(rb"(?<![\w-])data: ?(\{.*|\[DONE\])", re.DOTALL)
 _EVENT: Final = re.compile(rb"(?<![\w-])event: ?([A-Za-z][\w.:-]*)\s*\Z")
 _MOST_OBJECTS: Final = 8
@@ -63,6 +71,11 @@ def ways_to_read(data: bytes) -> Iterator[Pasted]:
     if status and status.start():
         rest = text[status.start() :].split(b"\n")
         yield _pasted(rest, lines, "the lines before the response were removed")
+    reads = list(_reads(plain))
+    if any(b"\n" in literal for _, literal in reads):
+        dropped = _full_lines(lines) - len({number for number, _ in reads})
+        data = b"".join(literal for _, literal in reads)
+        yield Pasted(data, "bytes literals joined", max(dropped, 0))
     found = list(_payloads(plain))
     if found:
         used = len(found) + sum(bool(event.name) for event in found)
@@ -125,6 +138,52 @@ def _request(sent: list[bytes]) -> dict[str, str]:
     return {"method": method, "url": address} if sent else {}
 
 
+# Literals of Python and JSON
+
+
+def _reads(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the reads that the lines contain as bytes literals, with the number of the line.
+
+    A log writes a read as one literal at the end of a line, or several reads as a list. The lines
+    before the first event, such as those of the headers, do not count.
+    """
+    has_begun = False
+    for number, line in enumerate(lines):
+        parts = _BYTES_LITERAL.split(line)
+        if len(parts) == 1 or not all(map(_BETWEEN_LITERALS.fullmatch, parts[1:])):
+            continue
+        literals = [_literal(literal) for literal in _BYTES_LITERAL.findall(line)]
+        has_begun = has_begun or any(_START.match(literal) for literal in literals)
+        if has_begun:
+            yield from ((number, literal) for literal in literals)
+
+
+def _unquoted(line: bytes) -> list[bytes]:
+    """Return the lines in the literals of `line`, or `line` itself if it has none with an event."""
+    literals = [_literal(literal) for literal in _BYTES_LITERAL.findall(line)]
+    events = [literal for literal in literals if b"data:" in literal or b"event:" in literal]
+    if events:
+        return b"".join(events).split(b"\n")
+    start = _START.search(line)
+    if not start or line[max(start.start() - 1, 0)] not in b"'\"":
+        return [line]
+    quoted = _TEXT_LITERAL.findall(line, start.start() - 1)
+    texts = [text for text in map(_literal, quoted) if _START.match(text)]
+    return b"\n".join(texts).split(b"\n") if texts else [line]
+
+
+def _literal(literal: bytes) -> bytes:
+    """Return what a literal of Python or a string of JSON contains; nothing if it is invalid."""
+    value: Any = None
+    with suppress(ValueError):
+        value = json.loads(literal)
+    with suppress(ValueError, SyntaxError), warnings.catch_warnings(action="ignore"):
+        value = ast.literal_eval(literal.decode()) if value is None else value
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    return value if isinstance(value, bytes) else b""
+
+
 # Events in lines
 
 
@@ -145,7 +204,7 @@ def _framed(events: list[_Event]) -> bytes:
 
 def _payloads(lines: list[bytes]) -> Iterator[_Event]:
     name = ""
-    for line in lines:
+    for line in chain.from_iterable(map(_unquoted, lines)):
         named = _EVENT.search(line)
         if named:
             name = named[1].decode()
@@ -156,12 +215,7 @@ def _payloads(lines: list[bytes]) -> Iterator[_Event]:
 
 
 def _events_in(line: bytes) -> Iterator[_Event]:
-    """Yield the events in a line: in a bytes literal, in a record of a log, or after a prefix."""
-    literals = [literal for literal in _BYTES_LITERAL.findall(line) if b"data:" in literal]
-    if literals:
-        inner = b"".join(map(_bytes_of, literals))
-        yield from _payloads(inner.split(b"\n"))
-        return
+    """Yield the events in a line: in a record of a log, or after a prefix."""
     data, start = _DATA.search(line), line.find(b"{")
     if data and (start < 0 or data.start() < start):
         yield _Event(_one_value(data[1]), is_framed=True)
@@ -175,15 +229,6 @@ def _events_in(line: bytes) -> Iterator[_Event]:
             yield from found
             return
         start = line.find(b"{", start + 1)
-
-
-def _bytes_of(literal: bytes) -> bytes:
-    """Return the bytes that a literal of Python contains; none if it is invalid."""
-    try:
-        value = ast.literal_eval(literal.decode("ascii"))
-    except (ValueError, SyntaxError):
-        return b""
-    return value if isinstance(value, bytes) else b""
 
 
 def _one_value(text: bytes) -> bytes:

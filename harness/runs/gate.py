@@ -272,7 +272,7 @@ def _incomplete_reason(run: Run) -> Iterator[str]:
     elif run.footer.not_run:
         yield f"{pluralize(run.footer.not_run, 'cell')} did not run"
     for file in (run.footer and run.footer.unreadable) or ():
-        yield f"a file cannot be used: {' '.join(file.error.split())}"
+        yield f"a file cannot be used: {'. '.join(map(str.strip, file.error.splitlines()))}"
 
 
 def _failure_reasons(judged: list[Result], selection: Selection) -> Iterator[str]:

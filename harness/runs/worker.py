@@ -88,7 +88,7 @@ def _logs(path: str) -> tuple[LoggedConversation, ...]:
         raise UnreadableError(
             "expected conversations, one message or one list of `messages` a line",
             where=path,
-            hint="take other recordings in with `harness import`",
+            hint="Convert a recording of another tool with `harness import FILE`.",
         )
     return found
 
@@ -241,7 +241,7 @@ def load_subject(subject: Subject) -> LoadedSubject:
             "expected a scenario (key `expect` or `conversation`) or a cassette "
             "(key `interactions`)",
             where=subject.path,
-            hint="take other recordings in with `harness import`",
+            hint="Convert a recording of another tool with `harness import FILE`.",
         )
     if subject.kind == "cassette":
         alone = _recording(subject)

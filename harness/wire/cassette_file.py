@@ -43,6 +43,7 @@ _EDITED_HINT: Final = (
     "Restore the file from version control. If you edited the body on purpose, run "
     "`harness cassettes --accept-edits FILE`."
 )
+_OTHER_TOOL_HINT: Final = "Convert a recording of another tool with `harness import FILE`."
 
 
 def cassette_from_data(
@@ -61,7 +62,9 @@ def cassette_from_data(
         UnreadableError: it is not a vcrpy cassette, or claims what is not so.
     """
     if not isinstance(document, dict) or "interactions" not in document:
-        refuse_type("a vcrpy cassette with the key 'interactions'", document, where)
+        refuse_type(
+            "a vcrpy cassette with the key 'interactions'", document, where, _OTHER_TOOL_HINT
+        )
     _check_top_keys(document, where)
     items = expect_list(document["interactions"], f"{where}: interactions")
     interactions = tuple(
@@ -202,7 +205,7 @@ def _status(response: dict[str, object], where: str) -> int:
     status = response.get("status", response.get("status_code"))
     code = status.get("code") if isinstance(status, dict) else status
     if not isinstance(code, int) or isinstance(code, bool) or not 0 <= code <= 999:  # noqa: PLR2004 - HTTP has three digits
-        refuse_type("a status code", status, where)
+        refuse_type("a status code", status, where, _OTHER_TOOL_HINT)
     return code
 
 

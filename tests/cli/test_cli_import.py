@@ -64,10 +64,21 @@ def test_a_folder_becomes_cassettes(recordings: Path, tmp_path: Path) -> None:
     assert (cassette.origin.source, cassette.origin.licence) == ("deepseek/a.sse#0", "MIT")
     assert "3 cassettes with 3 streams" in result.stdout
     assert "       3  openai-chat (3 likely)" in result.stdout
-    assert "       1  no dialect recognised" in result.stdout
+    assert "       1  no recognized dialect" in result.stdout
     assert "  README.md: not a recording in a supported format" in result.stdout
     assert "  bad.yaml: expected YAML" in result.stdout
+    assert result.stdout.splitlines()[-1] == f"judge them: harness run {out}"
     assert result.stderr == ""
+
+
+def test_import_says_which_labels_are_unknown(recordings: Path, tmp_path: Path) -> None:
+    (recordings / "bad.yaml").unlink()
+    (recordings / "deepseek").rename(recordings / "local")
+    out = tmp_path / "out"
+    unknown = "the provider of 2 cassettes is unknown. Import again with --provider to name it."
+    assert unknown in run(recordings, "-o", out).stdout
+    assert told(recordings, "-o", out)["unlabelled"] == {"provider": 2}
+    assert "unknown" not in run(recordings, "-o", out, "--provider", "acme").stdout
 
 
 def test_the_same_files_give_the_same_bytes(recordings: Path, tmp_path: Path) -> None:
@@ -83,7 +94,7 @@ def test_import_json_has_the_same_counts(recordings: Path, tmp_path: Path) -> No
     assert (answer["cassettes"], answer["streams"]) == (3, 3)
     assert answer["containers"] == {"chunk-list": 1, "raw-sse": 2}
     assert answer["dialects"] == {"openai-chat": {"likely": 3}}
-    assert (answer["doubtful"], answer["skipped"]) == ([], {"no dialect recognised": 1})
+    assert (answer["doubtful"], answer["skipped"]) == ([], {"no recognized dialect": 1})
     assert [item["file"] for item in answer["unusable"]] == ["README.md", "bad.yaml"]
 
 
@@ -287,7 +298,7 @@ def test_what_was_not_imported_is_listed_by_file_and_reason(tmp_path: Path) -> N
     assert told(tmp_path, "-o", tmp_path / "out")["not_imported"] == [
         {"file": "empty.har", "reason": "contains no response", "streams": 0},
         {"file": "notes.md", "reason": "not a recording in a supported format", "streams": 0},
-        {"file": "other.sse", "reason": "no dialect recognised", "streams": 1},
+        {"file": "other.sse", "reason": "no recognized dialect", "streams": 1},
         {
             "file": "stubs/__files/body.txt",
             "reason": "a body of WireMock, which its mapping names",
@@ -296,7 +307,7 @@ def test_what_was_not_imported_is_listed_by_file_and_reason(tmp_path: Path) -> N
     ]
     text = run(tmp_path, "-o", tmp_path / "out").stdout
     assert "3 files not used\nnot imported, by file\n  empty.har: contains no response" in text
-    assert "  other.sse: no dialect recognised (1 stream)" in text
+    assert "  other.sse: no recognized dialect (1 stream)" in text
 
 
 def test_a_long_list_of_files_is_cut(tmp_path: Path) -> None:

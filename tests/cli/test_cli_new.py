@@ -40,7 +40,7 @@ CUT = 'get_weather={"city": "Os'
 
 
 def written(harness: Harness, folder: Path, *words: str, quirk: str = QUIRK) -> LoadedSubject:
-    left = harness("new", quirk, "-o", str(folder), *words)
+    left = harness("new", *filter(None, [quirk]), "-o", str(folder), *words)
     assert left.code == 0, left.err
     cassette, scenario = map(Path, left.out.splitlines())
     assert "harness show" in left.err
@@ -193,7 +193,19 @@ def test_a_pasted_log_becomes_a_cassette_and_a_scenario(
     assert made.cassette.origin.by == "harness new"
     assert scenario_of(made).expect[0].calls[0].arguments == {"city": "Ålesund"}
     assert scenario.read_text().startswith("# Read from the bytes alone: confirm")
+    assert f"confirm it: check `expect` in {scenario}, then remove its first line" in left.err
     assert outcome(made, "reference") is Outcome.PASS
+
+
+def test_the_scenario_of_a_pasted_stream_names_the_quirks_of_its_bytes(
+    harness: Harness, tmp_path: Path, log: Path
+) -> None:
+    call = '{"id": "", "index": 0, "function": {"name": null, "arguments": ""}}'
+    event = f'{{"choices": [{{"index": 0, "delta": {{"tool_calls": [{call}]}}}}]}}'
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join([*lines[:2], f"data: {event}\n", *lines[2:]]))
+    made = written(harness, tmp_path, "--from", str(log), "--name", "shown", quirk="")
+    assert "DELTA-ID-EMPTY-LATER" in scenario_of(made).quirks
 
 
 def test_a_quirk_names_what_a_pasted_stream_shows(
@@ -219,7 +231,7 @@ def test_standard_input_may_be_pasted(
         (("--call", "f={}"), "x", "--from cannot be used with --call"),
         (("--set", "bom=true", "--text", "a"), "x", "--from cannot be used with --set, --text"),
         ((), "hello\nworld\n", "no stream recognized\n  Paste the lines of the response"),
-        ((), 'data: {"hello": 1}\n\n', "no stream recognized: no dialect recognised"),
+        ((), 'data: {"hello": 1}\n\n', "no stream recognized: no recognized dialect"),
         ((), '[{"scope": "a", "path": "/", "status": "x"}]', "expected a status code"),
     ],
 )

@@ -74,7 +74,7 @@ def test_what_is_not_taken_is_counted_with_its_reason(monkeypatch: pytest.Monkey
     )
     assert result.skipped == (
         "dialect tgi is not supported",
-        "no dialect recognised",
+        "no recognized dialect",
         "the request was not for a stream",
         "empty response to an unknown request",
     )

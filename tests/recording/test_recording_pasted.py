@@ -1,6 +1,7 @@
 """A stream is found in what a person pasted: curl, devtools, logs with prefixes."""
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,6 +44,8 @@ CURL_V = (
     "> Authorization: Bearer x\n> \n} [80 bytes data]\n< HTTP/2 100 \n< \n< HTTP/2 200 \n"
     "< content-type: text/event-stream\n< \n{ [300 bytes data]\n"
 )
+READS = [repr(STREAM[n : n + 70]) for n in range(0, len(STREAM), 70)]
+HEADERS = "headers return_value=(b'HTTP/1.1', 200, b'OK', [(b'Date', b'x')])\n"
 # What was pasted -> the body that is read from it, and the number of lines left out.
 PASTES = {
     "unchanged": (TEXT, TEXT, 0),
@@ -55,6 +58,12 @@ PASTES = {
     "log with other lines": ("start\n" + joined("app-1  | ", LINES) + "end\n", TEXT, 2),
     "json log": (joined("", [json.dumps({"n": 1, "raw": line}) for line in LINES]), TEXT, 0),
     "bytes": (joined("DEBUG read ", [repr(f"{line}\n\n".encode()) for line in LINES]), TEXT, 0),
+    "bytes with cut events": (HEADERS + joined("DEBUG chunk ", READS) + HEADERS, TEXT, 2),
+    "bytes in a list": (f"reads = [{', '.join(READS)}]\n", TEXT, 0),
+    "log with bytes of lines": (joined("read ", [repr(f"{x}".encode()) for x in LINES]), TEXT, 0),
+    "log with repr": (joined("DEBUG line ", [repr(line) for line in LINES], " end"), TEXT, 0),
+    "log with JSON texts": (joined("line=", [json.dumps(line) for line in LINES]), TEXT, 0),
+    "log with a list": (f"lines: {json.dumps(LINES)}\n", TEXT, 0),
 }
 
 
@@ -65,7 +74,8 @@ def test_a_pasted_stream_is_read(name: str) -> None:
     (only,) = cassette.interactions
     assert only.body.rstrip(b"\n").decode() == expected.rstrip("\n")
     assert (cassette.dialect, way.dropped) == ("openai-chat", dropped)
-    assert ("framing rebuilt" in way.kept) == ("log" in name or name == "bytes")
+    assert ("framing rebuilt" in way.kept) == ("log" in name)
+    assert ("literals joined" in way.kept) == name.startswith("bytes")
 
 
 @pytest.mark.parametrize(
@@ -74,6 +84,7 @@ def test_a_pasted_stream_is_read(name: str) -> None:
         joined("message\t", EVENTS[:-1], "\t12:00:01.123"),  # devtools, panel EventStream
         joined('{"ts": 1, "event": ', EVENTS[:-1], "}"),
         joined("INFO chunk=", EVENTS[:-1], " done"),
+        joined("INFO chunk=", [repr(event) for event in EVENTS[:-1]]),
     ],
 )
 def test_events_without_framing_are_framed_again(pasted: str) -> None:
@@ -91,6 +102,18 @@ def test_the_address_in_the_output_of_curl_is_that_of_the_request() -> None:
     assert only.header("content-type") == "text/event-stream"
 
 
+@pytest.mark.parametrize("literal", [repr, str.encode, json.dumps])
+def test_names_of_events_in_literals_stay(literal: Callable[[str], object]) -> None:
+    lines = [line for name, event in NAMED.items() for line in sse_lines(name, event)]
+    _, cassette = first(joined("DEBUG ", [f"{literal(line)}" for line in lines]).encode())
+    (only,) = cassette.interactions
+    assert [frame.event for frame in iter_frames([only.body])] == list(NAMED)
+
+
+def sse_lines(name: str, event: object) -> list[str]:
+    return [f"event: {name}", f"data: {json.dumps(event)}"]
+
+
 @pytest.mark.parametrize("prefix", ["", "app-1  | "])
 def test_names_of_events_stay_also_without_blank_lines(prefix: str) -> None:
     lines = [json.dumps(event) for event in NAMED.values()]
@@ -104,7 +127,20 @@ def test_names_of_events_stay_also_without_blank_lines(prefix: str) -> None:
 
 
 PIECES = st.sampled_from(
-    [*LINES, "data: {", "event: x", "{", "}", "b'data: {\\x'", "< HTTP/2 200", "<", "> GET", "```"]
+    [
+        *LINES,
+        "data: {",
+        "event: x",
+        "{",
+        "}",
+        "b'data: {\\x'",
+        "'data: {\\ud800'",
+        '"event: \\ud800"',
+        "< HTTP/2 200",
+        "<",
+        "> GET",
+        "```",
+    ]
 ) | st.text(max_size=8)
 
 
