@@ -18,6 +18,7 @@ from harness.project import ClientKind
 Of = Literal["turn", "deltas", "time", "many", "cost"]
 
 _SHOWN_CHARACTERS: Final = 400
+_LIKE_NO_VALUE: Final = ("none", "null", "undefined")
 # None for all rules.
 _CHECKED: Final[ContextVar[frozenset[str] | None]] = ContextVar("_CHECKED", default=None)
 
@@ -189,8 +190,13 @@ def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
 
 
 def display_text(value: object) -> str:
-    """Return `value` as text, or as JSON if it is none, cut to a readable length."""
-    text = value if isinstance(value, str) else _json_or_repr(value)
+    """Return `value` as text, or as JSON if it is not text, cut to a readable length.
+
+    A text that reads like a missing value is quoted: the name "None" is not a missing name.
+    """
+    text = _json_or_repr(value)
+    if isinstance(value, str) and value.lower() not in _LIKE_NO_VALUE:
+        text = value
     if len(text) <= _SHOWN_CHARACTERS:
         return text
     return f"{text[:_SHOWN_CHARACTERS]}… ({len(text)} characters)"

@@ -18,6 +18,7 @@ from harness.judging.expectation import (
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
 from harness.judging.replaying import Cuts, iter_chunkings
 from harness.judging.results import Outcome, Result
+from harness.judging.rule import display_text
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.normalizers import reference
 from harness.normalizers.discovery import load_normalizer
@@ -244,6 +245,14 @@ def test_blame_of_the_scenario_overrides_that_of_the_bytes(blame: ScenarioBlame)
     )
     assert (result.outcome, result.blame) == (Outcome.PARSE_ERROR, blame)
     assert result.turns[0].parse_error_blame == blame
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("get_weather", "get_weather"), ("None", '"None"'), ("null", '"null"'), (None, "null")],
+)
+def test_a_text_is_not_shown_as_a_missing_value(value: object, shown: str) -> None:
+    assert display_text(value) == shown
 
 
 # Several interactions
