@@ -196,7 +196,8 @@ def read_finished_run(path: Path) -> Run:
 def find_run(path: Path | None) -> Path:
     """Return the run file `path`, or the newest one in the folder `path`; None is reports/.
 
-    Without a finished run, it is the newest one that was killed or is in progress.
+    A kept run is a gzip file. Without a finished run, it is the newest one that was killed or is in
+    progress.
 
     Raises:
         UnreadableError: the folder has no run file.
@@ -204,7 +205,8 @@ def find_run(path: Path | None) -> Path:
     folder = path or DEFAULT_RUNS
     if path is not None and not path.is_dir():
         return path
-    files = (*folder.glob("*.jsonl"),) or (*folder.glob(f"*.jsonl{PARTIAL}"),)
+    finished = (*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz"))
+    files = finished or folder.glob(f"*.jsonl{PARTIAL}")
     found = sorted(files, key=lambda each: (each.stat().st_mtime_ns, each.name))
     if not found:
         raise UnreadableError(

@@ -48,6 +48,8 @@ def test_runs_are_kept_and_compared_with_the_run_before(harness: Harness) -> Non
     assert found.json["counts"]["fixed"] == 1
     assert "from 20" in found.err
     assert "(reports/runs/" in found.err
+    kept = min(Path("reports/runs").iterdir())
+    assert harness("compare", str(kept), "--format", "json").json == found.json
     text = harness("compare").out
     assert text.startswith("before  20")
     assert "cells of both" in text
