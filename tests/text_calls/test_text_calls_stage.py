@@ -183,6 +183,6 @@ def test_the_start_of_markup_is_hidden_where_the_length_limit_cuts_it(
 
 def test_white_space_before_sealed_data_is_not_held() -> None:
     """Sealed data belongs to the text before it, and a space may always be the last of a text."""
-    deltas = [TextDelta("Oslo. "), SealedDelta("signature", "value", "text"), _STOP]
+    deltas: list[Delta] = [TextDelta("Oslo. "), SealedDelta("signature", "value", "text"), _STOP]
     policy = TextPolicy(frozenset(TEXT_DIALECTS) - {"action-protocol"})
     assert list(read_text_calls(deltas, TOOLS, policy)) == deltas
