@@ -11,6 +11,7 @@ import msgspec
 from harness.cli.options import safe_name
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
+from harness.recording.importers.event_list import parse_event
 from harness.recording.importing import Imported, Labels, import_file
 from harness.recording.pasted import Pasted, ways_to_read
 from harness.reporting.visible import marked
@@ -66,16 +67,20 @@ def pasted_cassette(path: Path, name: str, labels: Labels) -> Cassette:
 
 def _print_recognized(pasted: Pasted, found: Imported, cassette: Cassette) -> None:
     """Print what the person should check before the expected result."""
-    events = sum(len(list(iter_frames([each.body]))) for each in cassette.interactions)
+    frames = [frame for each in cassette.interactions for frame in iter_frames([each.body])]
     facts = [
         pluralize(len(cassette.interactions), "response"),
-        pluralize(events, "event"),
+        pluralize(len(frames), "event"),
         f"container {found.container}",
         *filter(None, [pasted.kept]),
     ]
     if pasted.dropped:
         facts.append(f"{pluralize(pasted.dropped, 'line')} left out")
     click.echo(f"recognized: {marked(', '.join(facts))}", err=True)
+    cut = sum(bool(frame.data) and parse_event(frame.data) is None for frame in frames)
+    if cut:
+        text = f"{cut} of {pluralize(len(frames), 'event')} are not JSON: a log may cut its lines"
+        click.echo(f"check it: {text}", err=True)
     for n, detected in found.detected:
         text = f"{detected.dialect} ({detected.confidence}: {detected.because})"
         click.echo(f"response {n}: {marked(text)}", err=True)

@@ -1,10 +1,12 @@
 """The selection of `harness run`: what failed last, and what is left out, with the reasons."""
 
+import fnmatch
 from pathlib import Path
 
 import click
 import msgspec
 
+from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
 from harness.project import project
 from harness.reporting.visible import marked
@@ -145,5 +147,12 @@ def empty_reason(found: RequestedCells) -> str:
             "no selected scenario is supported by the normalizers and agents given with -n and -a"
         )
     if found.words:
-        return f"nothing matches {found.words!r}"
+        return f"nothing matches {found.words!r}{_dialect_hint(found.words)}"
     return "the paths have no scenario, cassette or log"
+
+
+def _dialect_hint(words: str) -> str:
+    """Return the dialects, if one that `words` select does not exist."""
+    selected = (word.removeprefix("dialect:") for word in words.split() if "dialect:" in word)
+    known = all(fnmatch.filter(DIALECTS, pattern) for pattern in selected)
+    return "" if known else f"\n  Choose one of these dialects: {', '.join(DIALECTS)}."

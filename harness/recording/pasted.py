@@ -38,6 +38,7 @@ _BETWEEN_LITERALS: Final = re.compile(rb"[\s,()\[\]]*")
 _DATA: Final = re.compile(rb"(?<![\w-])data: ?(\{.*|\[DONE\])", re.DOTALL)
 _EVENT: Final = re.compile(rb"(?<![\w-])event: ?([A-Za-z][\w.:-]*)\s*\Z")
 _MOST_OBJECTS: Final = 8
+_MOST_DICT: Final = 1_000_000
 _DONE: Final = b"[DONE]"
 # Members of a record of a log are searched so deeply.
 _MOST_DEPTH: Final = 3
@@ -222,13 +223,24 @@ def _events_in(line: bytes) -> Iterator[_Event]:
         return
     for _ in range(_MOST_OBJECTS):
         if start < 0:
-            return
+            break
         value = _one_value(line[start:])
         found = list(_events_of_record(value, 0))
         if found:
             yield from found
             return
         start = line.find(b"{", start + 1)
+    yield from _events_of_record(_python_dict(line), 0)
+
+
+def _python_dict(line: bytes) -> bytes:
+    """Return as JSON the dict that Python has printed in `line`; nothing if it has none."""
+    start, end = line.find(b"{'"), line.rfind(b"}") + 1
+    if start < 0 or end - start > _MOST_DICT:
+        return b""
+    with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return json.dumps(ast.literal_eval(line[start:end].decode()), ensure_ascii=False).encode()
+    return b""
 
 
 def _one_value(text: bytes) -> bytes:

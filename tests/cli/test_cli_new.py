@@ -184,6 +184,7 @@ def test_a_pasted_log_becomes_a_cassette_and_a_scenario(
     cassette, scenario = map(Path, left.out.splitlines())
     assert cassette == tmp_path / "cassettes/avian/deepseek-v3/weather.yaml"
     assert "recognized: 1 response, 4 events" in left.err
+    assert "check it" not in left.err
     assert "framing rebuilt, 1 line left out" in left.err
     assert "response 0: openai-chat (likely: the first events" in left.err
     made = LoadedSubject(
@@ -206,6 +207,13 @@ def test_the_scenario_of_a_pasted_stream_names_the_quirks_of_its_bytes(
     log.write_text("".join([*lines[:2], f"data: {event}\n", *lines[2:]]))
     made = written(harness, tmp_path, "--from", str(log), "--name", "shown", quirk="")
     assert "DELTA-ID-EMPTY-LATER" in scenario_of(made).quirks
+
+
+def test_events_that_a_log_has_cut_are_counted(harness: Harness, tmp_path: Path, log: Path) -> None:
+    lines = log.read_text().splitlines()
+    log.write_text("\n".join([*lines[:1], f"{lines[1][:80]}...", *lines[2:]]))
+    left = harness("new", "--from", str(log), "-o", str(tmp_path))
+    assert "check it: 1 of 4 events are not JSON: a log may cut its lines" in left.err
 
 
 def test_a_quirk_names_what_a_pasted_stream_shows(

@@ -125,7 +125,7 @@ def test_a_broken_file_costs_itself_only(harness: Harness, jobs: str) -> None:
     judged = harness("gate", "reports")
     assert judged.code == 1
     assert "gate fail: a file cannot be used: own/bad.yaml" in judged.err
-    assert "did you mean 'openai-chat'?" in judged.err.lower()
+    assert ". did you mean 'openai-chat'?" in judged.err
 
 
 def test_run_exits_with_2_when_the_output_is_unwritable(harness: Harness) -> None:
@@ -137,6 +137,9 @@ def test_run_exits_with_2_when_the_output_is_unwritable(harness: Harness) -> Non
 
 def test_run_exits_with_5_and_names_filters_and_skipped_files(harness: Harness) -> None:
     assert "nothing matches 'id:zzz'" in harness("run", DASHSCOPE, "--select", "id:zzz").err
+    left = harness("run", DASHSCOPE, "--select", "dialect:openai")
+    assert "Choose one of these dialects: " in left.err
+    assert "Choose" not in harness("run", DASHSCOPE, "--select", "dialect:gemini*").err
     Path("own").mkdir()
     Path("own/x.yaml").write_text("title: [half a scenario\n")
     left = harness("run", "own")

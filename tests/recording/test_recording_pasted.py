@@ -85,6 +85,7 @@ def test_a_pasted_stream_is_read(name: str) -> None:
         joined('{"ts": 1, "event": ', EVENTS[:-1], "}"),
         joined("INFO chunk=", EVENTS[:-1], " done"),
         joined("INFO chunk=", [repr(event) for event in EVENTS[:-1]]),
+        joined("INFO chunk=", [repr(json.loads(event)) for event in EVENTS[:-1]], " done"),
     ],
 )
 def test_events_without_framing_are_framed_again(pasted: str) -> None:
