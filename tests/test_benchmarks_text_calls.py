@@ -47,6 +47,6 @@ def test_the_table_has_a_row_for_each_text_and_each_stream(
     monkeypatch.setattr(benchmark, "SIZES", SMALL)
     monkeypatch.setattr(benchmark, "LONG_DELTAS", 90)
     monkeypatch.setattr(benchmark, "SHORT_STREAMS", 2)
-    lines = list(benchmark.as_text(benchmark.measure(["prose", "<"], repeats=1)))
-    assert any(line.startswith("prose ") for line in lines)
+    lines = list(benchmark.as_text(benchmark.measure(["<"], repeats=1)))
+    assert any(line.startswith("< ") for line in lines)
     assert [line.split()[0] for line in lines[-3:]] == ["long", "short", "text"]

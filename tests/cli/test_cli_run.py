@@ -380,6 +380,7 @@ def test_a_cluster_gives_the_same_bytes(harness: Harness, cluster: str) -> None:
 
 
 def test_a_scheduler_that_does_not_answer_is_named(harness: Harness) -> None:
+    pytest.importorskip("distributed", reason="needs the extra `dask`")
     left = harness("run", DASHSCOPE, *REFERENCE, "--on", "dask://127.0.0.1:9")
     assert left.code == 2
     assert "error: dask://127.0.0.1:9: expected a Dask scheduler, but none answers: " in left.err
