@@ -57,7 +57,7 @@ def test_each_quirk_and_rule_has_a_page_that_its_list_links(
         assert [name for name in names if f"({name}.md)" not in pages[f"{folder}/index.md"]] == []
 
 
-def test_page_of_a_quirk_shows_the_wire_and_who_survives(pages: dict[str, str]) -> None:
+def test_page_of_a_quirk_shows_the_wire_and_who_handles_it(pages: dict[str, str]) -> None:
     text = pages["quirks/DELTA-ID-EMPTY-LATER.md"]
     assert '"id": ""' in text
     assert "harness show dashscope/" in text
