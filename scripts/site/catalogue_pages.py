@@ -25,6 +25,9 @@ from scripts.site.wire import wire_example
 # Pages of single entries are reached from their list and by search; the navigation would be long.
 _ORPHAN: Final = "---\norphan: true\n---\n"
 _SHOWN_SCENARIOS: Final = 12
+# Values of `Dialect.done` and `Dialect.arguments` -> text.
+_DONE: Final = {"sent": "the API sends it", "added": "some gateways add it", "never": "not sent"}
+_ARGUMENTS: Final = {"text": "JSON text", "object": "a JSON object", "none": "the API has no calls"}
 _ABOUT: Final[dict[About, str]] = {
     "turns": "Rules for turns",
     "conversation": "Rules for conversations",
@@ -225,9 +228,9 @@ def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     facts = [
         ("API reference", f"<{dialect.reference}>"),
         ("Content type", f"`{dialect.content_type}`"),
-        ("`[DONE]`", dialect.done),
-        ("Arguments of calls", dialect.arguments),
-        ("Ids of calls", "yes" if dialect.has_call_ids else "no"),
+        ("`[DONE]` at the end", _DONE[dialect.done]),
+        ("Arguments of calls", _ARGUMENTS[dialect.arguments]),
+        ("Calls have ids", "yes" if dialect.has_call_ids else "no"),
         ("Bundled scenarios", str(len(scenarios))),
     ]
     yield from (*(f"- {name}: {text}" for name, text in facts), "")
