@@ -183,4 +183,4 @@ def test_wire_example_is_short(catalogue: Catalogue) -> None:
 def test_texts_of_fields_come_from_the_docstring() -> None:
     texts = field_texts(DIALECTS["mistral"].writer_options.__doc__ or "")
     assert texts["padding"] == "the key `p` of random length in each chunk."
-    assert texts["model"] == texts["response_id"] == "what the chunks carry."
+    assert texts["model"] == texts["response_id"] == "their values in the chunks."
