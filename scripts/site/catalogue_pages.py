@@ -225,15 +225,16 @@ def _rule_index() -> Iterator[str]:
 def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     scenarios = [it for it in found.scenarios.values() if _is_in(found, it, dialect.name)]
     yield from (f"# {dialect.name}", "", f"{prose(dialect.title)}.", "")
+    ids = "" if dialect.arguments == "none" else "yes" if dialect.has_call_ids else "no"
     facts = [
         ("API reference", f"<{dialect.reference}>"),
         ("Content type", f"`{dialect.content_type}`"),
         ("`[DONE]` at the end", _DONE[dialect.done]),
         ("Arguments of calls", _ARGUMENTS[dialect.arguments]),
-        ("Calls have ids", "yes" if dialect.has_call_ids else "no"),
+        ("Calls have ids", ids),
         ("Bundled scenarios", str(len(scenarios))),
     ]
-    yield from (*(f"- {name}: {text}" for name, text in facts), "")
+    yield from (*(f"- {name}: {text}" for name, text in facts if text), "")
     yield from _example(found, min(scenarios, key=_plainness), "On the wire")
     yield from ("## Writer options", "")
     yield "Settings with which the writer writes [emulated cassettes](../reference/emulate.md)."
