@@ -57,7 +57,7 @@ def test_each_quirk_and_rule_has_a_page_that_its_list_links(
         assert [name for name in names if f"({name}.md)" not in pages[f"{folder}/index.md"]] == []
 
 
-def test_page_of_a_quirk_shows_the_wire_and_who_survives(pages: dict[str, str]) -> None:
+def test_page_of_a_quirk_shows_the_wire_and_who_handles_it(pages: dict[str, str]) -> None:
     text = pages["quirks/DELTA-ID-EMPTY-LATER.md"]
     assert '"id": ""' in text
     assert "harness show dashscope/" in text
@@ -183,4 +183,4 @@ def test_wire_example_is_short(catalogue: Catalogue) -> None:
 def test_texts_of_fields_come_from_the_docstring() -> None:
     texts = field_texts(DIALECTS["mistral"].writer_options.__doc__ or "")
     assert texts["padding"] == "the key `p` of random length in each chunk."
-    assert texts["model"] == texts["response_id"] == "what the chunks carry."
+    assert texts["model"] == texts["response_id"] == "their values in the chunks."

@@ -57,7 +57,7 @@ from harness.runs.run import pluralize
     type=click.FloatRange(0.0001, 0.5),
     default=0.01,
     show_default=True,
-    help="Highest chance of a wrong alarm, over all series.",
+    help="Highest chance of a false alarm, over all series.",
 )
 @click.option(
     "--least",
@@ -80,7 +80,7 @@ def drift_command(  # noqa: PLR0913 - one argument for each option
     """Test whether a rate became worse on a day, in the rows that `harness measure` wrote.
 
     FOLDER is by default reports/measure. The command exits with code 1 if the turn success fell or
-    the parse_error rate rose for sure, and with code 5 if no series has enough days.
+    the parse_error rate rose significantly, and with code 5 if no series has enough days.
     """
     day = since.date().isoformat() if since else ""
     unique = (tuple(dict.fromkeys(axes)), tuple(dict.fromkeys(metrics)))

@@ -1,7 +1,7 @@
 """A folder of rows -> for each series of days, whether its rate became worse, and from which day.
 
 A series is the turns of one model, prompt, provider or dialect, or all of them. The p-values are
-adjusted for the number of tested series, so that the chance of any wrong alarm is at most `alpha`.
+adjusted for the number of tested series, so that the chance of any false alarm is at most `alpha`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ class DriftSeries(msgspec.Struct, frozen=True):
 
     Fields:
         names: one for each dimension of `by`.
-        status: `worse` if the rate is worse for sure, `untested` if it has too few days.
+        status: `worse` if the rate is significantly worse, `untested` if it has too few days.
         days: day -> the number of successes or parse_errors, and of turns.
         p, adjusted: of the most likely change; see `harness.measuring.change_point`.
         change: the most likely one, if the status is `worse`.
@@ -114,7 +114,7 @@ class DriftOptions(msgspec.Struct, frozen=True):
 
     Fields:
         since: the first day, as YYYY-MM-DD; "" for all.
-        alpha: the highest chance of a wrong alarm.
+        alpha: the highest chance of a false alarm.
         least: the smallest change of a rate that counts.
     """
 

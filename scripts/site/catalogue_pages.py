@@ -25,6 +25,9 @@ from scripts.site.wire import wire_example
 # Pages of single entries are reached from their list and by search; the navigation would be long.
 _ORPHAN: Final = "---\norphan: true\n---\n"
 _SHOWN_SCENARIOS: Final = 12
+# Values of `Dialect.done` and `Dialect.arguments` -> text.
+_DONE: Final = {"sent": "the API sends it", "added": "some gateways add it", "never": "not sent"}
+_ARGUMENTS: Final = {"text": "JSON text", "object": "a JSON object", "none": "the API has no calls"}
 _ABOUT: Final[dict[About, str]] = {
     "turns": "Rules for turns",
     "conversation": "Rules for conversations",
@@ -129,15 +132,15 @@ def _scenarios(scenarios: Sequence[Scenario]) -> Iterator[str]:
 def _clients(found: Catalogue, counts: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     if not counts:
         return
-    yield from ("## Who survives it", "")
-    yield from ("Scenarios with this quirk that the client handles, of those judged:", "")
+    yield from ("## Clients that handle it", "")
+    yield from ("How many of the judged scenarios with this quirk conform:", "")
     ordered = sorted(counts.items(), key=lambda it: (-it[1][0] / it[1][1], it[0]))
     rows = []
     for name, (conforming, judged) in ordered:
         verdict = "yes" if conforming == judged else "no" if not conforming else "partly"
         kind, library = found.results.clients[name].kind, _library(found, name)
         rows.append((f"`{name}`", library, kind, f"{conforming} / {judged}", verdict))
-    yield from table(("client", "library", "kind", "scenarios", "survives"), rows)
+    yield from table(("client", "library", "kind", "scenarios", "handles it"), rows)
 
 
 def _quirk_index(found: Catalogue) -> Iterator[str]:
@@ -156,7 +159,7 @@ def _quirk_index(found: Catalogue) -> Iterator[str]:
 def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
     rule, duty = RULES[name], load_duties()[name]
     yield from (f"# {name}", "", f"**{prose(rule.title)}** {prose(duty.duty)}", "")
-    yield from (prose(duty.why), "", f"A violation is a `{rule.outcome.value}`.", "")
+    yield from (prose(duty.why), "", f"Outcome of a violation: `{rule.outcome.value}`.", "")
     yield from ("## Levels", "")
     yield from table(
         ("kind of client", "stream contained", "level", "reason", "source"),
@@ -168,7 +171,7 @@ def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
         scenario = found.scenarios[killed[0].scenario]
         yield from _example(found, scenario, "A stream that shows whether a client violates it")
     if kills:
-        yield from ("## Mutants", "", "Clients that violate this rule alone:", "")
+        yield from ("## Mutants", "", "Clients that violate only this rule:", "")
         rows = [(f"`{it.mutant}`", str(it.scenarios), f"`{it.scenario}`") for it in kills]
         yield from table(("mutant", "scenarios that kill it", "first"), rows)
     yield from _violators(found, found.results.rules.get(name, {}))
@@ -188,7 +191,8 @@ def _ruling(found: Catalogue, ruling: Ruling) -> tuple[str, ...]:
 
 def _violators(found: Catalogue, counts: Mapping[str, int]) -> Iterator[str]:
     if counts:
-        yield from ("## Who violates it", "", "Scenarios in which the client violates it:", "")
+        about = "In how many scenarios each client violates it, at the level MUST:"
+        yield from ("## Clients that violate it", "", about, "")
         ordered = sorted(counts.items(), key=lambda it: (-it[1], it[0]))
         rows = [(f"`{name}`", _library(found, name), str(number)) for name, number in ordered]
         yield from table(("client", "library", "scenarios"), rows)
@@ -201,7 +205,7 @@ def _library(found: Catalogue, name: str) -> str:
 
 def _rule_index() -> Iterator[str]:
     yield from ("# Rules, one by one", "")
-    yield f"{len(RULES)} properties that each replay must have."
+    yield f"{len(RULES)} rules for turns, conversations and cost."
     yield from ("[Rules and levels](../reference/rules.md) explains levels and kinds.", "")
     for about, title in _ABOUT.items():
         yield from (f"## {title}", "")
@@ -221,18 +225,19 @@ def _rule_index() -> Iterator[str]:
 def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     scenarios = [it for it in found.scenarios.values() if _is_in(found, it, dialect.name)]
     yield from (f"# {dialect.name}", "", f"{prose(dialect.title)}.", "")
+    ids = "" if dialect.arguments == "none" else "yes" if dialect.has_call_ids else "no"
     facts = [
         ("API reference", f"<{dialect.reference}>"),
         ("Content type", f"`{dialect.content_type}`"),
-        ("`[DONE]`", dialect.done),
-        ("Arguments of calls", dialect.arguments),
-        ("Ids of calls", "yes" if dialect.has_call_ids else "no"),
+        ("`[DONE]` at the end", _DONE[dialect.done]),
+        ("Arguments of calls", _ARGUMENTS[dialect.arguments]),
+        ("Calls have ids", ids),
         ("Bundled scenarios", str(len(scenarios))),
     ]
-    yield from (*(f"- {name}: {text}" for name, text in facts), "")
+    yield from (*(f"- {name}: {text}" for name, text in facts if text), "")
     yield from _example(found, min(scenarios, key=_plainness), "On the wire")
     yield from ("## Writer options", "")
-    yield "How an [emulated cassette](../reference/emulate.md) is written."
+    yield "Settings with which the writer writes [emulated cassettes](../reference/emulate.md)."
     yield from ("The default of each option is what the API documents.", "")
     yield from table(("option", "default", "meaning"), struct_rows(dialect.writer_options))
     yield from _quirks_shown(found, scenarios, "../quirks")

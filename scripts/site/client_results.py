@@ -3,7 +3,7 @@
     harness run scenarios -n reference -n naive ... --cuts quick -o reports/site
     python -m scripts.site.client_results reports/site/run.jsonl reports/peers.jsonl
 
-Only scenarios count. The file is committed, because real libraries take minutes to run.
+Only scenarios count. The file is committed, because runs of all libraries take minutes.
 """
 
 import sys

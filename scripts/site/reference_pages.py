@@ -55,7 +55,7 @@ def schema_files() -> Iterator[tuple[str, bytes]]:
 
 def _api_lines() -> Iterator[str]:
     yield from ("# Python API", "")
-    yield "Generated from docstrings. [Python interface](python.md) explains what to use for what."
+    yield "Generated from docstrings. [Python interface](python.md) describes the use of each name."
     for title, objects in _sections().items():
         yield from ("", f"## {title}", "", "```{eval-rst}")
         for path, value in objects.items():

@@ -112,7 +112,7 @@ def _copy_files(folder: Path, pages: Mapping[str, str]) -> None:
 def _decisions(folder: Path) -> str:
     pages = sorted(path for path in (folder / "decisions").glob("0*.md"))
     rows = [f"- [{title_of(path)}]({path.name})" for path in pages]
-    intro = "Why the harness is built as it is, in the order of the decisions."
+    intro = "The reasons for the design, in the order of the decisions."
     return "\n".join(("# Decisions", "", intro, "", *rows, *_contents(pages), ""))
 
 

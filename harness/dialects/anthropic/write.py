@@ -28,26 +28,26 @@ class WriterOptions(Options, frozen=True):
             one fragment, an object in place of text, complete in the start
             (`ANT-FULL-INPUT-IN-START`), or there and in fragments.
         start_input: the placeholder in the start of a call (`ANT-START-INPUT-PLUS-DELTA`).
-        text_at: if the first piece of a text block is; `no-start` leaves out its start.
+        text_at: which event has the first piece of a text block; `no-start` leaves out its start.
         index: of the blocks; `zero` and `absent` as some bridges number them.
         block_stop: whether blocks are closed.
         start_twice: whether the start of a call comes twice.
-        signature: if the signature of a thinking block comes, where no delta says what is
-            sealed; `on-calls` as `ANT-SIGNATURE-MISPLACED`.
+        signature: the position of the signature of a thinking block, if no delta specifies it;
+            `on-calls` as `ANT-SIGNATURE-MISPLACED`.
         server_tool: whether the provider runs its own tool before all else.
         ping: `ping` events (`ANT-UNKNOWN-EVENT`).
         unknown: events, blocks and deltas of types that no client knows (`ANT-UNKNOWN-EVENT`).
         whole: the message as a whole, within its start (`ANT-WHOLE-IN-START`) or as the one
             document that a request without a stream gets.
-        finish: how often the stop reason comes, and what is there before.
+        finish: how often the stop reason comes, and its value in earlier events.
         message_stop: whether the terminal event comes.
         metrics: what Bedrock adds to it.
         usage: which event has the counts.
         done: whether `[DONE]` follows, as gateways add it.
         event_line: whether events are named (`ANT-NO-EVENT-LINE`), or all alike (`chunk`).
-        framing: what becomes of events when a tool or a proxy writes them down.
+        framing: the form that a tool or a proxy gives to the events.
         line_end, space, bom, comment: the framing (group A).
-        model, message_id: what the message carries.
+        model, message_id: their values in the message.
     """
 
     input: Literal[

@@ -16,15 +16,15 @@ class WriterOptions(Options, frozen=True):
 
     Fields:
         output: what is new, or all so far in each event (`DASH-CUMULATIVE`).
-        result_format: `text` has room for nothing but text, so a turn with calls or
-            reasoning is written as a message all the same.
+        result_format: `text` can contain text only, so a turn with calls or reasoning is
+            always written as a message.
         content: text as a string, or as a list of parts, as the multimodal address sends it
             (`DASH-CONTENT-PARTS`).
         later_id, later_name: in the increments that follow the first one of a call
             (`DELTA-ID-EMPTY-LATER`, `DELTA-NAME-REPEATED`).
         index: of the calls; the plain response has none.
         arguments: `object` is a JSON object instead of its text (`ARGS-OBJECT`).
-        open_finish: the finish reason while the model speaks (`DASH-FINISH-NULL-TEXT`).
+        open_finish: the finish reason before the last event (`DASH-FINISH-NULL-TEXT`).
         finish: in a separate event, or in the last one with content.
         usage: in each event, growing, or in the last one only.
         fields: the lines `id`, `event` and the comment with the status before each payload.

@@ -28,23 +28,23 @@ class WriterOptions(Options, frozen=True):
     """The switches of `write`; the first value of each is the contract.
 
     Fields:
-        framing: SSE as with `alt=sse`, or one JSON array as without it, or one object a line
-            as clients log it; `document` is the complete response that was not streamed.
+        framing: SSE as with `alt=sse`, or one JSON array as without it, or one object on each
+            line, as clients log it; `document` is the complete response that was not streamed.
         line_end: of the SSE framing.
         names: `snake` is how Python clients write the members.
         wrapped: each event inside `response`, as Code Assist does.
         call_id: the API's id is optional (`GEM-NO-ID`).
         together: parallel calls in the parts of one event (`GEM-PARALLEL-SEPARATE-CHUNKS`
             if they are apart).
-        arguments: `partial` is Vertex AI's streaming of them (`GEM-PARTIAL-ARGS`).
+        arguments: `partial` streams them as Vertex AI does (`GEM-PARTIAL-ARGS`).
         call_end: how a call in parts ends: an empty part, or the last one with a value.
-        signature: which calls have a `thoughtSignature`, where no delta says what is sealed
+        signature: which calls have a `thoughtSignature`, if no delta specifies it
             (`GEM-SIGNATURE-FIRST-ONLY`).
-        finish: if the finish reason is (`GEM-FINISH-NO-PARTS`, `GEM-FINISH-NUMBER`);
+        finish: the form of the finish reason (`GEM-FINISH-NO-PARTS`, `GEM-FINISH-NUMBER`);
             `absent` leaves it out.
         usage: running totals in each event, or only at the end.
         candidate: the index of the candidate; None leaves it out.
-        model, response_id: what the events carry.
+        model, response_id: their values in the events.
     """
 
     framing: Literal["sse", "array", "lines", "document"] = "sse"

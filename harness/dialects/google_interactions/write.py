@@ -26,12 +26,12 @@ class WriterOptions(Options, frozen=True):
     Fields:
         version: `steps`, or `contents` as the first version of the API has it.
         arguments: of a call as fragments of text, or complete at its start.
-        framing: named server-sent events, or one object a line as clients log it; `document`
+        framing: named server-sent events, or one object on each line, as clients log it; `document`
             is the interaction that was not streamed.
         done: whether `[DONE]` ends the stream.
         status: `absent` leaves out the last event, with the state of the interaction.
         line_end: of the server-sent events.
-        model, interaction_id: what the events carry.
+        model, interaction_id: their values in the events.
     """
 
     version: Literal["steps", "contents"] = "steps"

@@ -39,7 +39,7 @@ class WriterOptions(Options, frozen=True):
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         padding: the key `p` of random length in each chunk.
         document: one complete completion instead of a stream (`JSON-FOR-STREAM`).
-        model, response_id: what the chunks carry.
+        model, response_id: their values in the chunks.
     """
 
     content: Literal["text", "parts"] = "text"

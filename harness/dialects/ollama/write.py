@@ -32,7 +32,7 @@ class WriterOptions(Options, frozen=True):
         done_reason: whether the last line says why it ended; the first servers did not.
         final_newline: whether the last line has its line end (`NDJSON-NO-FINAL-NEWLINE`).
         line_end: between the lines.
-        model, second: what the lines carry; the second is that of `created_at`.
+        model, second: their values in the lines; the second is that of `created_at`.
     """
 
     endpoint: Literal["chat", "generate"] = "chat"

@@ -36,7 +36,7 @@ class WriterOptions(Options, frozen=True):
         arguments: `ARGS-OBJECT`, `-CUMULATIVE`, `-REPEATED-AT-END`, `-EMPTYOBJ-THEN-REAL`,
             `-NULL`, `DELTA-ID-NAME-NO-ARGS`, `DELTA-FIRST-HAS-ARGS`.
         one_chunk: all calls, complete, in one delta list (`DELTA-MULTI-IN-CHUNK`).
-        where: the field that holds the calls (`MESSAGE-NOT-DELTA`, `LEGACY-FUNCTION-CALL`,
+        where: the field that contains the calls (`MESSAGE-NOT-DELTA`, `LEGACY-FUNCTION-CALL`,
             `DELTA-ADDITIONAL-KWARGS`).
         idle: the fields that a delta does not use (`TOOLCALLS-NULL`, `-EMPTY-ARRAY`).
         reasoning_field: `REASONING-FIELD-NAMES`.
@@ -51,7 +51,7 @@ class WriterOptions(Options, frozen=True):
         open_usage: the usage of chunks that have none.
         new_response_ids: a new id in each chunk (`RESPONSE-ID-PER-CHUNK`).
         line_end, space, bom, comment, event_name: the framing (group A).
-        model, response_id: what the chunks carry.
+        model, response_id: their values in the chunks.
     """
 
     first_id: RepeatedField = "repeated"

@@ -17,14 +17,14 @@ class WriterOptions(Options, frozen=True):
     """How a stream is written.
 
     Fields:
-        finish: if the finish reason is: with an empty text, or with the last text.
+        finish: which chunk has the finish reason: one with an empty text, or the last text.
         usage: with the separate chunk that `stream_options` asks for, or with the finish.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         choice: the index of the choice; None leaves it out.
         logprobs: whether the member is there, null.
         space: after `data:` (`SSE-NO-SPACE`).
         crlf: whether lines end with CRLF (`SSE-CRLF`).
-        model, response_id: what the chunks carry.
+        model, response_id: their values in the chunks.
     """
 
     finish: Literal["own-chunk", "with-text"] = "own-chunk"

@@ -39,25 +39,25 @@ class WriterOptions(Options, frozen=True):
 
     Fields:
         api: which of the two APIs names the events (`RESP-REALTIME-EVENTS`).
-        arguments: which events hold the arguments (`RESP-NO-ARGUMENT-DELTAS`,
+        arguments: which events contain the arguments (`RESP-NO-ARGUMENT-DELTAS`,
             `RESP-ARGUMENTS-IN-ADDED`, `ARGS-OBJECT`).
-        texts: which events hold texts (`RESP-NO-TEXT-DELTAS`).
+        texts: which events contain texts (`RESP-NO-TEXT-DELTAS`).
         item_ids: `RESP-ITEM-ID-ABSENT`, `RESP-ITEM-ID-CHANGES`; if the index is
-            lost, the ids are kept.
+            missing, the ids do not change.
         output_index: `RESP-OUTPUT-INDEX-LOST`.
         last_ids: of the calls in the terminal event (`RESP-CALL-ID-CHANGES`,
             `RESP-TWO-IDS-TWICE`).
-        output: of the terminal event (`RESP-COMPLETED-OUTPUT-EMPTY`, `-NULL`); what only
-            is there is written as by contract if it is not there.
+        output: of the terminal event (`RESP-COMPLETED-OUTPUT-EMPTY`, `-NULL`); what no
+            other event contains is written as the API documents if the output lacks it.
         item_done: whether items have an event for their end (`RESP-NO-ITEM-DONE`).
-        reasoning: as its summary, or as it is.
+        reasoning: as its summary, or as raw text.
         sequence: `RESP-SEQUENCE-NEGATIVE`.
         obfuscation: deltas are padded to hide their length (`RESP-OBFUSCATION`).
         event_lines: whether events have their name next to the payload (`RESP-NO-EVENT-LINE`).
         done: whether `[DONE]` ends the stream (`RESP-DONE-SENTINEL`).
         failure: the event that reports an error.
         line_end: the framing (group A).
-        model, response_id: what the response carries.
+        model, response_id: their values in the response.
     """
 
     api: Literal["responses", "realtime"] = "responses"
