@@ -1,11 +1,10 @@
 """A Dask cluster, which tests of several packages share."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
+
+from tests.dask_cluster import started_cluster
 
 # In another process, because its threads draw random numbers, which Hypothesis notices.
 CLUSTER = """
@@ -27,16 +26,5 @@ with LocalCluster(
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[str]:
     """Return what `--on` needs for a cluster of two workers."""
-    pytest.importorskip("distributed", reason="needs the extra `dask`")
-    with subprocess.Popen(
-        [sys.executable, "-c", CLUSTER],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        yield process.stdout.readline().strip().replace("tcp://", "dask://")
-        process.stdin.close()
+    with started_cluster("-c", CLUSTER) as (address, _):
+        yield address

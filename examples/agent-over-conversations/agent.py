@@ -98,6 +98,6 @@ def run_tool(task: Task, name: str, arguments: dict) -> str:
         result = task.call_tool(name, arguments)
         return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
     except KeyError:
-        return f"error: there is no tool {name}"
+        return f"error: the tool {name} does not exist"
     except ToolFailed as problem:
         return f"error: {problem}"

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 import click
-import msgspec
 
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
@@ -67,7 +66,7 @@ def _print_checks(found: Iterable[Check], style: str) -> int:
     """Print each check, and return the exit code."""
     checked = tuple(_printed(found, style))
     if style == "json":
-        click.echo(msgspec.json.encode(checked).decode())
+        echo_result(style, checked, ())
     return 0 if all(check.ok for check in checked) else EXIT_GATE_FAILED
 
 

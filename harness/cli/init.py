@@ -1,9 +1,8 @@
 """`harness init`: the files with which a repository tests its client, from nothing to a gate."""
 
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import msgspec
@@ -12,12 +11,12 @@ from harness import shipped
 from harness.cli.new import cassette_of_quirk, write_scenario
 from harness.cli.run_files import require_writable, writing
 from harness.errors import HarnessError, UsageError
-from harness.files.load import read_file
+from harness.files.load import load_toml_file, read_file
 from harness.files.write import write_file
 from harness.judging.catalogue import load_catalogue
 from harness.normalizers.discovery import GROUP, installed_normalizer_names
 from harness.normalizers.registry import entry_points_of
-from harness.project import FILE
+from harness.project import FILE, MAX_BYTES
 from harness.reporting.visible import marked
 from harness.runs.declared import declared_normalizer
 from harness.wire import cassette_file
@@ -160,13 +159,8 @@ def _packages(root: Path, client: _Client) -> str:
     return f"{ours} pytest -e ." if is_package else f"{ours} pytest"
 
 
-def _toml(path: Path) -> dict[str, object]:
-    if not path.is_file():
-        return {}
-    try:
-        return tomllib.loads(read_file(path).decode())
-    except ValueError as error:
-        raise UsageError(f"not valid TOML: {error}", where=str(path), hint="Fix it.") from error
+def _toml(path: Path) -> dict[str, Any]:
+    return load_toml_file(path, most=MAX_BYTES) if path.is_file() else {}
 
 
 def _add_table(path: Path, client: _Client, name: str) -> None:

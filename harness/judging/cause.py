@@ -68,7 +68,8 @@ def traceback_of(problem: BaseException) -> str:
         for frame, line in walk_tb(problem.__traceback__)
     ]
     shown = [(code, line) for module, code, line in frames if _is_shown(module)][-_TRACE_FRAMES:]
-    return "\n".join(text for code, line in shown for text in _frame_lines(code, line))
+    here = f"{Path.cwd()}/" if shown else ""
+    return "\n".join(text for code, line in shown for text in _frame_lines(code, line, here))
 
 
 def _is_shown(module: str) -> bool:
@@ -76,16 +77,16 @@ def _is_shown(module: str) -> bool:
     return not in_library and not module.startswith(_MACHINERY)
 
 
-def _frame_lines(code: CodeType, line: int | None) -> Iterator[str]:
-    yield f'File "{_short_path(code.co_filename)}", line {line}, in {code.co_name}'
+def _frame_lines(code: CodeType, line: int | None, here: str) -> Iterator[str]:
+    yield f'File "{_short_path(code.co_filename, here)}", line {line}, in {code.co_name}'
     source = linecache.getline(code.co_filename, line or 0).strip()
     if source:
         yield f"  {source[:_LONGEST]}"
 
 
-def _short_path(path: str) -> str:
+def _short_path(path: str, here: str) -> str:
     _, installed, inside = path.rpartition("site-packages/")
-    return inside if installed else path.removeprefix(f"{Path.cwd()}/")
+    return inside if installed else path.removeprefix(here)
 
 
 def _frames(problem: BaseException) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ turn. `open` names further fields that are not judged, because the bytes are amb
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import asdict, replace
@@ -189,7 +189,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     require_policies(file.policies, known, where)
     read = {
         "expect": tuple(
-            _expectation(turn, f"expect[{index}]", where, **_compared(file))
+            _expectation(turn, f"expect[{index}]", where, _compared(file))
             for index, turn in enumerate(file.expect or ())
         ),
         "conversation": _script(file, where),
@@ -200,11 +200,17 @@ def load_scenario(path: Path, root: Path) -> Scenario:
     return Scenario(id=_scenario_id(path, root), **given)
 
 
-def _compared(file: ScenarioFile) -> dict[str, bool]:
-    """Return how the text of its turns is compared."""
+class _Compared(NamedTuple):
+    """How the text of the turns of a file is compared, as in `Expectation`."""
+
+    has_text_calls: bool
+    loose_space: bool
+
+
+def _compared(file: ScenarioFile) -> _Compared:
     has_text_calls = bool(file.text_dialect)
     white_space = file.white_space or ("loose" if has_text_calls else "exact")
-    return {"has_text_calls": has_text_calls, "loose_space": white_space == "loose"}
+    return _Compared(has_text_calls, white_space == "loose")
 
 
 def load_turns(path: Path) -> tuple[TurnFile, ...]:
@@ -284,7 +290,7 @@ def _scenario_id(path: Path, root: Path) -> str:
     return inside.with_suffix("").as_posix()
 
 
-def _expectation(turn: TurnFile, path: str, where: str, **compared: bool) -> Expectation:
+def _expectation(turn: TurnFile, path: str, where: str, compared: _Compared) -> Expectation:
     if turn.finish is None and turn.failure is None and "finish" not in turn.open:
         raise UnreadableError(
             f"{path}: the key 'finish' is missing",
@@ -311,12 +317,12 @@ def _expectation(turn: TurnFile, path: str, where: str, **compared: bool) -> Exp
         failure_says=turn.failure.says if turn.failure else "",
         usage=Usage(turn.usage.input_tokens, turn.usage.output_tokens) if turn.usage else None,
         judged=ALL_FIELDS.difference(_not_judged(turn)),
-        has_text_calls=compared["has_text_calls"],
-        loose_space=compared["loose_space"],
+        has_text_calls=compared.has_text_calls,
+        loose_space=compared.loose_space,
         calls_at_most="missing_calls" in turn.open,
         may_fail=turn.may_fail,
         alternatives=tuple(
-            _expectation(each, f"{path}.alternatives[{number}]", where, **compared)
+            _expectation(each, f"{path}.alternatives[{number}]", where, compared)
             for number, each in enumerate(turn.alternatives)
         ),
     )

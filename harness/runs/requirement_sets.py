@@ -51,13 +51,13 @@ def load_set(name: str) -> RequirementSet:
     """Return the set called `name`.
 
     Raises:
-        UsageError: there is no such set.
+        UsageError: the set is unknown.
         UnreadableError: its file is damaged.
     """
     known = set_names()
     if name not in known:
         raise UsageError(
-            f"there is no requirement set {name!r}",
+            f"unknown requirement set {name!r}",
             where="--set, or the key `set` of [tool.harness]",
             hint=did_you_mean(name, known, "Choose one of"),
         )

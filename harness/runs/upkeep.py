@@ -223,10 +223,10 @@ def _sets_name_what_exists(data: BundledData) -> Iterator[str]:
     """Check the ids of each set: what a release has may be corrected, but must not vanish."""
     subjects = {subject_id(subject) for subject in data.bundled}
     for name in set_names():
-        missing = load_set(name).subjects - subjects
-        yield from (f"set {name}: there is no scenario or recording {it}" for it in sorted(missing))
-        unknown = load_set(name).rules - RULES.keys()
-        yield from (f"set {name}: there is no rule {rule}" for rule in sorted(unknown))
+        for each in sorted(load_set(name).subjects - subjects):
+            yield f"set {name}: the scenario or recording {each} does not exist"
+        for rule in sorted(load_set(name).rules - RULES.keys()):
+            yield f"set {name}: the rule {rule} does not exist"
 
 
 def _mutants_killed(data: BundledData) -> Iterator[str]:

@@ -8,8 +8,9 @@ import json
 import math
 import sys
 from collections import Counter
+from collections.abc import Callable
 from decimal import Context, Decimal, InvalidOperation
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
@@ -17,6 +18,8 @@ from harness.wire.payload import NEVER_DEEP_BYTES, is_too_deep
 
 # Python reads no longer integer, unless its limit is set, because the time grows with its square.
 MAX_DIGITS = sys.int_info.default_max_str_digits
+
+N = TypeVar("N", int, float)
 
 _EXACT = Context(traps=[InvalidOperation])
 
@@ -42,32 +45,54 @@ class Reading(msgspec.Struct, frozen=True):
         return not (self.unusable_number or self.too_deep) and self.repeated_key is None
 
 
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError(pairs)
+    return value
+
+
+def _read_integer(number: str) -> int:
+    if len(number) > MAX_DIGITS:
+        raise ValueError(number)
+    return int(number)
+
+
+def _read_float(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(number)
+    return value
+
+
 class _Hooks:
-    """What the decoder calls back; it stores what a value cannot show."""
+    """What the decoder calls back if a text cannot be used; it stores why."""
 
     def __init__(self) -> None:
         self.unusable_number = ""
         self.repeated_key: str | None = None
 
     def read_object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) != len(pairs) and self.repeated_key is None:
-            counts = Counter(key for key, _ in pairs)
-            self.repeated_key = next(key for key, count in counts.items() if count > 1)
-        return value
+        try:
+            return _read_object(pairs)
+        except ValueError:
+            if self.repeated_key is None:
+                counts = Counter(key for key, _ in pairs)
+                self.repeated_key = next(key for key, count in counts.items() if count > 1)
+        return dict(pairs)
 
     def read_integer(self, number: str) -> int:
-        if len(number) <= MAX_DIGITS:
-            return int(number)
-        return int(self._refuse(number))
+        return self._read(_read_integer, number)
 
     def read_float(self, number: str) -> float:
-        value = float(number)
-        return value if math.isfinite(value) else self._refuse(number)
+        return self._read(_read_float, number)
 
-    def _refuse(self, number: str) -> float:
-        self.unusable_number = self.unusable_number or number
-        return 0.0
+    def _read(self, read: Callable[[str], N], number: str) -> N:
+        try:
+            return read(number)
+        except ValueError:
+            self.unusable_number = self.unusable_number or number
+            return read("0")
 
 
 def read_json(text: str) -> Reading | None:
@@ -115,31 +140,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(message)
 
 
-def _usual_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise ValueError(pairs)
-    return value
-
-
-def _usual_integer(number: str) -> int:
-    if len(number) > MAX_DIGITS:
-        raise ValueError(number)
-    return int(number)
-
-
-def _usual_float(number: str) -> float:
-    value = float(number)
-    if not math.isfinite(value):
-        raise ValueError(number)
-    return value
-
-
 # Made once, since to make a decoder takes as long as to read short arguments.
 _USUAL_DECODER = json.JSONDecoder(
-    object_pairs_hook=_usual_object,
-    parse_int=_usual_integer,
-    parse_float=_usual_float,
+    object_pairs_hook=_read_object,
+    parse_int=_read_integer,
+    parse_float=_read_float,
     parse_constant=_refuse_constant,
 )
 

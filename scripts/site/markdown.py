@@ -10,7 +10,7 @@ _FENCES: Final = re.compile(r"~{3,}")
 
 
 def prose(text: str) -> str:
-    """Return `text` on one line; spans in backticks are code, and the rest is no markup."""
+    """Return `text` on one line; spans in backticks are code, and the rest is literal."""
     parts = _CODE.split(" ".join(text.split()))
     return "".join(
         part if number % 2 else _SPECIAL.sub(r"\\\1", part) for number, part in enumerate(parts)

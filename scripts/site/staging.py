@@ -92,7 +92,7 @@ def with_links(text: str, source: str, pages: Mapping[str, str]) -> str:
 
 
 def _copy_of(path: str) -> str:
-    """Return where the site has a copy of a file that is no page; `docs/` becomes the top."""
+    """Return where the site has a copy of a file that is not a page; `docs/` becomes the top."""
     return path.removeprefix("docs/") if path.startswith("docs/") else f"files/{path}"
 
 

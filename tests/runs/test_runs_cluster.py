@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ from harness.judging.results import Outcome, Result
 from harness.runs.engine import open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.run import AnyCase
+from tests.dask_cluster import started_cluster
 from tests.runs.runs_workers import a_plan, crashed, worker
 
 pytestmark = pytest.mark.attack
@@ -37,22 +36,10 @@ if __name__ == "__main__":
 @pytest.fixture
 def workers(tmp_path: Path) -> Iterator[tuple[str, list[int]]]:
     """Return the address of a cluster, and the processes of its workers."""
-    pytest.importorskip("distributed", reason="needs the extra `dask`")
     script = tmp_path / "start_cluster.py"
     script.write_text(CLUSTER)
-    with subprocess.Popen(
-        [sys.executable, script],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        address, *ids = process.stdout.readline().split()
-        yield address.replace("tcp://", "dask://"), [int(each) for each in ids]
-        process.stdin.close()
+    with started_cluster(script) as found:
+        yield found
 
 
 def test_a_killed_worker_loses_and_doubles_nothing(workers: tuple[str, list[int]]) -> None:

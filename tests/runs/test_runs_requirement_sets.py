@@ -70,7 +70,9 @@ def test_rules_outside_the_set_are_not_checked() -> None:
 
 
 def test_unknown_set_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"no requirement set 'tine'(.|\n)*did you mean 'tiny'"):
+    with pytest.raises(
+        UsageError, match=r"unknown requirement set 'tine'(.|\n)*did you mean 'tiny'"
+    ):
         requested_cells(NAIVE, requirement_set="tine")
 
 

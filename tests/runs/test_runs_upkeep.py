@@ -196,12 +196,12 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
         (
             "requirement sets name what exists",
             lambda tree: (tree / _SPLIT).unlink(),
-            "set 2026.12: there is no scenario or recording dashscope/split-chunks",
+            "set 2026.12: the scenario or recording dashscope/split-chunks does not exist",
         ),
         (
             "requirement sets name what exists",
             lambda _tree: None,
-            "set 2026.12: there is no scenario or recording cassette:",
+            "set 2026.12: the scenario or recording cassette:",
         ),
         (
             "conforming normalizers break no rule",
