@@ -13,9 +13,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from itertools import chain, islice
+from operator import attrgetter
 from types import FrameType
-from typing import TypeAlias, TypeVar, get_args
+from typing import Final, TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -25,6 +27,7 @@ from harness.judging.cause import raised_in, traceback_of
 from harness.judging.results import Emission, Replay
 from harness.normalizers.protocol import Normalizer
 from harness.project import CutsMode
+from harness.turns.delta_types import has_declared_types
 from harness.turns.deltas import (
     Delta,
     DeltaError,
@@ -192,6 +195,9 @@ class ReplayLimits(msgspec.Struct, frozen=True):
 DEFAULT_LIMITS = ReplayLimits()
 
 
+_DELTA_OF: Final = attrgetter("delta")
+
+
 def replay(
     normalizer: Normalizer,
     interaction: Interaction,
@@ -203,40 +209,48 @@ def replay(
     An exception after the last read of a body that broke off is how a client reports that to its
     caller, so it becomes a failure of the turn.
     """
-    folder = Folder()
     emissions: list[Emission] = []
     most = limits.most_deltas(interaction.body)
     reads = _CountedReads(interaction, chunking)
 
     def run() -> bool:
-        add, append = folder.add, emissions.append
+        append = emissions.append
         deltas = normalizer.normalize(with_content_type(interaction).without_body(), iter(reads))
         try:
             for delta in islice(deltas, most + 1):
-                add(delta)
                 append(Emission(delta, reads.bytes_read))
-        except DeltaError:
-            raise
         except Exception as problem:
             if not reads.broke_off:
                 raise
             for delta in _raised_deltas(emissions, describe_exception(problem)):
-                add(delta)
                 append(Emission(delta, reads.bytes_read))
         return len(emissions) > most
 
     too_many, problem, expired = run_guarded(run, limits.time_for(interaction.body))
+    hung, bytes_read, folder = bool(too_many) or expired, reads.bytes_read, Folder()
+    try:
+        folder.add(map(_DELTA_OF, emissions))
+    except DeltaError as error:
+        # Whatever the client did after it does not count.
+        _, problem, hung = run_guarded(partial(_raise, error), limits.seconds)
+        place = next(at for at, each in enumerate(emissions) if not has_declared_types(each.delta))
+        bytes_read = emissions[place].bytes_read
+        del emissions[place:]
     return Replay(
         chunking,
         tuple(emissions),
         folder.turn(),
         problem.error,
-        bool(too_many) or expired,
+        hung,
         problem.raised,
         reads.is_read_ahead,
         problem.trace,
-        reads.bytes_read if problem.error else 0,
+        bytes_read if problem.error else 0,
     )
+
+
+def _raise(problem: Exception) -> None:
+    raise problem
 
 
 class _CountedReads:
@@ -377,10 +391,9 @@ def _iter_all(interaction: Interaction, cuts: Cuts) -> Iterator[Chunking]:
     if cuts != "quick":
         found = seams(body)
         yield found
+        yield from (found[start::_GROUPS] for start in range(min(_GROUPS, len(found))))
         if cuts == "every":
             yield from _iter_single_cuts(body, found)
-        else:
-            yield from (found[start::_GROUPS] for start in range(min(_GROUPS, len(found))))
     yield each_byte(body)
 
 

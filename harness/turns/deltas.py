@@ -203,7 +203,12 @@ class DeltaError(Exception):
     """
 
     def __init__(self, delta: object) -> None:
-        super().__init__(_told(delta))
+        super().__init__(delta)
+        self._delta = delta
+
+    def __str__(self) -> str:
+        # Only when it is asked for, because the type of the object may be hostile.
+        return _told(self._delta)
 
 
 def _told(delta: object) -> str:

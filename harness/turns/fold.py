@@ -87,15 +87,30 @@ class Folder:
         self._finish: Finish | None = None
         self._failure: StreamFailure | None = None
 
-    def add(self, delta: Delta) -> None:
-        """Take one delta; deltas for an index that was never started are left out.
+    def add(self, deltas: Iterable[Delta]) -> None:
+        """Take deltas; those for an index that was never started are left out.
 
         Raises:
-            DeltaError: it is not a delta, or has a field of another type than declared.
+            DeltaError: one is not a delta, or has a field of another type than declared. Those
+                before it are taken.
         """
-        if not has_declared_types(delta):
-            raise DeltaError(delta)
-        self._TAKE[type(delta)](self, delta)
+        add_text, calls, take = self._text.append, self._calls, self._TAKE
+        for delta in deltas:
+            # Nearly all deltas of long streams are of these two kinds, so they need no call.
+            if type(delta) is TextDelta and type(delta.text) is str:
+                add_text(delta.text)
+            elif (
+                type(delta) is ArgumentsDelta
+                and type(delta.index) is int
+                and type(delta.fragment) is str
+            ):
+                call = calls.get(delta.index)
+                if call is not None and call.end is None:
+                    call.fragments.append(delta.fragment)
+            elif has_declared_types(delta):
+                take[type(delta)](self, delta)
+            else:
+                raise DeltaError(delta)
 
     def turn(self) -> Turn:
         """Return what the deltas so far mean; a call without an end is a parse error."""
@@ -143,14 +158,6 @@ class Folder:
 
     # One for each kind of delta.
 
-    def _take_arguments(self, delta: ArgumentsDelta) -> None:
-        call = self._calls.get(delta.index)
-        if call is not None and call.end is None:
-            call.fragments.append(delta.fragment)
-
-    def _take_text(self, delta: TextDelta) -> None:
-        self._text.append(delta.text)
-
     def _take_reasoning(self, delta: ReasoningDelta) -> None:
         self._reasoning.append(delta.text)
 
@@ -183,8 +190,6 @@ class Folder:
     # A table where the union would ask for a `match`: this is done for every delta of every
     # replay, and a test holds that no kind of delta is missing.
     _TAKE: ClassVar[dict[type, Callable[["Folder", Any], None]]] = {
-        ArgumentsDelta: _take_arguments,
-        TextDelta: _take_text,
         ReasoningDelta: _take_reasoning,
         SealedDelta: _take_sealed,
         ToolCallStart: _take_start,
@@ -199,6 +204,5 @@ class Folder:
 def fold(deltas: Iterable[Delta]) -> Turn:
     """Fold `deltas` to their turn."""
     folder = Folder()
-    for delta in deltas:
-        folder.add(delta)
+    folder.add(deltas)
     return folder.turn()

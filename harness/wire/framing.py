@@ -6,6 +6,7 @@ one frame, and the dialect interprets it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import Final, TypeAlias
 
 from harness.wire.aws import AWS_FIRST_BYTE, MessageDecoder
@@ -83,6 +84,11 @@ def iter_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     Raises:
         StreamError: an event or a plain body is larger than the limit of the framing.
     """
+    return chain.from_iterable(_iter_found(reads))
+
+
+def _iter_found(reads: Iterable[bytes]) -> Iterator[list[Frame]]:
+    """Yield the frames that each read completes."""
     decoder: Decoder = EventStreamDecoder()
     rest = iter(reads)
     blanks = 0
@@ -91,18 +97,16 @@ def iter_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
         make = _BY_FIRST_BYTE.get(start[:1])
         if make is not None:
             decoder = make(blanks + len(read) - len(start))
-            yield from decoder.feed(start)
+            yield decoder.feed(start)
             break
-        yield from decoder.feed(read)
+        yield decoder.feed(read)
         if start:
             break
         blanks += len(read)
     if type(decoder) is EventStreamDecoder:
         rest = _joined_to_line_ends(rest)
-    for read in rest:
-        if found := decoder.feed(read):
-            yield from found
-    yield from decoder.close()
+    yield from map(decoder.feed, rest)
+    yield decoder.close()
 
 
 def _joined_to_line_ends(reads: Iterator[bytes]) -> Iterator[bytes]:

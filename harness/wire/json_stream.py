@@ -90,6 +90,7 @@ class ElementDecoder(BoundedDecoder):
 
 
 _LINE_SPACE = b" \t\r"
+_OPENER, _CLOSER = b"{}"
 
 
 class LineDecoder(BoundedDecoder):
@@ -123,14 +124,17 @@ class LineDecoder(BoundedDecoder):
                 found += self._document.feed(block)
                 return
             self._is_lines = True
-        *lines, tail = block.split(b"\n")
-        is_small = len(block) <= frames.MAX_EVENT_BYTES
+        lines = block.split(b"\n")
+        tail = lines.pop()
+        is_small, add, start = len(block) <= frames.MAX_EVENT_BYTES, found.append, self._offset
         for line in lines:
-            if is_small and line.startswith(b"{") and line.endswith(b"}"):
-                found.append(Frame(line, "", self._offset))  # no blank to take off
-                self._offset += len(line) + 1
+            if is_small and line and line[0] == _OPENER and line[-1] == _CLOSER:
+                add(Frame(line, "", start))  # no blank to take off
             else:
+                self._offset = start
                 found += self._line(line, complete=True)
+            start += len(line) + 1
+        self._offset = start
         self._keep(tail)
 
     def _rest(self) -> list[Frame]:

@@ -135,6 +135,23 @@ def test_arguments_keep_every_key_and_digit() -> None:
     assert turn.tool_calls[0].arguments == spelt
 
 
+@pytest.mark.parametrize(
+    ("written", "arguments"),
+    [
+        ('"{\\"a\\": \\"\\u00e9\\"}"', '{"a": "é"}'),
+        ('"\\ud83d"', "\ufffd"),
+        ("[1.50]", "[1.50]"),
+        ("1.50", "1.50"),
+        ("null", ""),
+    ],
+)
+def test_arguments_of_other_types_keep_their_text(written: str, arguments: str) -> None:
+    body = lines(called({"function": {"name": "f", "arguments": "HERE"}}), DONE)
+    turn = read_turn("ollama", body.replace(b'"HERE"', written.encode()))
+    found = [call.arguments for call in turn.tool_calls] or [it.snippet for it in turn.parse_errors]
+    assert found == [arguments]
+
+
 def test_ids_of_two_responses_differ() -> None:
     first, second = (
         read_turn("ollama", lines(called(function("f", {})) | {"created_at": at}, DONE))

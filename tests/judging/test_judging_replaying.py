@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.judging.replaying import (
@@ -179,6 +179,24 @@ def test_a_yielded_object_that_is_not_a_delta_is_a_crash(wrong: object, told: st
     assert told in seen.error
     assert seen.turn == Turn(text="Hel")
     assert len(seen.emissions) == 1
+
+
+@pytest.mark.parametrize("after", ["raise", "loop"])
+def test_what_a_client_does_after_an_object_that_is_not_a_delta_does_not_count(after: str) -> None:
+    wrong: Any = "text"
+
+    def speak(reads: Reads) -> Iterator[Delta]:
+        yield TextDelta("Hel")
+        yield wrong
+        yield TextDelta("lo")
+        if after == "raise":
+            raise RuntimeError("late")
+        yield from _loop(reads)
+
+    seen = replayed(speak)
+    assert seen.error.startswith("DeltaError: ")
+    assert seen.raised == "DeltaError in harness.turns.fold:Folder.add"
+    assert (seen.hung, seen.turn, len(seen.emissions)) == (False, Turn(text="Hel"), 1)
 
 
 def test_returning_no_iterator_is_a_crash() -> None:
@@ -376,6 +394,7 @@ def test_chunkings_contain_recorded_cuts_and_each_byte(body: bytes, cuts: Cuts) 
 
 
 @given(BODIES)
+@example(b"\r\0\x80\x80\x80\x80")  # with groups of more than one seam
 def test_each_cuts_mode_contains_the_one_before(body: bytes) -> None:
     whole, quick, standard, every = (set(iter_chunkings(cut(body), cuts)) for cuts in CUTS)
     assert {()} == whole <= quick <= standard <= every

@@ -97,7 +97,7 @@ def test_a_turn_may_be_asked_at_any_moment(deltas: list[Delta]) -> None:
     folder = Folder()
     for seen, delta in enumerate(deltas):
         assert folder.turn() == fold(deltas[:seen])
-        folder.add(delta)
+        folder.add([delta])
     assert folder.turn() == fold(deltas)
 
 

@@ -52,11 +52,13 @@ class EventReader(ABC):
                 turn.fail(frame.failure, error_text(frame.data))
             else:
                 take(frame)
-            if out:
+            if len(out) == 1:
+                yield out.pop()
+            elif out:
                 yield from out
                 out.clear()
-                if turn.over:
-                    return
+            if turn.over:
+                return
         self._end()
         yield from out
 

@@ -16,66 +16,41 @@ from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import write_exactly
 from harness.wire.frames import Frame
-
-
-class LineMessage(msgspec.Struct, gc=False):
-    """The message of a line."""
-
-    content: str = ""
-    thinking: str = ""
-    tool_calls: Any = None
-
-
-class OllamaLine(msgspec.Struct, gc=False):
-    """One line; the text of `/api/generate` is in the line itself."""
-
-    message: LineMessage | None = None
-    response: str = ""
-    thinking: str = ""
-    tool_calls: Any = None
-    done: Any = None
-    error: Any = None
+from harness.wire.payload import json_or_none
 
 
 class _Function(msgspec.Struct, gc=False):
+    name: Any = ""
     arguments: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Entry(msgspec.Struct, gc=False):
     function: _Function
+    id: Any = ""
 
 
-class _Calling(msgspec.Struct, gc=False):
-    tool_calls: list[_Entry] = []
+class _Message(msgspec.Struct, gc=False):
+    content: str | None = ""
+    thinking: str | None = ""
+    tool_calls: list[_Entry] | None = None
 
 
-class _CallLine(_Calling, gc=False):
-    message: _Calling | None = None
+class _Line(msgspec.Struct, gc=False):
+    """A line of this API; the text of `/api/generate` is in the line itself."""
+
+    done: bool
+    message: _Message | None = None
+    response: str = ""
+    thinking: str = ""
+    tool_calls: Any = None
+    error: Any = None
+    created_at: Any = ""
+    done_reason: Any = ""
+    prompt_eval_count: Any = None
+    eval_count: Any = None
 
 
-_decode = piece_decoder(OllamaLine)
-_decode_calls = msgspec.json.Decoder(_CallLine).decode
-
-
-def pieces_of(data: bytes) -> tuple[str, str] | None:
-    """Return the thinking and the text that a line adds; None if it may say more."""
-    line = _decode(data)
-    if line is None or line.done is not False or line.error or line.tool_calls:
-        return None
-    message = line.message
-    if message is None:
-        return line.thinking, line.response
-    return None if message.tool_calls else (message.thinking, message.content)
-
-
-def arguments_of(data: bytes) -> list[str] | None:
-    """Return the JSON text of each call's arguments; None if the calls have another shape."""
-    try:
-        line = _decode_calls(data)
-    except (ValueError, RecursionError):
-        return None
-    entries = line.tool_calls if line.message is None else line.message.tool_calls
-    return [str(entry.function.arguments, "utf-8", "replace") for entry in entries]
+_decode = piece_decoder(_Line)
 
 
 # `load` and `unload` end a request that only moved a model; they are OTHER, like new words.
@@ -99,19 +74,26 @@ class _Reader(EventReader):
         self._known_calls: set[tuple[str, str, str]] = set()
 
     def _take(self, frame: Frame) -> None:
-        # The first line decides about the rest, so it is read in full.
-        pieces = pieces_of(frame.data) if self.first else None
-        if pieces is None:
+        line = _decode(frame.data)
+        if line is None or line.error or line.tool_calls:
             super()._take(frame)
             return
-        thinking, text = pieces
-        if thinking:
-            self.turn.out.append(ReasoningDelta(thinking))
-        if text:
-            self.turn.out.append(TextDelta(text))
+        if not self.first:
+            self.first = frame.data
+            self.turn.seed = as_text(line.created_at)
+        message, add = line.message or _Message(line.response, line.thinking), self.turn.out.append
+        if thinking := message.thinking:
+            add(ReasoningDelta(thinking))
+        if text := message.content:
+            add(TextDelta(text))
+        for entry in message.tool_calls or ():
+            function = entry.function
+            self._call(entry.id, function.name, _text_of(function.arguments))
+        if line.done:
+            self._done(line.done_reason, line.prompt_eval_count, line.eval_count)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one line."""
+        """Take a line of another shape."""
         if error := value.get("error"):
             self.provider_error(error)
             return
@@ -124,52 +106,46 @@ class _Reader(EventReader):
         if thinking := message.get("thinking"):
             turn.reasoning(thinking)
         turn.text(message.get("response" if message is value else "content"))
-        if calls := message.get("tool_calls"):
-            self._calls(calls, frame)
+        if message.get("tool_calls"):
+            self._calls(frame)
         if value.get("done") is True:
-            self._done(value)
+            counts = value.get("prompt_eval_count"), value.get("eval_count")
+            self._done(value.get("done_reason"), *counts)
 
     # Calls
 
-    def _calls(self, calls: object, frame: Frame) -> None:
+    def _calls(self, frame: Frame) -> None:
         """Take the calls of a line; each entry of it is a separate call."""
-        argument_texts = arguments_of(frame.data)
-        if isinstance(calls, list) and argument_texts is not None:
-            for entry, arguments in zip(calls, argument_texts, strict=True):
-                self._call(entry, arguments)
-            return
-        entries = _calls_exactly(frame)
-        if entries is None:
+        message = _message_of(exact_event({}, frame.data))
+        entries = message.get("tool_calls") if message else None
+        if not isinstance(entries, list):
             self.turn.reject(len(self.turn), "its arguments cannot be read exactly")
             return
         for entry in entries:
-            self._call(entry)
+            call = as_dict(entry)
+            function = call.get("function")
+            if isinstance(function, dict):
+                arguments = _arguments_text(function.get("arguments"))
+                self._call(call.get("id"), function.get("name"), arguments)
+            else:
+                self.turn.reject(len(self.turn), f"no call of a function: {quote(entry)}")
 
-    def _call(self, entry: object, argument_texts: str = "") -> None:
-        """Take one call, whose arguments are written again if it is not known how they were."""
-        turn = self.turn
-        key = len(turn)
-        call = as_dict(entry)
-        function = call.get("function")
-        if not isinstance(function, dict):
-            turn.reject(key, f"no call of a function: {quote(entry)}")
-            return
-        call_id, name = call.get("id"), function.get("name")
-        arguments = _arguments(function, argument_texts)
+    def _call(self, call_id: object, name: object, arguments: str) -> None:
         if isinstance(call_id, str) and call_id:
             identity = (call_id, str(name), arguments)
             if identity in self._known_calls:
                 return  # the same call again
             self._known_calls.add(identity)
-        turn.open(key, call_id, name)
-        turn.append(key, arguments)
+        key = len(self.turn)
+        self.turn.open(key, call_id, name)
+        self.turn.append(key, arguments)
 
     # The end
 
-    def _done(self, value: dict[str, Any]) -> None:
+    def _done(self, reason: object, read: object, written: object) -> None:
         turn = self.turn
-        turn.usage(value.get("prompt_eval_count"), value.get("eval_count"))
-        word = as_text(value.get("done_reason"))
+        turn.usage(read, written)
+        word = as_text(reason)
         if word in _FAILED:
             turn.fail(word, f"the provider finished the turn with {word!r}")
             return
@@ -187,18 +163,18 @@ def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
     return _NOTHING if isinstance(value.get("done"), bool) else None
 
 
-def _calls_exactly(frame: Frame) -> list[Any] | None:
-    """Return the calls of a line with every key and digit; None if it cannot be read exactly."""
-    message = _message_of(exact_event({}, frame.data))
-    calls = message.get("tool_calls") if message else None
-    return calls if isinstance(calls, list) else None
+def _text_of(arguments: msgspec.Raw) -> str:
+    """Return the text of arguments; that of an object as it was written."""
+    text = str(arguments, "utf-8", "replace")
+    if text.startswith('"'):
+        return str(json_or_none(bytes(arguments)))
+    return "" if text == "null" else text
 
 
-def _arguments(function: dict[str, Any], argument_texts: str) -> str:
-    arguments = function.get("arguments")
+def _arguments_text(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments
-    return "" if arguments is None else argument_texts or write_exactly(arguments)
+    return "" if arguments is None else write_exactly(arguments)
 
 
 read = reads_with(_Reader)
