@@ -29,7 +29,7 @@ class Transcript:
         self.visible = Context()
         self.section = section
         self.message: Section | None = None
-        self._thought = Context()
+        self._thought = Context() if section else self.visible
         self._code = policy.code == "text"
         self._quoted = policy.quoted == "text"
 

@@ -97,9 +97,10 @@ class Scanner:
 
         Nearly all text is of this kind, and the caller may hand it on unchanged.
         """
-        busy = self._held or self._block or self._after or self._pending.raw
+        if self._held or self._block or self._after or self._pending.raw:
+            return False
         begins = self._markup.begins_first if self._at_start else self._markup.begins
-        if busy or self._section is not self._home or begins(text, 0):
+        if self._section is not self._home or begins(text, 0):
             return False
         return self._transcript.passes(text)
 

@@ -75,7 +75,7 @@ class _Stage:
         self._seed = seed
         whole_reply = ACTION_PROTOCOL.name in policy.dialects
         self._text = (ActionScanner if whole_reply else Scanner)(offered, policy)
-        self._reasoning = Scanner(offered, policy, _REASONING)
+        self._reasoning: Scanner | None = None  # without reasoning
         self._ids = CallIds()
         # The native calls by index: name, and fragments of those that have JSON.
         self._names: dict[int, str] = {}
@@ -90,7 +90,7 @@ class _Stage:
         return _without_start(self._run(deltas), self._text.begin_reply())
 
     def _run(self, deltas: Iterable[Delta]) -> Iterator[Delta]:
-        text, reasoning = self._text, self._reasoning
+        text = self._text
         for delta in deltas:
             if isinstance(delta, TextDelta):
                 if text.passes(delta.text):
@@ -99,6 +99,10 @@ class _Stage:
                     text.feed(delta.text)
                     yield from _pieces(text)
             elif isinstance(delta, ReasoningDelta):
+                reasoning = self._reasoning
+                if reasoning is None:
+                    reasoning = Scanner(self._offered, self._policy, _REASONING)
+                    self._reasoning = reasoning
                 if reasoning.passes(delta.text):
                     yield delta
                 else:
@@ -151,15 +155,17 @@ class _Stage:
         policy, text, reasoning = self._policy, self._text, self._reasoning
         if isinstance(end, Finish):
             text.stop(self._stopped_by)
-        for channel in (reasoning, text):
+        channels: list[Scanner | ActionScanner] = [reasoning, text] if reasoning else [text]
+        for channel in channels:
             channel.close(with_native_calls=bool(self._names), cut=_was_cut(end))
         counts = policy.unclosed_reasoning == "call" and not _was_cut(end)
         text.resolve(count=counts)
-        # Visible text, or a call in it, shows that the reasoning was over.
-        reasoning.resolve(count=counts and text.blank and not self._names)
-        yield from _pieces(reasoning)
-        yield from _pieces(text)
-        calls = self._counted([*reasoning.found, *text.found])
+        if reasoning:
+            # Visible text, or a call in it, shows that the reasoning was over.
+            reasoning.resolve(count=counts and text.blank and not self._names)
+        for channel in channels:
+            yield from _pieces(channel)
+        calls = self._counted([found for channel in channels for found in channel.found])
         first = max(self._names, default=-1) + 1
         for index, found in enumerate(calls, first):
             yield from self._call(index, found, end)
@@ -227,8 +233,10 @@ def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
             yield delta
 
 
-def _pieces(scanner: Scanner | ActionScanner) -> Iterator[Delta]:
-    """Yield what a scanner emitted since the last time, neighbours of a kind as one delta."""
-    for is_reasoning, emitted in groupby(scanner.take(), itemgetter(0)):
-        text = "".join(piece for _, piece in emitted)
-        yield ReasoningDelta(text) if is_reasoning else TextDelta(text)
+def _pieces(scanner: Scanner | ActionScanner) -> list[Delta]:
+    """Return what a scanner emitted since the last time, neighbours of a kind as one delta."""
+    emitted = scanner.take()
+    if len(emitted) > 1:
+        kinds = groupby(emitted, itemgetter(0))
+        emitted = [(kind, "".join(text for _, text in pieces)) for kind, pieces in kinds]
+    return [ReasoningDelta(text) if kind else TextDelta(text) for kind, text in emitted]

@@ -34,6 +34,7 @@ class Markup:
     def __init__(self, dialects: Iterable[TextDialect], closers: Iterable[str]) -> None:
         by_opener: dict[str, list[TextDialect]] = {}
         self._by_letter: dict[str, list[tuple[str, TextDialect]]] = {}
+        self._owners: dict[str, list[tuple[str, TextDialect]]] = {}  # of markers that came
         for dialect in dialects:
             for opener in dialect.openers:
                 by_opener.setdefault(opener, []).append(dialect)
@@ -75,8 +76,15 @@ class Markup:
 
     def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:
         """Return the openers that are at `at` and their dialects."""
-        alike = self._by_letter.get(text[at], ())
-        return [each for each in alike if text.startswith(each[0], at)]
+        match = self._start.match(text, at)
+        if match is None:
+            return []
+        # Each of them begins the longest marker there.
+        marker = match[0]
+        if marker not in self._owners:
+            alike = self._by_letter.get(marker[0], ())
+            self._owners[marker] = [each for each in alike if marker.startswith(each[0])]
+        return self._owners[marker]
 
     def marks(self, text: str, at: int) -> bool:
         """Whether a marker is at `at` that is not a bracket."""
