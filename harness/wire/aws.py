@@ -210,8 +210,14 @@ class MessageDecoder:
             if (seen := crc32(block[at + _SIZES_BYTES : payload_end], prelude)) != checksum:
                 raise _DamagedError(_mismatch("message", checksum, seen))
             start = at + _PRELUDE.size + headers_size
-            meaning = _meaning(block[at + _PRELUDE.size : start])
-            found.append(_frame(block[start:payload_end], meaning, self._offset + start - at))
+            meaning, payload = _meaning(block[at + _PRELUDE.size : start]), block[start:payload_end]
+            offset = self._offset + start - at
+            is_plain = not meaning.failure and meaning.name != _CHUNK
+            found.append(
+                Frame(payload, meaning.name, offset)
+                if is_plain
+                else _frame(payload, meaning, offset)
+            )
             self._offset += total
             at = end
         return at
@@ -226,7 +232,7 @@ def _impossible(total: int, headers_size: int) -> str:
 
 
 def _frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
-    """Return the frame of an event, of a payload that is wrapped in another, or of a failure."""
+    """Return the frame of a payload that is wrapped in another, or of a failure."""
     if failure := meaning.failure:
         data = payload or meaning.words
         return Frame(data, failure, offset, complete=False, failure=failure)

@@ -129,16 +129,17 @@ class SSEDecoder(BoundedDecoder):
         name: str | None
         start = self._line_start
         for event in events:
-            if event.startswith(b"data: "):
-                name, place, payload = "", start, event[6:]
+            if event.startswith(b"data:"):
+                name, place = "", start
+                payload = event[6:] if event.startswith(b"data: ") else event[5:]
             else:
                 head, found, payload = event.partition(border)
-                name = name_of(head) if found else None
                 place = start + len(head) + end_size
-                if name is None and event.startswith(b"data:"):
-                    name, place, payload = "", start, event[5:]
-                elif name is None and found:
-                    name = self._take_head(head, line_end)
+                name = None
+                if found:
+                    name = name_of(head)
+                    if name is None:
+                        name = self._take_head(head, line_end)
             if name is None or _LF in payload:
                 self._line_start = start
                 self._take_whole(event + blank, frames)

@@ -124,7 +124,8 @@ class _Reader(EventReader):
             piece = piece_of(frame.data)
             if piece is not None:
                 turn, delta = self.turn, piece.delta
-                turn.text(delta.text)
+                if delta.text:
+                    turn.text(delta.text)
                 if delta.tool_use is not None:
                     self._fragment(delta.tool_use.input, _index(piece.content_block_index), frame)
                 if delta.reasoning_content is not None:

@@ -42,7 +42,8 @@ class StepDeltaEvent(msgspec.Struct, gc=False):
 
 
 _piece_of = piece_decoder(StepDeltaEvent)
-
+# The framing may not name an event.
+_DELTA_NAMES: Final = frozenset(("", "step.delta", "content.delta"))
 
 _FINISHES: Final = finish_reasons(
     stop=("completed",), tool_calls=("requires_action",), length=("incomplete", "budget_exceeded")
@@ -68,7 +69,9 @@ class _Reader(EventReader):
         self._thoughts: set[object] = set()  # steps that are not part of the answer
 
     def _take(self, frame: Frame) -> None:
-        event = _piece_of(frame.data) if self.is_known else None
+        # An attempt to decode another event would be slow.
+        may_be_piece = self.is_known and frame.event in _DELTA_NAMES
+        event = _piece_of(frame.data) if may_be_piece else None
         if event is None:
             super()._take(frame)
             return
@@ -130,7 +133,8 @@ class _Reader(EventReader):
     def _start(self, value: dict[str, Any]) -> None:
         step = value.get("step") or value.get("content")
         if isinstance(step, dict):
-            if isinstance(step.get("arguments"), dict):
+            arguments = step.get("arguments")
+            if isinstance(arguments, dict) and arguments:
                 exact = exact_event(value, self._data)
                 step = exact.get("step") or exact["content"]
             self._step(_index(value), step)
