@@ -167,7 +167,7 @@ def _text_of(arguments: msgspec.Raw) -> str:
     """Return the text of arguments; that of an object as it was written."""
     text = str(arguments, "utf-8", "replace")
     if text.startswith('"'):
-        return str(json_or_none(bytes(arguments)))
+        return as_text(json_or_none(bytes(arguments)))
     return "" if text == "null" else text
 
 
