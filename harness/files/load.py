@@ -34,7 +34,10 @@ def read_file(
     limit = MAX_BYTES if most is None else most
     try:
         with path.open("rb") as file:
-            data = file.read(limit + 1)
+            # Python reserves the memory for all bytes that it may read.
+            data = file.read(min(limit + 1, _HEAD_BYTES))
+            if len(data) == _HEAD_BYTES:
+                data += file.read(limit + 1 - _HEAD_BYTES)
     except OSError as error:
         what = f"{problem}: {error.strerror}"
         raise UnreadableError(what, where=str(path), hint=hint) from error
