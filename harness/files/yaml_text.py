@@ -174,7 +174,7 @@ class _Builder:
         if len(self._stack) == MAX_DEPTH:
             self._refuse(event, f"expected at most {MAX_DEPTH} levels, found deeper nesting")
         if event.anchor is not None:
-            self._note_anchor(event)
+            self._note_anchor(event, event.anchor)
         before = (self._values, self._chars)
         self._stack.append(_Open(event.anchor, before, {} if is_map else [], is_map))
 
@@ -202,7 +202,7 @@ class _Builder:
             self._refuse(event, "expected a value, found the merge key `<<`")
         self._add(event, 1, len(text), value)
         if event.anchor is not None:
-            self._note_anchor(event)
+            self._note_anchor(event, event.anchor)
             self._anchored[event.anchor] = (1, len(text), value)
 
     def alias(self, event: yaml.AliasEvent) -> None:
@@ -227,10 +227,10 @@ class _Builder:
             self._refuse_tag(event, tag)
         return read(text)
 
-    def _note_anchor(self, event: yaml.NodeEvent) -> None:
-        if event.anchor in self._anchors:
-            self._refuse(event, f"anchor &{event.anchor[:80]} occurs twice in one document")
-        self._anchors.add(event.anchor)
+    def _note_anchor(self, event: yaml.NodeEvent, anchor: str) -> None:
+        if anchor in self._anchors:
+            self._refuse(event, f"anchor &{anchor[:80]} occurs twice in one document")
+        self._anchors.add(anchor)
 
     def _check_key(self, event: yaml.ScalarEvent) -> None:
         keys = self._stack[-1].keys
