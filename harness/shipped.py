@@ -7,17 +7,23 @@ where people edit it.
 from pathlib import Path
 from typing import Final
 
+from harness.files.paths import path_below
+
 _PACKAGE = Path(__file__).resolve().parent
 _IN_WHEEL = _PACKAGE / "shipped_data"
-_REPLAYED: Final = ("scenarios", "cassettes")
+_REPLAYED: Final = (("scenarios",), ("cassettes",))
 
 
 def bundled_folder(name: str) -> Path:
     """Return the folder `cassettes`, `scenarios`, `catalogue` or `clients` of the bundled data."""
-    root = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent
-    return root / name
+    return _root() / name
 
 
 def is_bundled(path: str | Path) -> bool:
     """Return whether a scenario or a cassette is one of this package."""
-    return any(map(Path(path).resolve().is_relative_to, map(bundled_folder, _REPLAYED)))
+    inside = path_below(path, _root())
+    return inside is not None and inside.parts[:1] in _REPLAYED
+
+
+def _root() -> Path:
+    return _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent

@@ -167,13 +167,14 @@ class _Builder:
     def opened(self, event: yaml.CollectionStartEvent) -> None:
         """Go into a mapping or sequence."""
         is_map = isinstance(event, yaml.MappingStartEvent)
-        if event.tag not in (None, "!", _CORE + ("map" if is_map else "seq")):
+        if event.tag is not None and event.tag not in ("!", _CORE + ("map" if is_map else "seq")):
             self._refuse_tag(event, event.tag)
         if self._stack and self._stack[-1].at_key:
             self._refuse(event, "expected a text key, found a collection as a key")
         if len(self._stack) == MAX_DEPTH:
             self._refuse(event, f"expected at most {MAX_DEPTH} levels, found deeper nesting")
-        self._note_anchor(event)
+        if event.anchor is not None:
+            self._note_anchor(event, event.anchor)
         before = (self._values, self._chars)
         self._stack.append(_Open(event.anchor, before, {} if is_map else [], is_map))
 
@@ -190,16 +191,18 @@ class _Builder:
 
     def scalar(self, event: yaml.ScalarEvent) -> None:
         """Take a scalar, as a key or as a value."""
-        text = event.value
-        value = self._scalar_value(event)
-        at_key = bool(self._stack) and self._stack[-1].at_key
-        if at_key:
+        text, tag = event.value, event.tag
+        if tag is None or tag == "!":
+            value = _resolved(text) if event.implicit[0] else text
+        else:
+            value = self._tagged_value(event, tag)
+        if self._stack and self._stack[-1].at_key:
             self._check_key(event)
         elif value is _MERGE:
             self._refuse(event, "expected a value, found the merge key `<<`")
-        self._note_anchor(event)
         self._add(event, 1, len(text), value)
         if event.anchor is not None:
+            self._note_anchor(event, event.anchor)
             self._anchored[event.anchor] = (1, len(text), value)
 
     def alias(self, event: yaml.AliasEvent) -> None:
@@ -212,10 +215,8 @@ class _Builder:
             self._refuse(event, f"expected a text key, found the alias *{name[:80]}")
         self._add(event, *size)
 
-    def _scalar_value(self, event: yaml.ScalarEvent) -> object:
-        text, tag = event.value, event.tag
-        if tag is None or tag == "!":
-            return _resolved(text) if event.implicit[0] else text
+    def _tagged_value(self, event: yaml.ScalarEvent, tag: str) -> object:
+        text = event.value
         if tag == _BINARY:
             try:
                 return base64.decodebytes(text.encode("ascii"))
@@ -226,12 +227,10 @@ class _Builder:
             self._refuse_tag(event, tag)
         return read(text)
 
-    def _note_anchor(self, event: yaml.NodeEvent) -> None:
-        if event.anchor is None:
-            return
-        if event.anchor in self._anchors:
-            self._refuse(event, f"anchor &{event.anchor[:80]} occurs twice in one document")
-        self._anchors.add(event.anchor)
+    def _note_anchor(self, event: yaml.NodeEvent, anchor: str) -> None:
+        if anchor in self._anchors:
+            self._refuse(event, f"anchor &{anchor[:80]} occurs twice in one document")
+        self._anchors.add(anchor)
 
     def _check_key(self, event: yaml.ScalarEvent) -> None:
         keys = self._stack[-1].keys
@@ -252,15 +251,16 @@ class _Builder:
             self.documents.append(value)
             return
         around = self._stack[-1]
-        if isinstance(around.built, list):
-            around.built.append(value)
-        elif around.at_key:
+        built = around.built
+        if around.at_key:
             around.key, around.at_key = value, False
+        elif isinstance(built, list):
+            built.append(value)
         else:
             if around.key is _MERGE:
                 around.merged = self._mappings_to_merge(event, value)
             else:
-                around.built[around.key] = value
+                built[around.key] = value
             around.at_key = True
 
     def _mappings_to_merge(self, event: yaml.Event, value: object) -> list[dict[object, object]]:

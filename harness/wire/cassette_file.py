@@ -36,6 +36,7 @@ _ORIGIN_KEYS: Final = Origin.__struct_fields__
 _HARNESS_KEYS: Final = (
     *("origin", "provider", "model", "prompt", "dialect", "due", "tools", "body_sha256"),
 )
+_TOP_KEYS: Final = frozenset({"harness", "interactions", "version"})
 VCRPY: Final = "vcrpy"
 _VCRPY_ORIGIN: Final = Origin("imported", by=VCRPY, kept="bodies and headers; no reads")
 _RESTORE_HINT: Final = "Restore the file from version control, or record it again."
@@ -80,7 +81,7 @@ def cassette_from_data(
 
 def _check_top_keys(document: dict[object, object], where: str) -> None:
     """Let the keys of other tools pass, but not a misspelled `harness`."""
-    strange = [key for key in document if isinstance(key, str) and key != "harness"]
+    strange = [key for key in document if isinstance(key, str) and key not in _TOP_KEYS]
     if key := nearest_name("harness", strange, cutoff=0.8):
         raise UnreadableError(f"unknown key {key!r}", where=where, hint="Did you mean 'harness'?")
 
@@ -211,7 +212,7 @@ def _status(response: dict[str, object], where: str) -> int:
 
 def _headers(value: object, where: str) -> Headers:
     return tuple(
-        (name, _header_value(item, f"{where}.{name}"))
+        (name, item if isinstance(item, str) else _header_value(item, f"{where}.{name}"))
         for name, items in expect_mapping(value, where).items()
         for item in (items if isinstance(items, list) else [items])
     )

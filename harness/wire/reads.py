@@ -24,8 +24,8 @@ def parse_reads(text: str) -> tuple[Read, ...] | None:
     """Return the reads that `text` contains, or None if it is not such a text."""
     if not _PAIRS.fullmatch(text):
         return None
-    pairs = (pair.split(":") for pair in text.split())
-    return tuple(Read(int(size), int(delay)) for delay, size in pairs)
+    numbers = [*map(int, text.replace(":", " ").split())]
+    return tuple(map(Read, numbers[1::2], numbers[::2]))
 
 
 def format_reads(reads: tuple[Read, ...]) -> str:

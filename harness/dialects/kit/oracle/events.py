@@ -140,8 +140,9 @@ def _unwrap_chunk(payload: bytes) -> bytes | None:
         return None
 
 
-_UNFRAMED = re.compile(rb"(?:\A|[\r\n])[ \t]*\{")
-_LINE = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_OBJECT: Final = re.compile(rb"[ \t]*\{")
+# One pattern for each line end, because a search for a fixed byte is thirty times as fast.
+_UNFRAMED: Final = tuple(re.compile(end + rb"[ \t]*\{") for end in (b"\n", b"\r"))
 
 
 def split_events(body: bytes) -> Iterator[Event]:
@@ -151,16 +152,18 @@ def split_events(body: bytes) -> Iterator[Event]:
         return
     lines: list[bytes] = []
     name, offset = b"", 0
-    for match in _LINE.finditer(body, len(BOM) if body.startswith(BOM) else 0):
-        line, line_end = match.groups()
-        if not line and line_end:
+    end = len(BOM) if body.startswith(BOM) else 0
+    for ended in body[end:].splitlines(keepends=True):
+        start, end = end, end + len(ended)
+        line = ended.rstrip(b"\r\n")
+        if not line:
             if lines:
-                yield _sse_event(lines, name, offset, match.end(), complete=True)
+                yield _sse_event(lines, name, offset, end, complete=True)
             lines, name = [], b""
             continue
         field, _, value = line.partition(b":")
         if field == b"data":
-            offset = offset if lines else match.start()
+            offset = offset if lines else start
             lines.append(value.removeprefix(b" "))
         elif field == b"event":
             name = value.removeprefix(b" ")
@@ -171,13 +174,15 @@ def split_events(body: bytes) -> Iterator[Event]:
 def _sse_event(lines: list[bytes], name: bytes, offset: int, end: int, *, complete: bool) -> Event:
     data = b"\n".join(lines)
     text = data.decode("utf-8", "replace")
-    damaged = text.encode() != data
+    damaged = not data.isascii() and text.encode() != data
     return Event(text, offset, end, name.decode("utf-8", "replace"), complete, damaged)
 
 
 def has_unframed_json(body: bytes) -> bool:
     """Return whether a line of `body` starts a JSON object outside of any field."""
-    return not body.startswith(AWS_MARK) and _UNFRAMED.search(body) is not None
+    if body.startswith(AWS_MARK):
+        return False
+    return bool(_OBJECT.match(body)) or any(each.search(body) for each in _UNFRAMED)
 
 
 def _as_object(data: str) -> str:

@@ -101,12 +101,13 @@ def markup_readings(
     in_text = _may_contain_calls(reading.text, names, any_json=any_json)
     in_reasoning = _may_contain_calls(reading.reasoning, names, any_json=truncated)
     polluted = any(_is_polluted(call, names) for call in reading.calls or ())
-    where = "text" if in_text else "reasoning" if in_reasoning else "calls"
-    abstained = _abstained(reading, f"markup in the {where}")
     certain = not in_text or _is_bare_mark(reading.text, names)
     if not (in_text or polluted or in_reasoning) or (reading.calls and not polluted and certain):
         yield reading
-    elif not polluted and (written := _written_readings(reading, names, described)):
+        return
+    where = "text" if in_text else "reasoning" if in_reasoning else "calls"
+    abstained = _abstained(reading, f"markup in the {where}")
+    if not polluted and (written := _written_readings(reading, names, described)):
         yield from written
     elif reading.calls and not polluted and described == frozenset() and _is_draft(reading.text):
         yield _decided(reading, "bare", "whole")

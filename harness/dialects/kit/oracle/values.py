@@ -6,7 +6,7 @@ of this parser makes unreadable is uncertain, which is not the same as wrong.
 
 import json
 from collections.abc import Iterator
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, Final, NoReturn, TypeGuard
 
 import msgspec
 
@@ -95,7 +95,7 @@ def is_index(value: object) -> TypeGuard[int]:
 def event_value(text: str) -> object:
     """Return the JSON value of an event's data; `UNREADABLE` if it is not JSON."""
     try:
-        return json.loads(text, parse_constant=_reject_constant)
+        return _decode_event(text)
     except (ValueError, RecursionError):
         return UNREADABLE
 
@@ -125,6 +125,10 @@ def same_object(first: str, second: str) -> bool:
 
 def _reject_constant(name: str) -> NoReturn:
     raise json.JSONDecodeError(f"{name} is not JSON", name, 0)
+
+
+# `json.loads` would make a decoder for each event.
+_decode_event: Final = json.JSONDecoder(parse_constant=_reject_constant).decode
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

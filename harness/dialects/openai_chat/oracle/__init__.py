@@ -163,7 +163,7 @@ class OpenAIChatOracle(Oracle):
             return
         if not self.is_answer(choice.get("index"), offset):
             return
-        if (error := error_of({"error": choice.get("error")})) is not None:
+        if "error" in choice and (error := error_of({"error": choice["error"]})) is not None:
             self.take_error(error, offset)
         self.model_failed |= choice.get("native_finish_reason") == _MALFORMED
         delta = choice.get("delta")
@@ -381,5 +381,7 @@ def _has_content(choice: object) -> bool:
 
 def _may_have_words(details: object) -> bool:
     """Return whether the reasoning details contain reasoning that can be read."""
+    if not details:
+        return False
     parts = map(dict_or_empty, details if isinstance(details, list) else [details])
     return any(part.get("text") or part.get("summary") for part in parts)
