@@ -172,6 +172,8 @@ def rank(questions: Questions) -> Rankings:
 
 def _measured(questions: Questions, axis: Axis) -> tuple[Ranked, ...]:
     rates = questions.turn_success(axis)
+    if not rates:
+        return ()
     names = [rate.name for rate in rates]
     errors = _parse_error_rates(_clustered(questions, axis, "parse_error", names))
     return _sorted(rates, _clustered(questions, axis, "success", names), errors)
