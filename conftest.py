@@ -8,6 +8,7 @@ import gc
 import os
 import ssl
 from collections.abc import Generator
+from functools import cache
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -46,7 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Of the scenarios with many texts, one in three is judged. `harness run` and `harness doctor`
     judge all cells, and so does the deep profile.
     """
-    from harness.normalizers.discovery import load_normalizer  # noqa: PLC0415 - as above
+    from harness.normalizers import discovery  # noqa: PLC0415 - as above
     from harness.runs.worker import load_subject  # noqa: PLC0415 - as above
     from harness.testing.items import CellItem  # noqa: PLC0415 - as above
     from tests.judging.judging_samples import (  # noqa: PLC0415
@@ -55,6 +56,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         reads_more_than_reference,
     )
 
+    load_normalizer = cache(discovery.load_normalizer)
     same: list[pytest.Item] = []
     is_asked = IS_DEEP or config.getoption("--harness-normalizer")
     for item in () if is_asked else items:
@@ -74,16 +76,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 ssl.SSLContext.load_verify_locations = lambda *_args, **_options: None
 
 
+# How many new objects there are at a collection of the youngest, and how many collections of a
+# generation before one of the next.
+_SELDOM = (5_000, 10, 100)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Exempt what collection makes from garbage collection.
+    """Exempt what collection makes from garbage collection, and collect seldom afterwards.
 
     Items and bundled files live as long as the process, and each full collection would visit
-    some million objects in vain. `benchmarks` starts one before each measurement.
+    some million objects in vain. So would it those that tests keep, such as the parsed bodies.
+    `benchmarks` starts one before each measurement, and pytest some at the end, which show what
+    was not closed.
     """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(*_SELDOM)
         gc.enable()

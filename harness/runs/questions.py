@@ -127,6 +127,7 @@ class Questions:
         self._insert("turns", _parts(run, lambda result: result.turns, "ambiguous"))
         self._insert("conversations", _parts(run, _complete_conversation))
         self._insert("findings", _finding_rows(run))
+        self._rows(_query_text("measured"))
 
     def __enter__(self) -> Self:
         return self

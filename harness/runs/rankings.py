@@ -157,10 +157,11 @@ def rank(questions: Questions) -> Rankings:
     same for conversations. Conversations: n is the number of those in recorded and imported
     cassettes, and k of those ended with an answer.
     """
+    models, prompts = _measured(questions, "model"), _measured(questions, "prompt")
     return Rankings(
-        models=_measured(questions, "model"),
-        prompts=_measured(questions, "prompt"),
-        pairs=_measured(questions, "model x prompt"),
+        models=models,
+        prompts=prompts,
+        pairs=_measured(questions, "model x prompt") if models and prompts else (),
         normalizers=_ranked(questions.conformance("turns")),
         text_dialects={
             name: _ranked(rates) for name, rates in questions.conformance_by_text_dialect().items()
@@ -172,6 +173,8 @@ def rank(questions: Questions) -> Rankings:
 
 def _measured(questions: Questions, axis: Axis) -> tuple[Ranked, ...]:
     rates = questions.turn_success(axis)
+    if not rates:
+        return ()
     names = [rate.name for rate in rates]
     errors = _parse_error_rates(_clustered(questions, axis, "parse_error", names))
     return _sorted(rates, _clustered(questions, axis, "success", names), errors)

@@ -36,18 +36,6 @@ SELECT * FROM results JOIN outcomes USING (outcome) WHERE outcome <> 'unsupporte
 -- Those that conform or fail: the denominators of conformance.
 CREATE TEMP VIEW judged AS SELECT * FROM supported WHERE outcome <> 'unjudged';
 
--- Each recorded turn once for each normalizer, whatever number of scenarios judge its cassette.
--- Cassettes of two folders may share an id, so the body's digest distinguishes turns too. A
--- scenario knows more about blame than the oracle.
-CREATE TEMP VIEW measured AS
-SELECT supported.*, turns.* EXCLUDE (cell)
-FROM supported JOIN turns USING (cell)
-WHERE origin IN ('recorded', 'imported')
-QUALIFY row_number() OVER (
-    PARTITION BY cassette, interaction, digest, normalizer
-    ORDER BY starts_with(scenario, 'cassette:'), scenario
-) = 1;
-
 -- Each recorded conversation once for each agent, whatever number of scenarios judge it; a cell
 -- whose conversation did not run has no row here, and a log has one though nothing judges it.
 CREATE TEMP VIEW held AS
