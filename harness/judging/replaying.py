@@ -15,9 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import chain, islice
-from operator import attrgetter
 from types import FrameType
-from typing import Final, TypeAlias, TypeVar, get_args
+from typing import TypeAlias, TypeVar, get_args
 
 import msgspec
 
@@ -195,9 +194,6 @@ class ReplayLimits(msgspec.Struct, frozen=True):
 DEFAULT_LIMITS = ReplayLimits()
 
 
-_DELTA_OF: Final = attrgetter("delta")
-
-
 def replay(
     normalizer: Normalizer,
     interaction: Interaction,
@@ -229,7 +225,7 @@ def replay(
     too_many, problem, expired = run_guarded(run, limits.time_for(interaction.body))
     hung, bytes_read, folder = bool(too_many) or expired, reads.bytes_read, Folder()
     try:
-        folder.add(map(_DELTA_OF, emissions))
+        folder.add(emission.delta for emission in emissions)
     except DeltaError as error:
         # Whatever the client did after it does not count.
         _, problem, hung = run_guarded(partial(_raise, error), limits.seconds)

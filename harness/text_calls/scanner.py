@@ -97,12 +97,11 @@ class Scanner:
 
         Nearly all text is of this kind, and the caller may hand it on unchanged.
         """
-        if self._held or self._block or self._after or self._pending.raw:
+        busy = self._held or self._block or self._after or self._pending.raw
+        if busy or self._section is not self._home:
             return False
         begins = self._markup.begins_first if self._at_start else self._markup.begins
-        if self._section is not self._home or begins(text, 0):
-            return False
-        return self._transcript.passes(text)
+        return not begins(text, 0) and self._transcript.passes(text)
 
     def feed(self, text: str) -> None:
         """Take more text."""
