@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -45,7 +44,7 @@ from harness.judging.catalogue import load_catalogue
 from harness.judging.replaying import CUTS, Cuts
 from harness.project import project
 from harness.reporting.failures import list_failures
-from harness.reporting.page import load_templates, render_page
+from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
@@ -162,7 +161,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     path, started = output / "run.jsonl", monotonic()
     clients = (header.names_of_normalizers, header.names_of_agents)
     with open_engine(on, *clients, roots_of(found.subjects)) as engine:
-        done = _execute(header, planned, jobs, path, engine, has_page=not no_report)
+        done = _execute(header, planned, jobs, path, engine)
     for each in done.unreadable:
         print_error(each.error)
     if not done.done:  # a run file at `path` is from an earlier run
@@ -229,25 +228,16 @@ def _header(
     )
 
 
-def _execute(  # noqa: PLR0913 - what the options say
-    header: Header,
-    planned: tuple[Job, ...],
-    jobs: int | None,
-    path: Path,
-    engine: Engine,
-    *,
-    has_page: bool,
+def _execute(
+    header: Header, planned: tuple[Job, ...], jobs: int | None, path: Path, engine: Engine
 ) -> Progress:
     others = third_party_clients(planned)
-    processes = _processes(planned, jobs, others, engine)
-    with RunWriter(path) as writer, progress() as show, ThreadPoolExecutor(1) as meanwhile:
+    with RunWriter(path) as writer, progress() as show:
         writer.header(header)
-        if processes and has_page:  # this process only waits for the others
-            meanwhile.submit(load_templates)
         done = execute(
             planned,
             partial(judge_if_readable, cuts=_CUTS[header.selection.cuts], lead=header.lead),
-            jobs_in_parallel=processes,
+            jobs_in_parallel=_processes(planned, jobs, others, engine),
             on_result=writer.add,
             on_progress=show,
             crashed=crash_result,

@@ -362,7 +362,7 @@ Cuts: TypeAlias = CutsMode
 CUTS: tuple[Cuts, ...] = get_args(CutsMode)
 
 # Neighbours are in different groups: a cut can hide what another cut next to it shows.
-_GROUPS = 2
+_GROUPS = 4
 _EVERY_UP_TO_BYTES = 16 * 1024
 
 
@@ -372,7 +372,7 @@ def iter_chunkings(interaction: Interaction, cuts: Cuts) -> Iterator[Chunking]:
     Args:
         interaction: whose body is split.
         cuts: `whole` is the unsplit body alone; `quick` adds recorded cuts and each byte;
-            `standard` adds all seams, at once and in two groups; `every` adds each single cut
+            `standard` adds all seams, at once and in four groups; `every` adds each single cut
             (each single seam for bodies over 16 KiB).
     """
     yield from dict.fromkeys(_iter_all(interaction, cuts))

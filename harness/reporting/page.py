@@ -186,13 +186,6 @@ def render_page(
     )
 
 
-def load_templates() -> None:
-    """Compile the templates, which takes as long as to fill them with a large run."""
-    environment = _environment()
-    for name in environment.list_templates(extensions=("j2",)):
-        environment.get_template(name)
-
-
 @cache
 def _environment() -> "jinja2.Environment":
     import jinja2  # noqa: PLC0415 - slow to import, and few commands write a page

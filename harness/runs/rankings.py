@@ -157,11 +157,10 @@ def rank(questions: Questions) -> Rankings:
     same for conversations. Conversations: n is the number of those in recorded and imported
     cassettes, and k of those ended with an answer.
     """
-    models, prompts = _measured(questions, "model"), _measured(questions, "prompt")
     return Rankings(
-        models=models,
-        prompts=prompts,
-        pairs=_measured(questions, "model x prompt") if models and prompts else (),
+        models=_measured(questions, "model"),
+        prompts=_measured(questions, "prompt"),
+        pairs=_measured(questions, "model x prompt"),
         normalizers=_ranked(questions.conformance("turns")),
         text_dialects={
             name: _ranked(rates) for name, rates in questions.conformance_by_text_dialect().items()

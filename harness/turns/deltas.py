@@ -202,13 +202,9 @@ class DeltaError(Exception):
     finish reason would pass through a run unnoticed, and make a file that cannot be read.
     """
 
-    def __init__(self, delta: object) -> None:
-        super().__init__(delta)
-        self._delta = delta
-
     def __str__(self) -> str:
         # Only when it is asked for, because the type of the object may be hostile.
-        return _told(self._delta)
+        return _told(self.args[0])
 
 
 def _told(delta: object) -> str:

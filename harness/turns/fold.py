@@ -156,7 +156,7 @@ class Folder:
             return None
         return StreamFailure("calls_missing", f"finish {finish.raw!r} without a tool call")
 
-    # One for each kind of delta.
+    # One for each kind of delta but text and arguments, which `add` takes itself.
 
     def _take_reasoning(self, delta: ReasoningDelta) -> None:
         self._reasoning.append(delta.text)
@@ -187,7 +187,7 @@ class Folder:
         failure = StreamFailure(join_surrogates(delta.code), join_surrogates(delta.message))
         self._failure = self._failure or failure
 
-    # A table where the union would ask for a `match`: this is done for every delta of every
+    # A table where the union would ask for a `match`: this is done for the other deltas of every
     # replay, and a test holds that no kind of delta is missing.
     _TAKE: ClassVar[dict[type, Callable[["Folder", Any], None]]] = {
         ReasoningDelta: _take_reasoning,

@@ -65,6 +65,8 @@ def function(name: object = "f", arguments: object = None, **fields: object) -> 
         ),
         ([called(function("f", None, id="x")), DONE],
          Turn(tool_calls=(ToolCall("x", "f", ""),), finish=CALLED)),
+        ([called({"id": "x", "function": {"name": "f"}}), DONE],
+         Turn(tool_calls=(ToolCall("x", "f", ""),), finish=CALLED)),
         ([said("a"), DONE, said("b"), {"error": "late"}], Turn("a", finish=STOP)),
     ],
 )  # fmt: skip
