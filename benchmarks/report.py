@@ -23,18 +23,11 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from harness.judging.case import Case
-from harness.judging.cause import cause_of_cell
-from harness.judging.results import (
-    CassetteFacts,
-    Emission,
-    Finding,
-    Outcome,
-    Result,
-    TurnFacts,
-)
+from harness.judging.make_case import Case
+from harness.judging.raised import cause_of_cell
 from harness.reporting.page import render_page
-from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
+from harness.results.result import CassetteFacts, Emission, Finding, Outcome, Result, TurnFacts
+from harness.results.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallStart
 from harness.turns.fold import fold
 from harness.wire.sse import SSEDecoder

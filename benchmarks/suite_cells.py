@@ -20,11 +20,11 @@ from harness.fuzzing.search import Budget, InputSource, Search, Shrinking
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds, varied_seeds
 from harness.judging.replaying import Cuts
-from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
+from harness.results.result import Finding, Outcome
 from harness.runs import worker
-from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.plan import Job
+from harness.runs.request import SelectedClients, requested_cells
 
 ROOT: Final = Path(__file__).parents[1]
 _SECONDS: Final = 600.0

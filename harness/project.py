@@ -19,7 +19,7 @@ from harness.files.typed import File, Text, convert
 FILE = "pyproject.toml"
 MAX_BYTES = 1 << 20
 
-# What a rule may measure; `harness.runs.gate` defines how each is counted.
+# What a rule may measure; `harness.verdicts.gate` defines how each is counted.
 Metric = Literal[
     "conformance",
     "silent_wrong",

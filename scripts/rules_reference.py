@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.judging.duties import KINDS, About, load_duties
 from harness.judging.rules import RULES
+from harness.results.duties import KINDS, About, load_duties
 
 _PATH = Path(__file__).parents[1] / "docs" / "reference" / "rules.md"
 _FIRST = "## Rules for turns"

@@ -11,11 +11,11 @@ from harness.cli.options import echo_result, format_option
 from harness.cli.quirks import quirk_rows
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
-from harness.judging.duties import levels_text, load_duties, rulings_of
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.recording.identify import age_text
 from harness.reporting.visible import aligned_columns
+from harness.results.duties import levels_text, load_duties, rulings_of
 from harness.runs.declared import available_agents, available_normalizers, is_bundled
 from harness.runs.requirement_sets import load_set, set_names
 from harness.text_calls import TEXT_DIALECTS

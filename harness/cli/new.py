@@ -22,11 +22,11 @@ from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
 from harness.files.write import write_file
-from harness.judging.catalogue import Quirk, load_catalogue
 from harness.judging.expected import expectation_from
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import scenario_text
 from harness.recording.importing import Labels
+from harness.results.catalogue import Quirk, load_catalogue
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire import cassette_file

@@ -43,7 +43,7 @@ def target_options(*, has_default: bool) -> Decorator:
     """Return the options `-n`, `-a` and `--client`, which is short for `-n client:CMD`.
 
     Args:
-        has_default: whether the command selects targets without them; see `harness.runs.cells`.
+        has_default: whether the command selects targets without them; see `harness.runs.request`.
     """
     text = (
         " Default: the {} of the project, or else all conforming ones. If you pass only {}, none."

@@ -28,7 +28,7 @@ from harness.recording.recorder.options import MODES, RecordingLabels, RecordMod
 from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
-from harness.runs.run import pluralize
+from harness.results.run import pluralize
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette_file import load_cassette

@@ -40,7 +40,6 @@ from harness.cli.run_selection import (
     read_last_run,
     request_of_last_run,
 )
-from harness.judging.catalogue import load_catalogue
 from harness.judging.replaying import CUTS, Cuts
 from harness.project import project
 from harness.reporting.failures import list_failures
@@ -48,19 +47,20 @@ from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
-from harness.runs.cells import RequestedCells, SelectedClients
+from harness.results.catalogue import load_catalogue
+from harness.results.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
+from harness.results.store import RunWriter, read_run
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
 from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
-from harness.runs.gate import Summary, summarize, with_cells
 from harness.runs.plan import Job, roots_of
-from harness.runs.policy import GatePolicy, without_skipped
-from harness.runs.questions import Questions
-from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
+from harness.runs.request import RequestedCells, SelectedClients
 from harness.runs.selection import FILTER_KEYS
-from harness.runs.store import RunWriter, read_run
 from harness.runs.worker import crash_result, judge_if_readable
 from harness.shipped import bundled_folder
+from harness.verdicts.database import Questions
+from harness.verdicts.gate import Summary, summarize, with_cells
+from harness.verdicts.policy import GatePolicy, without_skipped
 
 _MIN_PARALLEL_JOBS = 64
 _MOST_SHOWN = 20

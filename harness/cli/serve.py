@@ -32,8 +32,8 @@ from harness.playback.server import (
     deliver,
 )
 from harness.reporting.visible import marked
-from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.run import UnreadableFile, pluralize
+from harness.results.run import UnreadableFile, pluralize
+from harness.runs.request import SelectedClients, requested_cells
 from harness.runs.selection import FILTER_KEYS, select_subjects
 from harness.runs.worker import load_subject, unreadable_file
 from harness.wire.interaction import Interaction, Request

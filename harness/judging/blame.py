@@ -16,7 +16,6 @@ from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import read_request
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
-from harness.judging.expectation import Expectation, Field
 from harness.judging.expected import (
     MAY_CUT_SHORT,
     NO_ANSWER,
@@ -25,9 +24,10 @@ from harness.judging.expected import (
     reasons_not_judged,
     usable_arguments,
 )
-from harness.judging.results import Blame, TurnFacts, body_digest
 from harness.judging.scenario import Scenario
 from harness.normalizers.respond import offered_tools
+from harness.results.expectation import Expectation, Field
+from harness.results.result import Blame, TurnFacts, body_digest
 from harness.turns.arguments import parse
 from harness.turns.deltas import CUT_SHORT, ToolCall
 from harness.turns.schema_check import Checker, misfit

@@ -5,9 +5,9 @@ from typing import Final
 import msgspec
 
 from harness.files.typed import File
-from harness.judging.results import Came
 from harness.judging.rule import RuleMaker
 from harness.project import ClientKind
+from harness.results.result import Came
 
 
 class Cost(File, frozen=True):

@@ -11,12 +11,12 @@ from functools import cached_property
 import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
-from harness.judging.duties import quirks_of_form
-from harness.judging.expectation import Expectation, ExpectedCall, Field
-from harness.judging.results import Came, Replay
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
+from harness.results.duties import quirks_of_form
+from harness.results.expectation import Expectation, ExpectedCall, Field
+from harness.results.result import Came, Replay
 from harness.turns.arguments import meaning
 from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.turn import Turn

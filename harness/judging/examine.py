@@ -11,12 +11,12 @@ import msgspec
 
 from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.evidence import TurnEvidence
-from harness.judging.expectation import Expectation
 from harness.judging.replaying import Cuts, ReplayLimits, iter_chunkings, replay
-from harness.judging.results import Finding, Outcome, Replay
 from harness.judging.rule import findings
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import Expectation
+from harness.results.result import Finding, Outcome, Replay
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking
 from harness.wire.interaction import Interaction

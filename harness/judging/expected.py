@@ -11,7 +11,8 @@ import msgspec
 
 from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.kit.oracle.values import Arguments, read_arguments
-from harness.judging.expectation import (
+from harness.normalizers.protocol import Hidden, Normalizer
+from harness.results.expectation import (
     COUNTED_FIELDS,
     UNSPECIFIED,
     Expectation,
@@ -19,7 +20,6 @@ from harness.judging.expectation import (
     ExpectedRejection,
     Field,
 )
-from harness.normalizers.protocol import Hidden, Normalizer
 from harness.turns.deltas import CUT_SHORT, FinishReason
 
 # Bodies that are not an answer of the API, and calls that were announced and never came.

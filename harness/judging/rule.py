@@ -1,6 +1,6 @@
 """What a rule is, and the engine that checks turns and conversations against rules.
 
-`harness.judging.duties` has the level of each rule, which depends on the kind of the client.
+`harness.results.duties` has the level of each rule, which depends on the kind of the client.
 """
 
 import json
@@ -11,9 +11,9 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
-from harness.judging.duties import About, level_of
-from harness.judging.results import Came, Finding, Outcome
 from harness.project import ClientKind
+from harness.results.duties import About, level_of
+from harness.results.result import Came, Finding, Outcome
 
 Of = Literal["turn", "deltas", "time", "many", "cost"]
 

@@ -9,8 +9,8 @@ from typing import Final, Literal
 import msgspec
 
 from harness.judging.conversations.script import ConversationScript
-from harness.judging.expectation import Expectation
 from harness.judging.policies import NORMALIZER_POLICIES
+from harness.results.expectation import Expectation
 from harness.turns.turn import Tool
 
 _DEFAULT_POLICIES: Final = {name: values[0] for name, values in NORMALIZER_POLICIES.items()}

@@ -25,13 +25,6 @@ from harness.judging.conversations.script import (
     script_from_file,
 )
 from harness.judging.conversations.text_form import conversation_in_text
-from harness.judging.expectation import (
-    ALL_FIELDS,
-    Expectation,
-    ExpectedCall,
-    ExpectedRejection,
-    Field,
-)
 from harness.judging.policies import (
     AGENT_POLICIES,
     NORMALIZER_POLICIES,
@@ -39,6 +32,13 @@ from harness.judging.policies import (
     require_policies,
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
+from harness.results.expectation import (
+    ALL_FIELDS,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+    Field,
+)
 from harness.text_calls import TEXT_DIALECTS
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.exact_json import encode_json

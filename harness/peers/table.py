@@ -12,7 +12,7 @@ from harness.errors import UnreadableError, UsageError
 from harness.files.load import load_toml_file
 from harness.files.names import nearest
 from harness.files.typed import File, Text, convert
-from harness.runs.peer_facts import Language
+from harness.results.peer_facts import Language
 
 PeerKind = Literal["normalizer", "agent"]
 

@@ -54,11 +54,11 @@ from harness.reporting.report import (
     replays_link,
 )
 from harness.reporting.visible import PICTURES, pieces, plain
-from harness.runs.gate import Gate
-from harness.runs.matrix import WORST
-from harness.runs.questions import Questions
-from harness.runs.run import Run
-from harness.runs.statistics import percent
+from harness.results.run import Run
+from harness.verdicts.database import Questions
+from harness.verdicts.gate import Gate
+from harness.verdicts.matrix import WORST
+from harness.verdicts.statistics import percent
 
 if TYPE_CHECKING:
     import jinja2

@@ -17,9 +17,9 @@ from harness.conversation.agent import Agent
 from harness.errors import AgentLoadError, HarnessError, NormalizerLoadError
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
-from harness.runs.batch import Exited
 from harness.runs.plan import Job
-from harness.runs.pool import call_in_worker
+from harness.workers.batch import Exited
+from harness.workers.pool import call_in_worker
 
 _Client = TypeVar("_Client", Normalizer, Agent)
 _Found = TypeVar("_Found")

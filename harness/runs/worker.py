@@ -34,7 +34,6 @@ from harness.judging.judge import (
     judge_subject,
 )
 from harness.judging.replaying import Cuts
-from harness.judging.results import CassetteFacts, Result
 from harness.judging.rules import RULES
 from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.judging.scenario_file import load_scenario
@@ -44,11 +43,12 @@ from harness.providers import UNKNOWN
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
+from harness.results.result import CassetteFacts, Result
+from harness.results.run import AnyCase, UnreadableFile
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_client
 from harness.runs.plan import Job, Subject, subject_id
+from harness.runs.redaction import clean_if_possible, clean_rows
 from harness.runs.requirement_sets import rules_of_set
-from harness.runs.rows import clean_if_possible, clean_rows
-from harness.runs.run import AnyCase, UnreadableFile
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Request

@@ -11,12 +11,9 @@ from typing import Final
 import msgspec
 
 from harness import __version__
-from harness.judging.results import Result
 from harness.project import project
-from harness.runs.declared import declared_agent, declared_normalizer
-from harness.runs.gate import CONFORMANCE, judge_gate
-from harness.runs.policy import GatePolicy, policy_of
-from harness.runs.run import (
+from harness.results.result import Result
+from harness.results.run import (
     SCHEMA,
     Footer,
     Header,
@@ -26,6 +23,9 @@ from harness.runs.run import (
     facts_of_agent,
     pluralize,
 )
+from harness.runs.declared import declared_agent, declared_normalizer
+from harness.verdicts.gate import CONFORMANCE, judge_gate
+from harness.verdicts.policy import GatePolicy, policy_of
 
 _CHECKED: Final = ("fail", "inconclusive")
 

@@ -6,14 +6,14 @@ from functools import cached_property
 from typing import Final
 
 from harness import shipped
+from harness.checks.kill_table import stored_rows
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
-from harness.judging.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_excluded
-from harness.judging.duties import About, Ruling, levels_text, load_duties, rulings_of
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.runs.kill_table import stored_rows
+from harness.results.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_excluded
+from harness.results.duties import About, Ruling, levels_text, load_duties, rulings_of
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette

@@ -14,10 +14,10 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.results import Result
 from harness.judging.scenario import CASSETTE_PREFIX
-from harness.runs.run import Header, Run
-from harness.runs.store import read_run
+from harness.results.result import Result
+from harness.results.run import Header, Run
+from harness.results.store import read_run
 
 PATH: Final = Path(__file__).parents[2] / "docs" / "data" / "client-results.json"
 

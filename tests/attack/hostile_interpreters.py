@@ -19,7 +19,7 @@ def normalize(interaction, reads):
     return read(interaction, reads)
 """
 _SENDS_A_PICKLE: Final = """
-from harness.runs.batch import RESULTS
+from harness.workers.batch import RESULTS
 
 class Exit:
     def __reduce__(self): return os._exit, (0,)

@@ -9,12 +9,12 @@ from zlib import crc32
 
 from msgspec.structs import replace
 
+from harness.checks.kill_table import KillRow, stored_rows
 from harness.judging.judge import LoadedSubject
-from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer
-from harness.runs.kill_table import KillRow, stored_rows
+from harness.results.result import Result
+from harness.results.run import AnyCase
 from harness.runs.plan import Job, Subject
-from harness.runs.run import AnyCase
 from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job, load_subject
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta

@@ -6,9 +6,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.case import Case, shorten
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Emission, Outcome, Result
+from harness.judging.make_case import Case, shorten
+from harness.results.result import Emission, Outcome, Result
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

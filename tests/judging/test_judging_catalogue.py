@@ -6,7 +6,7 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError
-from harness.judging.catalogue import Quirk, load_catalogue, load_excluded
+from harness.results.catalogue import Quirk, load_catalogue, load_excluded
 
 ONE = "- {id: A-B, group: A, title: t, summary: s, rule: r, severity: crash, references: [u]}\n"
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from harness.errors import UnreadableError
 from harness.files.typed import convert
-from harness.judging.catalogue import load_catalogue
-from harness.judging.duties import KINDS, Duty, load_duties, quirks_of_form, rulings_of
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Came, Finding, Level, Outcome
 from harness.judging.rules import RULES, TURN_RULES
 from harness.judging.rules.what_came import changed_arguments, unusable_arguments
 from harness.normalizers.mutants import MUTANTS
 from harness.project import ClientKind
+from harness.results.catalogue import load_catalogue
+from harness.results.duties import KINDS, Duty, load_duties, quirks_of_form, rulings_of
+from harness.results.result import Came, Finding, Level, Outcome
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

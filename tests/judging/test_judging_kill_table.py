@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.checks.kill_table import cuts_for, kill_rows_from_results
 from harness.judging.judge import is_supported_by_normalizer, judge_subject
-from harness.judging.results import Outcome, Result
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.mutants import MUTANTS
-from harness.runs.kill_table import cuts_for, kill_rows_from_results
+from harness.results.result import Outcome, Result
 from tests.judging.judging_samples import (
     IS_DEEP,
     assert_rows_are_stored,

@@ -9,10 +9,10 @@ import json
 import msgspec
 import pytest
 
-from harness.judging.case import Case, SentRequest
-from harness.judging.cause import cause_of_cell
-from harness.judging.results import Blame, Emission, Finding, Outcome, Result, TurnFacts
-from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
+from harness.judging.make_case import Case, SentRequest
+from harness.judging.raised import cause_of_cell
+from harness.results.result import Blame, Emission, Finding, Outcome, Result, TurnFacts
+from harness.results.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

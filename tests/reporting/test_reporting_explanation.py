@@ -3,14 +3,14 @@
 import msgspec
 
 from harness import shipped
-from harness.judging.catalogue import load_catalogue
-from harness.judging.duties import load_duties, rulings_of
-from harness.judging.results import Finding, Outcome
 from harness.judging.rules import RULES
 from harness.reporting.explanation import explain_findings, explanation_lines
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
-from harness.runs.gate import judge_gate
+from harness.results.catalogue import load_catalogue
+from harness.results.duties import load_duties, rulings_of
+from harness.results.result import Finding, Outcome
+from harness.verdicts.gate import judge_gate
 from tests.runs.runs_samples import a_finding, a_result, a_run
 
 _RULE = "CALL-IDS-UNIQUE"

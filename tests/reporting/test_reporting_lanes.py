@@ -4,8 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.case import Case
-from harness.judging.results import Emission, Finding, Outcome
+from harness.judging.make_case import Case
 from harness.reporting.charts.lanes import (
     WIDTH,
     Divergence,
@@ -14,7 +13,8 @@ from harness.reporting.charts.lanes import (
     lanes,
     visible_stretches,
 )
-from harness.runs.run import Run
+from harness.results.result import Emission, Finding, Outcome
+from harness.results.run import Run
 from harness.turns.deltas import ArgumentsDelta, TextDelta, ToolCallEnd, ToolCallStart
 from harness.turns.turn import Turn
 

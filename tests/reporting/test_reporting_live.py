@@ -12,13 +12,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from harness.cli.live_server import Live, LiveServer
 from harness.errors import UnreadableError
 from harness.files.write import partial_path
-from harness.reporting.live_server import Live, LiveServer
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
-from harness.runs.run import Run
-from harness.runs.store import RunWriter
+from harness.results.run import Run
+from harness.results.store import RunWriter
 
 
 def _start(path: Path, run: Run) -> None:
@@ -59,7 +59,7 @@ def test_no_run_and_a_run_too_large_are_refused(
     live = Live(tmp_path / "run.jsonl", str)
     with pytest.raises(UnreadableError, match="no such run"):
         live.newest()
-    monkeypatch.setattr("harness.reporting.live_server.MAX_BYTES", 3)
+    monkeypatch.setattr("harness.cli.live_server.MAX_BYTES", 3)
     (tmp_path / "run.jsonl").write_bytes(b"long")
     with pytest.raises(UnreadableError, match="larger than 3 bytes"):
         live.newest()

@@ -7,10 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UnreadableError, UsageError
-from harness.judging.results import Outcome
-from harness.runs.baseline import SCHEMA, Baseline, read_baseline, update_baseline, write_baseline
-from harness.runs.run import Run
+from harness.results.result import Outcome
+from harness.results.run import Run
 from harness.runs.selection import ExistingNames
+from harness.verdicts.baseline import (
+    SCHEMA,
+    Baseline,
+    read_baseline,
+    update_baseline,
+    write_baseline,
+)
 from tests.runs.runs_samples import a_result, a_run
 
 CELLS = tuple(f"area/{letter}/ours" for letter in "abcd")

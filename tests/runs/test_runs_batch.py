@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import UnreadableError
 from harness.runs import declared
-from harness.runs.batch import RESULTS, Batch, Exited, decode_batch, run_batch
+from harness.workers.batch import RESULTS, Batch, Exited, decode_batch, run_batch
 from tests.runs.runs_samples import a_case, a_result
 
 

@@ -6,16 +6,12 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
-from harness.judging.results import Outcome
-from harness.runs.cells import (
-    SelectedClients,
-    recorded_conversations,
-    requested_cells,
-)
+from harness.results.result import Outcome
 from harness.runs.plan import Job, Subject, plan, subject_id
-from harness.runs.rankings import rankings
+from harness.runs.request import SelectedClients, recorded_conversations, requested_cells
 from harness.runs.selection import filter_subjects, select_subjects
 from harness.runs.worker import crash_result, judge_job, load_subject
+from harness.verdicts.rankings import rankings
 from harness.wire.cassette_file import save_cassette
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
 from tests.runs.runs_samples import a_run

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.judging.results import Outcome, Result
+from harness.results.result import Outcome, Result
+from harness.results.run import AnyCase
 from harness.runs.engine import open_engine
 from harness.runs.execute import Progress, execute
-from harness.runs.run import AnyCase
 from tests.dask_cluster import started_cluster
 from tests.runs.runs_workers import a_plan, crashed, worker
 

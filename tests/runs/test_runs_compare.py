@@ -4,10 +4,10 @@ import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.judging.results import Outcome
-from harness.runs.compare import CHANGE_KINDS, Change, compare
-from harness.runs.run import Run
-from harness.runs.statistics import Pairs, mcnemar, newcombe
+from harness.results.result import Outcome
+from harness.results.run import Run
+from harness.verdicts.compare import CHANGE_KINDS, Change, compare
+from harness.verdicts.statistics import Pairs, mcnemar, newcombe
 from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
 
 outcomes = st.dictionaries(st.sampled_from("abcdefgh"), st.sampled_from(tuple(Outcome)))

@@ -7,15 +7,15 @@ import msgspec
 import pytest
 
 from harness.errors import UnreadableError
-from harness.judging.results import Outcome
-from harness.runs.expectations import (
+from harness.results.result import Outcome
+from harness.results.run import Run
+from harness.runs.selection import ExistingNames
+from harness.verdicts.expectations import (
     AcceptedFailure,
     apply_entries,
     entry_for_cell,
     read_expectations,
 )
-from harness.runs.run import Run
-from harness.runs.selection import ExistingNames
 from tests.runs.runs_samples import a_result, a_run
 
 DAY = date(2026, 11, 22)

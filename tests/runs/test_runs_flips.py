@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.judging.results import Outcome
-from harness.runs.flips import flipped_cells
+from harness.results.result import Outcome
+from harness.verdicts.flips import flipped_cells
 from tests.runs.runs_samples import a_result, a_run
 
 _OUTCOMES = {"p": Outcome.PASS, "f": Outcome.CRASH, "?": Outcome.UNJUDGED, "e": Outcome.PARSE_ERROR}

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.expectation import COUNTED_FIELDS, UNSPECIFIED, Field
-from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.project import GateRule, Where
-from harness.runs.baseline import Baseline
-from harness.runs.expectations import AcceptedFailure
-from harness.runs.gate import RuleVerdict, judge_gate, judge_rules, next_baseline, summarize
-from harness.runs.judged import judged_shares
-from harness.runs.policy import GatePolicy
-from harness.runs.questions import Questions
-from harness.runs.rankings import rankings
-from harness.runs.statistics import wilson
+from harness.results.expectation import COUNTED_FIELDS, UNSPECIFIED, Field
+from harness.results.result import ConversationFacts, Outcome, Result
+from harness.verdicts.baseline import Baseline
+from harness.verdicts.database import Questions
+from harness.verdicts.expectations import AcceptedFailure
+from harness.verdicts.gate import RuleVerdict, judge_gate, judge_rules, next_baseline, summarize
+from harness.verdicts.judged_shares import judged_shares
+from harness.verdicts.policy import GatePolicy
+from harness.verdicts.rankings import rankings
+from harness.verdicts.statistics import wilson
 from tests.runs.runs_samples import a_result, a_run, a_turn
 
 RANKED = {"name", "k", "n", "low", "high", "parse_error"}

@@ -7,7 +7,9 @@ import msgspec
 import pytest
 
 from harness.errors import UnreadableError
-from harness.runs.history import (
+from harness.results.run import Run, Selection
+from harness.results.store import read_run
+from harness.verdicts.history import (
     MOST_COMPARED,
     KeptRun,
     RunAbout,
@@ -17,8 +19,6 @@ from harness.runs.history import (
     kept_runs,
     kept_selection,
 )
-from harness.runs.run import Run, Selection
-from harness.runs.store import read_run
 from tests.runs.runs_samples import a_case, a_result, a_run
 
 RUN = msgspec.structs.replace(a_run([a_result()]), cases={"area/one/reference": a_case("x")})

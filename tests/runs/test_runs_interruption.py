@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.runs.interruption import (
+from harness.verdicts.database import Questions
+from harness.workers.interruption import (
     block_interrupts,
     defer_interrupts,
     interruptible,
     stop_requested,
     stoppable,
 )
-from harness.runs.questions import Questions
 from tests.runs.runs_samples import a_run
 
 needs_masks = pytest.mark.skipif(

@@ -6,11 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
-from harness.errors import UnreadableError
-from harness.judging.rules import CONVERSATION_RULES, COST_RULES, RULES
-from harness.normalizers.mutants import MUTANTS
-from harness.runs.kill_table import (
+from harness.checks.kill_table import (
     KillRow,
     kill_rows,
     load_kill_table,
@@ -18,6 +14,10 @@ from harness.runs.kill_table import (
     stored_rows,
     write_kill_table,
 )
+from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
+from harness.errors import UnreadableError
+from harness.judging.rules import CONVERSATION_RULES, COST_RULES, RULES
+from harness.normalizers.mutants import MUTANTS
 from tests.judging.judging_samples import (
     assert_rows_are_stored,
     shipped_conversations,

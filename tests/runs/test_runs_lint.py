@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from harness import shipped
+from harness.checks.lint import LintReport, lint_cassettes
 from harness.dialects.table import DIALECTS
-from harness.judging.catalogue import load_catalogue
-from harness.runs.lint import LintReport, lint_cassettes
+from harness.results.catalogue import load_catalogue
 from harness.turns.deltas import ArgumentsDelta, Finish, FinishReason, ToolCallEnd, ToolCallStart
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Ended, Interaction, Read, Request

@@ -7,9 +7,9 @@ import pytest
 
 from harness.errors import UnreadableError
 from harness.project import Project, Table, project
-from harness.runs.expectations import AcceptedFailure
 from harness.runs.plan import Job, Subject
-from harness.runs.policy import (
+from harness.verdicts.expectations import AcceptedFailure
+from harness.verdicts.policy import (
     GatePolicy,
     expectations_of,
     policy_of,

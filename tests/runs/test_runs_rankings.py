@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.judging.results import Outcome, Result
-from harness.runs.answers import BlameSplit
-from harness.runs.questions import Questions
-from harness.runs.rankings import Ranked, rankings
-from harness.runs.statistics import wilson
+from harness.results.result import Outcome, Result
+from harness.verdicts.database import Questions
+from harness.verdicts.query_rows import BlameSplit
+from harness.verdicts.rankings import Ranked, rankings
+from harness.verdicts.statistics import wilson
 from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
 
 FAILED = a_turn(success=False)

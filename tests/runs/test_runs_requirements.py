@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from harness.errors import UsageError
-from harness.runs import cluster as cluster_module
-from harness.runs.cluster import ClusterPool, connect
 from harness.runs.engine import open_engine
-from harness.runs.pool import open_processes
-from harness.runs.requirements import Requirements, difference, requirements_here
+from harness.workers import cluster as cluster_module
+from harness.workers.cluster import ClusterPool, connect
+from harness.workers.pool import open_processes
+from harness.workers.requirements import Requirements, difference, requirements_here
 
 
 def test_a_worker_that_has_all_is_not_refused(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.judging.case import Case
+from harness.judging.make_case import Case
 from harness.normalizers.protocol import Normalizer
-from harness.runs import rows
+from harness.results.store import encode_line
+from harness.runs import redaction
 from harness.runs.plan import Job
-from harness.runs.rows import clean_rows
+from harness.runs.redaction import clean_rows
 from harness.runs.selection import select_subjects
-from harness.runs.store import encode_line
 from harness.runs.worker import crash_result, judge_job, load_subject
 from harness.turns.deltas import Delta, TextDelta
 from harness.wire.cassette import Cassette, Origin
@@ -66,12 +66,12 @@ def test_a_client_that_prints_its_environment_shows_no_key(
 ) -> None:
     own = "Zq81k7aB3dE6gH9jK2mN5p"
     monkeypatch.setenv("MY_API_KEY", own)
-    rows._of_environment.cache_clear()
+    redaction._of_environment.cache_clear()
     try:
         (subject,) = select_subjects([recording])
         result, case = judge_job(Job(subject, NAME), "whole")
         crashed = crash_result(Job(subject, NAME), f"killed: {own}")
     finally:
-        rows._of_environment.cache_clear()
+        redaction._of_environment.cache_clear()
     assert case is not None
     assert all(own.encode() not in encode_line(row) for row in (result, case, crashed))

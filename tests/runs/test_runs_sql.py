@@ -4,8 +4,8 @@ import duckdb
 import pytest
 
 from harness.errors import UsageError
-from harness.runs.questions import Questions
-from harness.runs.sql import ask
+from harness.verdicts.database import Questions
+from harness.verdicts.sql import ask
 from tests.runs.runs_samples import a_result, a_run, a_turn
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harness.runs.statistics import (
+from harness.verdicts.statistics import (
     Cluster,
     Interval,
     Pairs,

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task
 from harness.errors import UnreadableError, UsageError
 from harness.files import write as write_module
 from harness.files.write import partial_path
-from harness.judging.case import Case
-from harness.judging.results import Outcome, Result
+from harness.judging.make_case import Case
 from harness.normalizers.protocol import Normalizer
-from harness.runs.run import SCHEMA, Footer, facts_of, facts_of_agent
-from harness.runs.store import RunWriter, read_run
+from harness.results.conversation import Conversation
+from harness.results.result import Outcome, Result
+from harness.results.run import SCHEMA, Footer, facts_of, facts_of_agent
+from harness.results.store import RunWriter, read_run
 from tests.files.test_files_write import full_at
 from tests.runs.runs_samples import a_case, a_finding, a_header, a_result, a_turn
 
@@ -97,7 +97,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from tests.runs.runs_samples import a_case, a_header, a_result
-from harness.runs.store import RunWriter
+from harness.results.store import RunWriter
 with RunWriter(Path(sys.argv[1])) as writer:
     writer.header(a_header())
     writer.add(a_result("b"), a_case("b/reference"))

@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from harness import shipped
+from harness.checks.text_fixtures import FixtureTurn, TextFixture, format_fixture, text_fixtures
 from harness.runs.selection import select_subjects
-from harness.runs.text_fixtures import FixtureTurn, TextFixture, format_fixture, text_fixtures
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.exact_json import encodable
 from harness.turns.fold import fold

@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from harness import shipped
-from harness.judging.duties import Ruling, load_duties
+from harness.checks import bundled_data
+from harness.checks.bundled_data import BundledData, Check
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.mutants import MUTANTS
-from harness.runs import upkeep
-from harness.runs.upkeep import BundledData, Check
+from harness.results.duties import Ruling, load_duties
 from tests.judging.judging_samples import IS_DEEP
 
 KEPT = ("dashscope/split-chunks", "dashscope/multi-round")
@@ -86,14 +86,14 @@ def some_cassettes(data: BundledData) -> BundledData:
 
 def run(name: str, data: BundledData | None = None) -> Check:
     """Run one check alone, on what ships now."""
-    look, count = upkeep._CHECKS[name]
+    look, count = bundled_data._CHECKS[name]
     data = data or BundledData()
     wrong = tuple(look(data))
     return Check(name, ok=not wrong, count=count(data), detail=wrong)
 
 
 def test_names_of_checks_are_stable() -> None:
-    assert set(upkeep._CHECKS) == NAMES
+    assert set(bundled_data._CHECKS) == NAMES
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - set(_SLOW)))
@@ -118,7 +118,7 @@ def test_conforming_clients_pass_and_mutants_are_killed(tree: Path) -> None:
 
 def test_all_checks_run_one_by_one(tree: Path) -> None:
     assert tree.exists()
-    assert {check.check for check in upkeep.checks()} == NAMES
+    assert {check.check for check in bundled_data.checks()} == NAMES
 
 
 def _detail(name: str) -> str:
@@ -228,13 +228,13 @@ def test_scenario_with_too_few_turns_stops_no_other_check(tree: Path) -> None:
 
 def test_rule_without_a_mutant_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: item for name, item in MUTANTS.items() if name != "name-lost"}
-    monkeypatch.setattr(upkeep, "MUTANTS", others)
+    monkeypatch.setattr(bundled_data, "MUTANTS", others)
     assert _detail("each rule has a mutant") == "CALL-NAMED: no mutant violates it alone"
 
 
 def test_mutant_of_an_unknown_rule_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     others = {name: rule for name, rule in TURN_RULES.items() if name != "CALL-NAMED"}
-    monkeypatch.setattr(upkeep, "TURN_RULES", others)
+    monkeypatch.setattr(bundled_data, "TURN_RULES", others)
     assert _detail("each rule has a mutant") == "name-lost: there is no rule CALL-NAMED"
 
 
@@ -255,7 +255,7 @@ def test_duty_without_a_public_source_is_reported(
 ) -> None:
     duties = load_duties()
     wrong = msgspec.structs.replace(duties["CALL-NAMED"], **changes)
-    monkeypatch.setattr(upkeep, "load_duties", lambda: {**duties, "CALL-NAMED": wrong})
+    monkeypatch.setattr(bundled_data, "load_duties", lambda: {**duties, "CALL-NAMED": wrong})
     assert f"CALL-NAMED: {said}" in _detail("each rule has a duty with sources")
 
 
@@ -264,7 +264,7 @@ def test_rule_without_a_duty_and_duty_without_a_rule_are_reported(
 ) -> None:
     duties = dict(load_duties())
     duties["OLD-RULE"] = duties.pop("CALL-NAMED")
-    monkeypatch.setattr(upkeep, "load_duties", lambda: duties)
+    monkeypatch.setattr(bundled_data, "load_duties", lambda: duties)
     detail = _detail("each rule has a duty with sources")
     assert "duties.toml: there is no rule OLD-RULE" in detail
     assert "CALL-NAMED: duties.toml has no entry" in detail

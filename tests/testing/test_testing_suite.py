@@ -15,8 +15,8 @@ import harness.fuzzing.targets  # noqa: F401 - see above
 from harness.errors import UsageError
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.search import PROFILES, Profile
-from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.plan import subject_id
+from harness.runs.request import SelectedClients, requested_cells
 from harness.testing import conformance_suite
 from harness.testing.items import _replay_paths
 from harness.testing.suite import _seed_paths

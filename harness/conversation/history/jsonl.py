@@ -10,16 +10,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.conversation.conversation import (
-    Conversation,
-    Ending,
-    Probe,
-    Strategy,
-    TurnMeta,
-    TurnRecord,
-)
 from harness.errors import UnreadableError
 from harness.files.typed import convert
+from harness.results.conversation import Conversation, Ending, Probe, Strategy, TurnMeta, TurnRecord
 from harness.turns.deltas import ParseError
 from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message, calls_of, role_of, text_of

@@ -11,17 +11,10 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from harness.conversation.conversation import (
-    Conversation,
-    Ending,
-    Probe,
-    Strategy,
-    TurnMeta,
-    TurnRecord,
-)
 from harness.conversation.history.identifiers import distinct_ids
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation
 from harness.dialects.kit.parse_request import as_dict, text_of
+from harness.results.conversation import Conversation, Ending, Probe, Strategy, TurnMeta, TurnRecord
 from harness.turns.deltas import SNIPPET_CHARACTERS, Finish, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message

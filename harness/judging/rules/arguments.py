@@ -5,9 +5,7 @@ from collections.abc import Iterator
 
 from harness.dialects.table import read_request
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.expectation import ExpectedCall
 from harness.judging.repairs import is_demanded
-from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
 from harness.judging.rules.what_came import (
@@ -18,6 +16,8 @@ from harness.judging.rules.what_came import (
     may_read_as,
     unusable_arguments,
 )
+from harness.results.expectation import ExpectedCall
+from harness.results.result import Came, Outcome
 from harness.turns.arguments import parse, same_value
 from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates

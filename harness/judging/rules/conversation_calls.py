@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
 from harness.judging.conversations.script import ExpectedExecution
 from harness.judging.conversations.session import Execution, json_or_repr
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.result import Outcome
 
 
 @conversation_rule(

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
-from harness.conversation.conversation import Conversation
 from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
 from harness.judging.conversations.session import SessionRecord
 from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.conversation import Conversation
+from harness.results.result import Outcome
 from harness.turns.messages import calls_of
 
 AGAIN: Final = "again"

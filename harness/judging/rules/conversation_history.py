@@ -14,8 +14,8 @@ from harness.judging.conversations.evidence import (
     conversation_rule,
 )
 from harness.judging.conversations.session import Execution
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.result import Outcome
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import calls_of, role_of, text_of

@@ -5,7 +5,6 @@ Its records are compared with what it really sent and executed.
 
 from collections.abc import Iterator
 
-from harness.conversation.conversation import Probe, TurnRecord
 from harness.conversation.history.storing import incomplete_reason
 from harness.judging.conversations.evidence import (
     ConversationEvidence,
@@ -14,8 +13,9 @@ from harness.judging.conversations.evidence import (
 )
 from harness.judging.conversations.oracle_reply import OracleReply
 from harness.judging.conversations.script import ExpectedReport, ProbeResult
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.conversation import Probe, TurnRecord
+from harness.results.result import Outcome
 from harness.turns.deltas import FinishReason, ParseError
 
 

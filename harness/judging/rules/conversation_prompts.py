@@ -10,8 +10,8 @@ from harness.judging.conversations.evidence import (
     conversation_rule,
 )
 from harness.judging.conversations.session import json_or_repr, same_value
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.result import Outcome
 from harness.turns.messages import text_of
 from harness.turns.turn import Tool
 

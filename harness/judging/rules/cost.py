@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from harness.judging.cost import Cost, CostEvidence, cost_rule
-from harness.judging.results import Finding, Outcome
 from harness.judging.rule import Violation, findings
 from harness.project import ClientKind
+from harness.results.result import Finding, Outcome
 
 # The floor is about 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second,
 # which is about what the fastest providers send in one stream.

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.results import Outcome, Replay
 from harness.judging.rule import Violation
+from harness.results.result import Outcome, Replay
 from harness.turns.deltas import (
     ArgumentsDelta,
     TextDelta,

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from harness.dialects.kit.oracle.reading import CallReading
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.expectation import ExpectedCall
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.what_came import as_sent, contains_marks
+from harness.results.expectation import ExpectedCall
+from harness.results.result import Outcome
 from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall

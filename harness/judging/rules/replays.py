@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.random_values import ids_of_turn, mask, mask_turn, sent_ids
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
 from harness.judging.rules.what_came import answer_of
+from harness.results.result import Outcome
 
 
 @turn_rule(

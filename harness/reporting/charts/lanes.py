@@ -11,11 +11,11 @@ from itertools import pairwise, zip_longest
 
 import msgspec
 
-from harness.judging.case import Case
-from harness.judging.results import Emission, Finding
+from harness.judging.make_case import Case
 from harness.reporting.visible import Piece, byte_pieces, pieces
 from harness.reporting.words import describe_delta
-from harness.runs.run import REFERENCE, pluralize
+from harness.results.result import Emission, Finding
+from harness.results.run import REFERENCE, pluralize
 from harness.turns.deltas import ArgumentsDelta, ReasoningDelta, TextDelta
 from harness.wire.cuts import Chunking
 from harness.wire.frames import Frame

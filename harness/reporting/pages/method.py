@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
-from harness.judging.catalogue import Quirk
-from harness.judging.duties import levels_text, load_duties
-from harness.judging.results import Outcome
 from harness.judging.rule import Rule
 from harness.judging.rules import RULES
 from harness.reporting.explanation import Source, find_source
 from harness.reporting.report import Report
+from harness.results.catalogue import Quirk
+from harness.results.duties import levels_text, load_duties
+from harness.results.result import Outcome
 
 
 class RuleRow(msgspec.Struct, frozen=True):

@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from harness.judging.results import Finding
 from harness.project import ClientKind
 from harness.reporting.explanation import explain_finding
 from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
 from harness.reporting.visible import markdown_code, markdown_text, plain
-from harness.runs.gate import Gate
-from harness.runs.run import Run, pluralize
+from harness.results.result import Finding
+from harness.results.run import Run, pluralize
+from harness.verdicts.gate import Gate
 
 INDEX = "index.md"
 MAX_INDEX_BYTES = 8_192

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from harness.measuring.rates import Measured, RateLine, Share, Signature
 from harness.reporting.visible import aligned_columns, markdown_table, markdown_text, plain
-from harness.runs.statistics import percent
+from harness.verdicts.statistics import percent
 
 Format = Literal["pretty", "markdown"]
 

@@ -1,0 +1,216 @@
+"""The kill table: each rule with the mutants that violate it, and the scenarios that kill them.
+
+A rule that no mutant violates could be empty, and a mutant that survives shows a gap in the
+scenarios. The table is stored next to the catalogue for the report. `harness doctor` judges the
+mutants again and fails if the stored table differs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias, TypeVar
+
+import msgspec
+
+from harness import shipped
+from harness.conversation.agent import Agent
+from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
+from harness.errors import UnreadableError
+from harness.judging.conversations.judge import judge_conversation
+from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.replaying import Cuts
+from harness.judging.rules import RULES, TURN_RULES
+from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.protocol import Normalizer
+from harness.project import ClientKind
+from harness.results.duties import About, level_of
+from harness.results.result import Level, Result
+
+AnyClient: TypeAlias = Normalizer | Agent
+T = TypeVar("T")
+
+# Mutants of `reference` normalize, and mutants of the tool loop execute calls.
+_KIND_OF_MUTANTS: Final[dict[About, ClientKind]] = {
+    "turns": "gateway",
+    "conversation": "agent",
+    "cost": "gateway",
+}
+_TABLE: Final = "kill-table.json"
+_SENSITIVITY: Final = "sensitivity.json"
+
+
+class KillRow(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):  # codespell:ignore
+    """One row as it is stored; the stored name of `mutant` is part of the file format.
+
+    Fields:
+        scenario: the first, by id, in which the mutant breaks the rule; "" if it survives.
+        scenarios: the number of such scenarios.
+    """
+
+    rule: str
+    mutant: str
+    scenario: str
+    scenarios: int
+
+
+class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):  # codespell:ignore
+    """One row as it is shown, with its rule and what the benchmark of the fuzzer measured.
+
+    Fields:
+        about: what the rule is about.
+        level, title: of the rule; the level is that for the mutant.
+        fuzz_median, fuzz_worst: number of inputs that the fuzzer needs to find the mutant from
+            clean cassettes, over all seeds; None if not measured, or if a seed did not find it.
+        fuzz_found, fuzz_seeds: number of seeds that found it, and of all seeds.
+    """
+
+    rule: str
+    level: Level
+    title: str
+    about: About
+    mutant: str
+    scenario: str
+    scenarios: int
+    fuzz_median: float | None = None
+    fuzz_worst: int | None = None
+    fuzz_found: int = 0
+    fuzz_seeds: int = 0
+
+
+class Sensitivity(msgspec.Struct, frozen=True):
+    """The fuzzer's benchmark of one mutant; None if a seed did not find it."""
+
+    rule: str
+    seeds: int = 0
+    found: int = 0
+    median: float | None = None
+    worst: int | None = None
+
+
+def load_kill_table() -> tuple[MeasuredKill, ...]:
+    """Return the bundled table, by rule and then mutant, with the benchmark of the fuzzer.
+
+    Raises:
+        UnreadableError: a file cannot be read, or names an unknown rule.
+    """
+    measured = _read(_SENSITIVITY, dict[str, Sensitivity], {})
+    return tuple(_kill(row, measured) for row in stored_rows())
+
+
+def stored_rows() -> tuple[KillRow, ...]:
+    """Return the stored rows; none if there is no file.
+
+    Raises:
+        UnreadableError: the file cannot be read.
+    """
+    return _read(_TABLE, tuple[KillRow, ...], ())
+
+
+def write_kill_table(rows: Iterable[KillRow]) -> Path:
+    """Store `rows` next to the catalogue, one a line; return the file."""
+    path = shipped.bundled_folder("catalogue") / _TABLE
+    lines = ",\n".join(msgspec.json.encode(row).decode() for row in sorted(rows, key=_sort_key))
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return path
+
+
+def all_rows(
+    turns: Sequence[LoadedSubject], conversations: Sequence[LoadedSubject], *, every: bool
+) -> Iterator[KillRow]:
+    """Yield the rows of all mutants.
+
+    Args:
+        turns: subjects for normalizers.
+        conversations: subjects for agents.
+        every: count all scenarios, instead of stopping at the first that kills.
+    """
+    for normalizer in MUTANTS.values():
+        yield from kill_rows(normalizer, turns, every=every)
+    for agent in AGENT_MUTANTS.values():
+        yield from kill_rows(agent, conversations, every=every)
+
+
+def kill_rows(
+    mutant: AnyClient, subjects: Sequence[LoadedSubject], *, every: bool
+) -> tuple[KillRow, ...]:
+    """Judge one mutant; return a row for each rule that it declares to violate."""
+    cuts = cuts_for(mutant)
+    results = (judge_client(mutant, each, cuts) for each in sorted(subjects, key=lambda it: it.id))
+    return kill_rows_from_results(mutant, results, every=every)
+
+
+def cuts_for(mutant: AnyClient) -> Cuts:
+    """Return the fewest cuts that reveal all that `mutant` violates."""
+    needs_cuts = any(RULES[rule].needs_cuts for rule in mutant.breaks)
+    return "whole" if mutant.breaks and not needs_cuts else "quick"
+
+
+def kill_rows_from_results(
+    mutant: AnyClient, results: Iterable[Result], *, every: bool = True
+) -> tuple[KillRow, ...]:
+    """Return the rows from the results of a mutant, which come in the order of their ids."""
+    killed: dict[str, list[str]] = {rule: [] for rule in sorted(mutant.breaks)}
+    for result in results:
+        for rule in {finding.rule for finding in result.findings} & killed.keys():
+            killed[rule].append(result.scenario)
+        if not every and all(killed.values()):
+            break
+    return tuple(
+        KillRow(rule, mutant.name, next(iter(scenarios), ""), len(scenarios))
+        for rule, scenarios in killed.items()
+    )
+
+
+def judge_client(client: AnyClient, subject: LoadedSubject, cuts: Cuts) -> Result:
+    """Return the result of one normalizer or agent with one subject."""
+    if isinstance(client, Agent):
+        return judge_conversation(subject, client, cuts=cuts)[0]
+    return judge_subject(subject, client, cuts=cuts)[0]
+
+
+def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
+    """Yield how the stored table differs from `rows`; numbers of scenarios are not compared."""
+    found = {(row.rule, row.mutant): row.scenario for row in rows}
+    stored = {(row.rule, row.mutant): row.scenario for row in stored_rows()}
+    for key in sorted(found.keys() | stored.keys()):
+        now, then = found.get(key, "no row"), stored.get(key, "no row")
+        if now != then:
+            yield f"{key[0]} {key[1]}: stored {then or 'survives'}, found {now or 'survives'}"
+
+
+def _kill(row: KillRow, measured: dict[str, Sensitivity]) -> MeasuredKill:
+    rule = RULES.get(row.rule)
+    if rule is None:
+        raise UnreadableError(
+            f"there is no rule {row.rule}",
+            where=_TABLE,
+            hint="write it again with `harness doctor --write-kill-table`",
+        )
+    # An agent has another name there if a normalizer has its own.
+    names = (f"{row.mutant} (agent)", row.mutant)
+    known = (measured[name] for name in names if name in measured)
+    fuzz = next((found for found in known if found.rule == row.rule), Sensitivity(""))
+    return MeasuredKill(
+        **msgspec.structs.asdict(row),
+        level=level_of(rule.id, _KIND_OF_MUTANTS[rule.about]),
+        title=rule.title,
+        about=rule.about,
+        fuzz_median=fuzz.median,
+        fuzz_worst=fuzz.worst,
+        fuzz_found=fuzz.found,
+        fuzz_seeds=fuzz.seeds,
+    )
+
+
+def _sort_key(row: KillRow) -> tuple[bool, str, str]:
+    """Return a key that puts the rules of turns first."""
+    return row.rule not in TURN_RULES, row.rule, row.mutant
+
+
+def _read(name: str, shape: type[T], otherwise: T) -> T:
+    path = shipped.bundled_folder("catalogue") / name
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=shape)
+    except FileNotFoundError:
+        return otherwise
+    except (OSError, msgspec.DecodeError, ValueError) as error:
+        raise UnreadableError(str(error), where=str(path)) from error
