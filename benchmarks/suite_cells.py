@@ -21,7 +21,8 @@ from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds, varied_seeds
 from harness.judging.replaying import Cuts
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
-from harness.results.result import Finding, Outcome
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from harness.runs import worker
 from harness.runs.plan import Job
 from harness.runs.request import SelectedClients, requested_cells

@@ -36,7 +36,8 @@ from harness.normalizers.reference import normalizer as reference
 from harness.recording.identify import identify
 from harness.recording.importing import Labels, import_file, only_answers
 from harness.results.expectation import COUNTED_FIELDS, Field
-from harness.results.result import Finding, Result
+from harness.results.finding import Finding
+from harness.results.result import Result
 from harness.turns.deltas import Delta
 from harness.turns.fold import fold
 from harness.wire.cassette import Cassette

@@ -16,8 +16,8 @@ from harness.recording.recorder import Recorder as Recorder
 from harness.results.conversation import Conversation as Conversation
 from harness.results.conversation import TurnMeta as TurnMeta
 from harness.results.conversation import TurnRecord as TurnRecord
-from harness.results.result import Finding as Finding
-from harness.results.result import Outcome as Outcome
+from harness.results.finding import Finding as Finding
+from harness.results.outcome import Outcome as Outcome
 from harness.results.result import Result as Result
 from harness.testing import conformance_suite as conformance_suite
 from harness.text_calls import TEXT_DIALECTS as TEXT_DIALECTS

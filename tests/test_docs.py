@@ -22,7 +22,7 @@ from harness.judging.rules import RULES
 from harness.judging.scenario_file import ScenarioFile, TurnFile
 from harness.normalizers.protocol import CAPABILITIES
 from harness.results.catalogue import load_catalogue
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job

@@ -10,7 +10,8 @@ from harness.dialects.table import DIALECTS
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.results.catalogue import load_catalogue
-from harness.results.result import Finding, Outcome
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from scripts.site.catalogue_pages import Catalogue, catalogue_pages
 from scripts.site.check_links import broken_links
 from scripts.site.client_results import (

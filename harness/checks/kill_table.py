@@ -23,7 +23,8 @@ from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
 from harness.results.duties import About, level_of
-from harness.results.result import Level, Result
+from harness.results.finding import Level
+from harness.results.result import Result
 
 AnyClient: TypeAlias = Normalizer | Agent
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from harness.errors import StreamError
 from harness.recording.identify import identify
 from harness.recording.importing import asked_for_stream, reasons_to_skip
 from harness.results.catalogue import Quirk, Severity
-from harness.results.result import LEVELS, Level
+from harness.results.finding import LEVELS, Level
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from harness.files.typed import File, Text, convert
-from harness.results.result import Level
+from harness.results.finding import Level
 
 _FILE: Final = "server_duties.toml"
 

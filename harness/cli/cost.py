@@ -14,11 +14,11 @@ from harness.cost.measure import CostLimits
 from harness.cost.processes import measure
 from harness.cost.table import COST_HEAD, cost_cells
 from harness.errors import UsageError
-from harness.judging.cost import Cost
 from harness.judging.rules.cost import cost_findings
 from harness.project import ClientKind
 from harness.reporting.visible import aligned_columns, marked
-from harness.results.result import Finding
+from harness.results.cost import Cost
+from harness.results.finding import Finding
 from harness.runs.declared import declared_normalizer
 
 _USUAL: str = "openai-chat"

@@ -21,11 +21,11 @@ from harness.cli.options import format_option, jobs_option, on_option, target_op
 from harness.cli.run_files import require_writable
 from harness.errors import UsageError
 from harness.reporting.visible import marked, plain
-from harness.results.run import pluralize
 from harness.runs.engine import Engine, open_engine
 from harness.runs.plan import Subject, roots_of
 from harness.runs.selection import select_subjects
 from harness.runs.worker import readable_subjects
+from harness.wording import pluralize
 from harness.workers.process import FAILED
 
 if TYPE_CHECKING:

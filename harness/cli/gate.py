@@ -16,11 +16,12 @@ from harness.project import project
 from harness.reporting.failures import Failure, list_failures
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked, plain
-from harness.results.run import Run, pluralize
+from harness.results.run import Run
 from harness.results.store import read_run
 from harness.verdicts.baseline import BaselineUpdate, write_baseline
 from harness.verdicts.gate import Gate, Summary, Verdict, next_baseline, summarize
 from harness.verdicts.policy import GatePolicy, baseline_path, policy_of
+from harness.wording import pluralize
 
 EXIT_CODES: dict[Verdict, int] = {
     "pass": 0,

@@ -32,8 +32,8 @@ from harness.recording.importers import wiremock
 from harness.recording.importers.container import damage_text
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
-from harness.results.run import pluralize
 from harness.wire.cassette_file import save_cassette
+from harness.wording import pluralize
 
 _NOT_A_RECORDING: Final = "not a recording in a supported format"
 _NO_RESPONSE: Final = "contains no response"

@@ -22,12 +22,12 @@ from harness.recording.prompt_set import PromptEntry, load_prompts
 from harness.recording.recorder.options import RecordingLabels
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, marked, plain
 from harness.results.catalogue import load_catalogue
-from harness.results.result import LEVELS, Level
-from harness.results.run import pluralize
+from harness.results.finding import LEVELS, Level
 from harness.shipped import bundled_folder
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
+from harness.wording import pluralize
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _WEATHER: Final = Tool(

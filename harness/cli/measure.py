@@ -23,9 +23,9 @@ from harness.measuring.samples import FOLDER, write_samples
 from harness.measuring.sources import Unread, parts_of
 from harness.reporting.text.measured import measured_text
 from harness.reporting.visible import marked
-from harness.results.run import pluralize
 from harness.runs.declared import declared_normalizer
 from harness.runs.engine import open_engine
+from harness.wording import pluralize
 
 Format = Literal["pretty", "json", "markdown"]
 _SECONDS = 10.0

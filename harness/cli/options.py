@@ -17,11 +17,11 @@ import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
-from harness.files.names import nearest
 from harness.peers.table import default_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
+from harness.wording import nearest
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 

@@ -14,11 +14,11 @@ import msgspec
 from harness import shipped
 from harness.cli.options import echo_result, format_option
 from harness.errors import UsageError
-from harness.files.names import nearest
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.reporting.visible import aligned_columns
 from harness.results.catalogue import GROUP_TITLES, load_catalogue, load_excluded
+from harness.wording import nearest
 
 Row: TypeAlias = dict[str, Any]
 

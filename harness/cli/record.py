@@ -28,11 +28,11 @@ from harness.recording.recorder.options import MODES, RecordingLabels, RecordMod
 from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
-from harness.results.run import pluralize
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Headers, Request
+from harness.wording import pluralize
 
 # The seconds between two attempts to write to a full disk, and the time without writing, in units
 # of the time that the last writing took.

@@ -13,8 +13,6 @@ from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import dialect_option, echo_result, format_option
 from harness.conversation import discovery as agents
 from harness.errors import UsageError
-from harness.files.names import nearest_name
-from harness.judging.conversations.make_case import ConversationCase
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
 from harness.normalizers import discovery as normalizers
@@ -30,6 +28,7 @@ from harness.reporting.text.cell import (
 )
 from harness.reporting.visible import marked, plain
 from harness.results.catalogue import load_catalogue
+from harness.results.conversation_case import ConversationCase
 from harness.results.result import Result
 from harness.results.run import AnyCase, Header, Selection
 from harness.results.store import read_run
@@ -42,6 +41,7 @@ from harness.runs.worker import crash_result, is_job_supported, judge_job, load_
 from harness.verdicts.policy import project_paths
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
+from harness.wording import nearest_name
 from harness.workers.batch import Exited
 from harness.workers.pool import call_in_worker
 

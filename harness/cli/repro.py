@@ -24,14 +24,16 @@ from harness.reporting.report import ReportContext
 from harness.reporting.text.repro import control_script, repro_script
 from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
-from harness.results.result import Outcome, Result
-from harness.results.run import Run, pluralize
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import Run
 from harness.results.store import read_run
 from harness.runs.isolated import ApartJudge
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.redaction import loaded_without_secrets
 from harness.runs.selection import select_subjects
 from harness.runs.worker import load_subject
+from harness.wording import pluralize
 
 _CONTROLS: Final = 2  # for each client and dialect
 

@@ -48,9 +48,15 @@ from harness.reporting.text.terminal import tables
 from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
 from harness.results.catalogue import load_catalogue
-from harness.results.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
+from harness.results.run import SCHEMA, Header, Run, Selection
 from harness.results.store import RunWriter, read_run
-from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
+from harness.runs.declared import (
+    declared_agent,
+    declared_normalizer,
+    facts_of,
+    facts_of_agent,
+    third_party_clients,
+)
 from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.plan import Job, roots_of
@@ -61,6 +67,7 @@ from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
 from harness.verdicts.gate import Summary, summarize, with_cells
 from harness.verdicts.policy import GatePolicy, without_skipped
+from harness.wording import pluralize
 
 _MIN_PARALLEL_JOBS = 64
 _MOST_SHOWN = 20

@@ -10,7 +10,7 @@ from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
 from harness.project import project
 from harness.reporting.visible import marked
-from harness.results.run import Run, pluralize
+from harness.results.run import Run
 from harness.results.store import read_run
 from harness.runs.plan import cell_id
 from harness.runs.request import RequestedCells, SelectedClients, requested_cells, selected_clients
@@ -24,6 +24,7 @@ from harness.runs.selection import (
 from harness.shipped import bundled_folder
 from harness.verdicts.gate import judge_gate
 from harness.verdicts.policy import GatePolicy
+from harness.wording import pluralize
 
 
 class RunRequest(msgspec.Struct, frozen=True):

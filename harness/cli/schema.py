@@ -10,12 +10,12 @@ from harness.checks.lint import LintReport
 from harness.checks.text_fixtures import TextFixture
 from harness.emulation.recipe import EmulateKey, TextFormKey
 from harness.judging import scenario_file
-from harness.judging.conversations.make_case import ConversationCase
-from harness.judging.make_case import Case
 from harness.measuring.drift import Drift
 from harness.normalizers.client.lines import Line, Reply
 from harness.project import Table
 from harness.reporting.text.files import Badge
+from harness.results.case import Case
+from harness.results.conversation_case import ConversationCase
 from harness.results.result import Result
 from harness.results.run import Footer, Header
 from harness.verdicts.baseline import Baseline

@@ -32,11 +32,12 @@ from harness.playback.server import (
     deliver,
 )
 from harness.reporting.visible import marked
-from harness.results.run import UnreadableFile, pluralize
+from harness.results.run import UnreadableFile
 from harness.runs.request import SelectedClients, requested_cells
 from harness.runs.selection import FILTER_KEYS, select_subjects
 from harness.runs.worker import load_subject, unreadable_file
 from harness.wire.interaction import Interaction, Request
+from harness.wording import pluralize
 
 
 def _delivery_option(name: str, metavar: str, text: str) -> Callable[..., Any]:

@@ -21,11 +21,11 @@ from harness.recording.detect import Detected
 from harness.recording.identify import age_text, detected, identify
 from harness.recording.importing import reasons_to_skip
 from harness.reporting.visible import marked
-from harness.results.run import pluralize
 from harness.wire.cassette import Cassette
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
 from harness.wire.interaction import Interaction
+from harness.wording import pluralize
 
 _LABELS: Final = ("id", "provider", "model", "prompt", "dialect")
 _LABEL_WIDTH = 20

@@ -24,8 +24,8 @@ from harness.cost.meters import NotMeasuredError, meters_of
 from harness.cost.streams import cost_stream
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
-from harness.judging.cost import Cost
 from harness.normalizers.discovery import load_normalizer
+from harness.results.cost import Cost
 from harness.wire.interaction import Interaction
 from harness.workers.process_limits import limit_memory
 

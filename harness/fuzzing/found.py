@@ -17,9 +17,10 @@ import msgspec
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators.mutator import REALISMS, Mutation, Realism
 from harness.fuzzing.mutators.table import quirks_of
-from harness.judging.scenario import area_of
 from harness.results.expectation import Expectation
-from harness.results.result import Blame, Finding, Level, Outcome
+from harness.results.finding import Finding, Level
+from harness.results.outcome import Blame, Outcome
+from harness.results.result import area_of
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 

@@ -29,7 +29,7 @@ from harness.fuzzing.found import (
     needs_of,
 )
 from harness.judging.replaying import deadlines
-from harness.results.result import Finding
+from harness.results.finding import Finding
 from harness.workers.interruption import stop_requested
 
 

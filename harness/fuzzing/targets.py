@@ -34,7 +34,8 @@ from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
-from harness.results.result import Level, Result
+from harness.results.finding import Level
+from harness.results.result import Result
 from harness.runs.declared import is_bundled
 from harness.runs.engine import LOCAL_ENGINE, Engine
 from harness.runs.plan import Subject

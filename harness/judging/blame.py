@@ -27,7 +27,8 @@ from harness.judging.expected import (
 from harness.judging.scenario import Scenario
 from harness.normalizers.respond import offered_tools
 from harness.results.expectation import Expectation, Field
-from harness.results.result import Blame, TurnFacts, body_digest
+from harness.results.outcome import Blame
+from harness.results.result import TurnFacts, body_digest
 from harness.turns.arguments import parse
 from harness.turns.deltas import CUT_SHORT, ToolCall
 from harness.turns.schema_check import Checker, misfit

@@ -16,7 +16,8 @@ from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
 from harness.results.duties import quirks_of_form
 from harness.results.expectation import Expectation, ExpectedCall, Field
-from harness.results.result import Came, Replay
+from harness.results.finding import Came
+from harness.results.replay import Replay
 from harness.turns.arguments import meaning
 from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.turn import Turn

@@ -16,7 +16,9 @@ from harness.judging.rule import findings
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation
-from harness.results.result import Finding, Outcome, Replay
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.replay import Replay
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking
 from harness.wire.interaction import Interaction

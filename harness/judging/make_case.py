@@ -1,9 +1,4 @@
-"""A case: the failing replay of one cell, with bytes, frames and deltas side by side.
-
-It is a line of the run file, so that a report is a function of the run alone and needs
-neither cassettes nor normalizers. Bytes are stored as bytes (base64 in JSON) and are neither
-decoded nor repaired.
-"""
+"""A replay that fails -> its case, with the same reads through `reference` next to it."""
 
 import json
 from typing import Any, TypeVar
@@ -15,14 +10,14 @@ from harness.errors import StreamError
 from harness.judging.examine import ExaminedTurn
 from harness.judging.replaying import ReplayLimits, replay
 from harness.normalizers.reference import normalizer as reference
-from harness.results.expectation import ALL_FIELDS, Expectation, Field
-from harness.results.result import Emission
+from harness.results.case import BODY_LIMIT, Case, Crash, SentRequest
+from harness.results.expectation import Expectation
+from harness.results.replay import Emission
 from harness.turns.deltas import Finish, ParseError, StreamFailure, ToolCall
 from harness.turns.turn import Turn
-from harness.wire.cuts import Chunking
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
-from harness.wire.interaction import Due, Interaction
+from harness.wire.interaction import Interaction
 
 T = TypeVar("T")
 
@@ -53,76 +48,6 @@ def _shortened_value(value: Any, limit: int) -> Any:  # noqa: ANN401 - of any sh
             return msgspec.structs.replace(value, **changed) if changed else value
         case _:
             return value
-
-
-BODY_LIMIT = 64 * 1024
-
-
-class SentRequest(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The request of a turn.
-
-    Fields:
-        messages: each as JSON in OpenAI's form, the last ones of a long history.
-        left_out: number of messages before those.
-        tools: names of the tools that it declares.
-        due: what the question needs, as `Interaction.due`.
-    """
-
-    messages: tuple[str, ...] = ()
-    left_out: int = 0
-    tools: tuple[str, ...] = ()
-    due: Due = ""
-
-
-class Crash(msgspec.Struct, frozen=True):
-    """An exception of the normalizer.
-
-    Fields:
-        trace: its traceback, see `harness.judging.raised`.
-        bytes_read: how many bytes had been read.
-    """
-
-    trace: str
-    bytes_read: int
-
-
-class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
-    """The worst failing replay of one cell, next to the reference, long texts cut.
-
-    If the cell conforms and a turn of its model or provider failed, it is the replay of that turn.
-
-    Fields:
-        cell: id of the `Result` that it belongs to.
-        interaction: which interaction of the cassette was replayed.
-        body: the response body, at most `BODY_LIMIT` bytes of it; `body_b64` in JSON.
-        chunking: the cuts of the replay, as offsets in the complete body.
-        frames: of the body that is stored, in order of their offset.
-        deltas: what the normalizer under test emitted, and after how many bytes.
-        reference: what `reference` emitted under the same cuts; () if it is the normalizer.
-        error: the exception that the normalizer raised, `Type: text`; "" if it did not.
-        expected: the expected turn; None if there is none. An empty id, snippet or error text in
-            it is not judged.
-        actual: the turn that the normalizer gave.
-        cut: whether body, frames or deltas were cut to a readable length.
-        judged: the fields of `expected` that are compared.
-        request: None if it was not recorded, and in runs of older harnesses.
-        crash: more about `error`; not in the file if there is none.
-    """
-
-    cell: str
-    interaction: int
-    body: bytes = msgspec.field(name="body_b64")
-    chunking: Chunking
-    frames: tuple[Frame, ...]
-    deltas: tuple[Emission, ...]
-    reference: tuple[Emission, ...]
-    error: str
-    expected: Turn | None
-    actual: Turn
-    cut: bool = False
-    judged: tuple[Field, ...] = tuple(sorted(ALL_FIELDS))
-    request: SentRequest | None = None
-    crash: Crash | msgspec.UnsetType = msgspec.UNSET
 
 
 _MOST_ROWS = 500

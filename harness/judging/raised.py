@@ -1,9 +1,7 @@
-"""The cause of a failure: one text for each bug, the same in every run.
+"""What a client raised -> the function that raised it, and a readable traceback.
 
-For an exception it is `Type in module:function`, where the function is the deepest one of the
-library under test. Its message quotes the input, and its line changes with each version, so
-neither is part of it. For any other finding it is `RULE · family`, where the family is the first
-quirk of the scenario (of a recording: that its bytes show), else its folder.
+The message of an exception quotes the input, and its line changes with each version of a library,
+so neither identifies a bug: its type and the deepest function of the library under test do.
 """
 
 import linecache
@@ -15,9 +13,6 @@ from pathlib import Path
 from traceback import walk_tb
 from types import CodeType
 from typing import Final
-
-from harness.judging.scenario import area_of
-from harness.results.result import Finding, Result
 
 _LONGEST: Final = 300
 _TRACE_FRAMES: Final = 12
@@ -105,16 +100,3 @@ def _rank(module: str) -> int:
     if package == "harness":
         return 1
     return 2 if package in _SHARED else 3
-
-
-def cause_of(finding: Finding, result: Result) -> str:
-    """Return the cause of one finding on the cell of `result`."""
-    family = result.quirks[0] if result.quirks else area_of(result.scenario)
-    return finding.raised or " · ".join(filter(None, (finding.rule, family)))
-
-
-def cause_of_cell(result: Result) -> str:
-    """Return the cause of the worst finding, which decides the outcome; "" if no cell failed."""
-    if not result.outcome.fails or not result.findings or result.findings[0].level != "MUST":
-        return ""
-    return cause_of(result.findings[0], result)

@@ -24,7 +24,7 @@ from harness.dialects.table import with_content_type
 from harness.judging.raised import raised_in, traceback_of
 from harness.normalizers.protocol import Normalizer
 from harness.project import CutsMode
-from harness.results.result import Emission, Replay
+from harness.results.replay import Emission, Replay
 from harness.turns.delta_types import has_declared_types
 from harness.turns.deltas import (
     Delta,

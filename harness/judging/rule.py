@@ -13,7 +13,8 @@ import msgspec
 
 from harness.project import ClientKind
 from harness.results.duties import About, level_of
-from harness.results.result import Came, Finding, Outcome
+from harness.results.finding import Came, Finding
+from harness.results.outcome import Outcome
 
 Of = Literal["turn", "deltas", "time", "many", "cost"]
 

@@ -17,14 +17,6 @@ _DEFAULT_POLICIES: Final = {name: values[0] for name, values in NORMALIZER_POLIC
 
 ScenarioBlame = Literal["", "model", "provider", "harness"]
 
-# What the id of a cassette without a scenario starts with.
-CASSETTE_PREFIX: Final = "cassette:"
-
-
-def area_of(scenario: str) -> str:
-    """Return the folder part of the id of a scenario, or of a cassette without one."""
-    return scenario.removeprefix(CASSETTE_PREFIX).rpartition("/")[0]
-
 
 class Scenario(msgspec.Struct, frozen=True):
     """One YAML file under `scenarios/`.

@@ -14,7 +14,7 @@ from harness.measuring.records import LoggedTurn
 from harness.measuring.sources import Unread
 from harness.measuring.turn_row import TurnRow, crashed_turn, judge_turn
 from harness.normalizers.discovery import is_bundled, load_normalizer
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.workers import process_limits
 from harness.workers.batch import Exited
 from harness.workers.pool import LoneWorker

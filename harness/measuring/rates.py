@@ -11,7 +11,7 @@ import msgspec
 
 from harness.measuring.rows import FIRST_PLACES, open_rows
 from harness.providers import UNKNOWN
-from harness.results.result import Blame
+from harness.results.outcome import Blame
 from harness.verdicts.statistics import Cluster, clustered_interval, intraclass_correlation
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from harness.measuring.records import LoggedTurn
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import offered_tools
-from harness.results.result import Blame, Result, TurnFacts, body_digest
+from harness.results.outcome import Blame
+from harness.results.result import Result, TurnFacts, body_digest
 from harness.turns.deltas import CUT_SHORT
 from harness.turns.fold import fold
 from harness.wire.cassette import Cassette, Origin

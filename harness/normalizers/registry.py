@@ -17,8 +17,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from harness.errors import HarnessError, UnreadableError, UsageError
-from harness.files.names import did_you_mean, nearest
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
+from harness.wording import did_you_mean, nearest
 
 P = TypeVar("P", bound=msgspec.Struct)
 

@@ -11,7 +11,7 @@ from harness.reporting.visible import markdown_code, markdown_table, markdown_te
 from harness.results.catalogue import Quirk
 from harness.results.peer_facts import dates_of, settings_of
 from harness.results.result import Result
-from harness.results.run import Run, pluralize
+from harness.results.run import Run
 from harness.verdicts.matrix import (
     GROUPS,
     WORST,
@@ -29,6 +29,7 @@ from harness.verdicts.matrix import (
     worst_failures,
 )
 from harness.verdicts.statistics import percent
+from harness.wording import pluralize
 
 _SHOWN_CHARS: Final = 160
 _RATE_HEAD: Final = ("scenarios", "rate", "95 % interval", "recordings", "causes", "unjudged")

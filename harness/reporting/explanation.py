@@ -11,7 +11,8 @@ from harness.project import ClientKind
 from harness.reporting.visible import plain
 from harness.results.catalogue import Quirk
 from harness.results.duties import load_duties
-from harness.results.result import Came, Finding, Level, Result
+from harness.results.finding import Came, Finding, Level
+from harness.results.result import Result
 
 
 class Source(msgspec.Struct, frozen=True):

@@ -8,8 +8,9 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.raised import cause_of
-from harness.results.result import Finding, Result
+from harness.results.cause import cause_of
+from harness.results.finding import Finding
+from harness.results.result import Result
 from harness.results.run import Run, Selection
 from harness.verdicts.database import Questions, questions_on
 from harness.verdicts.gate import Gate, replay_command

@@ -7,7 +7,8 @@ from typing import Final, Literal, assert_never
 
 import msgspec
 
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.files.typed import File, Text, convert
 from harness.project import ClientKind
-from harness.results.result import Came, Level
+from harness.results.finding import Came, Level
 
 About = Literal["turns", "conversation", "cost"]
 KINDS: Final[dict[About, tuple[ClientKind, ...]]] = {

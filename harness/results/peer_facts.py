@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from harness.judging.cost import Cost
+from harness.results.cost import Cost
 
 Language = Literal["python", "javascript"]
 

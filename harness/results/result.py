@@ -1,155 +1,26 @@
-"""What a replay gave, its findings, and the row of a run."""
+"""The result of one cell: the row of a run, and what it says of turns and conversations.
 
-from enum import StrEnum
+A cell is named by the id of its scenario, or of its cassette or log with a prefix.
+"""
+
 from hashlib import sha256
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import msgspec
 
 from harness.results.expectation import UNSPECIFIED, Field
-from harness.turns.deltas import Delta, StreamFailure
-from harness.turns.turn import Turn
+from harness.results.finding import Finding
+from harness.results.outcome import Blame, Outcome
 from harness.wire.cuts import Chunking
 
-Blame = Literal["", "model", "provider", "normalizer", "harness"]
-Level = Literal["MUST", "SHOULD", "MAY"]
-LEVELS: Final[tuple[Level, ...]] = get_args(Level)
-# What the stream contained where a rule is violated, if a level depends on it:
-# - as-documented: the client reads a member as the API documents it, and the server does not.
-# - as-sent: the stream contains what the client emitted.
-# - duplicate-keys: an object of the arguments has one key twice.
-# - json-extension: arguments that are not JSON, but that many JSON parsers read without a guess.
-# - lone-surrogate: an escape of half a surrogate pair.
-# - misfit: arguments that do not fit the parameters of their tool.
-# - unknown-value: a finish value that the API does not document.
-# - undocumented: a form that the API or the framing does not have, and the client said so: it
-#   reported a failure or a rejection, or as an SDK raised an exception.
-# - unsent: a form that the specification permits, and that no server is known to send.
-# - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it, or
-#   its limit before any output.
-# - no-answer: a success status, and a body without any event of the API.
-# - null-arguments: null instead of an object for the arguments of a call.
-# - number-form: the same number in another notation, such as 1 for 1.0.
-Came = Literal[
-    "",
-    "as-documented",
-    "as-sent",
-    "duplicate-keys",
-    "json-extension",
-    "lone-surrogate",
-    "misfit",
-    "no-answer",
-    "not-required",
-    "undocumented",
-    "unknown-value",
-    "unsent",
-    "failure",
-    "null-arguments",
-    "number-form",
-]
+# What the id of a cassette without a scenario starts with, and that of a logged conversation.
+CASSETTE_PREFIX: Final = "cassette:"
+LOG_PREFIX: Final = "log:"
 
 
-class Outcome(StrEnum):
-    """Outcome of a replay and of a cell, worst first: a silent wrong call is worse than a crash."""
-
-    SILENT_WRONG = "silent_wrong"
-    LOST_CALL = "lost_call"
-    CRASH = "crash"
-    HANG = "hang"
-    LEAK = "leak"
-    MISMATCH = "mismatch"
-    UNJUDGED = "unjudged"
-    PARSE_ERROR = "parse_error"
-    PASS = "pass"  # noqa: S105 - not a password
-    UNSUPPORTED = "unsupported"
-
-    @property
-    def badness(self) -> int:
-        """Return 0 for the worst; larger is better."""
-        return _ORDER[self]
-
-    @property
-    def conforms(self) -> bool:
-        """Whether the normalizer is correct for the bytes (a reported parse_error is)."""
-        return self in _CONFORMING
-
-    @property
-    def judged(self) -> bool:
-        """Whether the cell was judged, so that it conforms or fails."""
-        return self not in _NOT_JUDGED
-
-    @property
-    def fails(self) -> bool:
-        """Whether the cell is a failure of conformance: it was judged and does not conform."""
-        return self.judged and not self.conforms
-
-
-_ORDER = {outcome: index for index, outcome in enumerate(Outcome)}
-# A large page needs these a million times, so they are looked up once.
-_CONFORMING = (Outcome.PARSE_ERROR, Outcome.PASS)
-_NOT_JUDGED = (Outcome.UNJUDGED, Outcome.UNSUPPORTED)
-
-
-class Emission(msgspec.Struct, frozen=True, gc=False):
-    """A delta, and how many bytes had been read when it was emitted."""
-
-    delta: Delta
-    bytes_read: int
-
-
-class Replay(msgspec.Struct, frozen=True):
-    """One normalizer fed one interaction under one chunking.
-
-    Fields:
-        error: the exception that the normalizer raised, `Type: text`; "" if it did not.
-        raised: `raised_in` that exception.
-        hung: it neither yielded nor ended within its limits.
-        is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
-            does not say what the client had received before a delta.
-        trace: `traceback_of` that exception.
-        bytes_read: how many bytes had been read when it was raised; 0 if it was not.
-    """
-
-    chunking: Chunking
-    emissions: tuple[Emission, ...]
-    turn: Turn
-    error: str = ""
-    hung: bool = False
-    raised: str = ""
-    is_read_ahead: bool = False
-    trace: str = ""
-    bytes_read: int = 0
-
-    @property
-    def reports_failure(self) -> bool:
-        """Whether the normalizer itself reported a failure; the folded turn may derive one."""
-        return any(isinstance(each.delta, StreamFailure) for each in self.emissions)
-
-
-class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One violation of a rule in one replay.
-
-    Fields:
-        rule: id of the rule.
-        level: for the kind of the client. MUST findings decide the outcome, SHOULD findings are
-            shown and counted, and MAY findings are allowed and only shown with their cell.
-        outcome: what kind of failure it is.
-        path: where in the turn, such as `turns[0].calls[1].arguments`.
-        expected, actual: as text, cut to a readable length.
-        offset: byte in the body that caused it; None if it is not known.
-        came: what the stream contained, if the level depends on it.
-        raised: `raised_in` the exception that violates the rule; "" for other violations.
-    """
-
-    rule: str
-    level: Level
-    outcome: Outcome
-    path: str
-    expected: str
-    actual: str
-    offset: int | None = None
-    came: Came = ""
-    raised: str = ""
+def area_of(scenario: str) -> str:
+    """Return the folder part of the id of a scenario, or of a cassette without one."""
+    return scenario.removeprefix(CASSETTE_PREFIX).rpartition("/")[0]
 
 
 class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -3,16 +3,13 @@
 Nothing here reads a clock or a random number: equal inputs make equal runs.
 """
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
-from harness.conversation.agent import Agent
-from harness.judging.conversations.make_case import ConversationCase
-from harness.judging.make_case import Case
-from harness.normalizers.protocol import Normalizer, Role
-from harness.project import ClientKind
+from harness.project import ClientKind, Role
+from harness.results.case import Case
+from harness.results.conversation_case import ConversationCase
 from harness.results.peer_facts import PeerFacts
 from harness.results.result import Result
 
@@ -200,32 +197,3 @@ class Run(msgspec.Struct, frozen=True):
         """Whether every planned cell ran."""
         footer = self.footer
         return footer is not None and not (footer.interrupted or footer.unreadable)
-
-
-def facts_of(normalizer: Normalizer) -> NormalizerFacts:
-    """Return the declaration of `normalizer` for a header."""
-    return NormalizerFacts(**_declared(normalizer, NormalizerFacts.__struct_fields__))
-
-
-def facts_of_agent(agent: Agent) -> AgentFacts:
-    """Return the declaration of `agent` for a header."""
-    return AgentFacts(**_declared(agent, AgentFacts.__struct_fields__))
-
-
-def _declared(client: Normalizer | Agent, names: Iterable[str]) -> dict[str, Any]:
-    return {name: _sorted(getattr(client, name)) for name in names}
-
-
-def _sorted(value: object) -> object:
-    match value:
-        case frozenset():
-            return tuple(sorted(value))
-        case dict():
-            return dict(sorted(value.items()))
-        case _:
-            return value
-
-
-def pluralize(number: int, noun: str) -> str:
-    """Return `number` and `noun`, with an s unless the number is 1."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

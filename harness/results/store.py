@@ -19,21 +19,13 @@ from msgspec.structs import replace
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import refuse_bom
 from harness.files.write import LineFile, partial_path
-from harness.judging.conversations.make_case import ConversationCase
-from harness.judging.make_case import Case
-from harness.judging.raised import cause_of_cell
+from harness.results.case import Case
+from harness.results.cause import cause_of_cell
+from harness.results.conversation_case import ConversationCase
 from harness.results.result import Result
-from harness.results.run import (
-    SCHEMA,
-    AnyCase,
-    Footer,
-    Header,
-    Output,
-    Run,
-    UnreadableFile,
-    pluralize,
-)
+from harness.results.run import SCHEMA, AnyCase, Footer, Header, Output, Run, UnreadableFile
 from harness.turns.exact_json import encodable
+from harness.wording import pluralize
 
 MAX_RUN_BYTES = 4 * 1024**3
 MAX_LINE_BYTES = 256 * 1024**2

@@ -11,7 +11,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import AnyCase, UnreadableFile
 from harness.runs.plan import Job, batches
 from harness.runs.redaction import clean_output

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from harness.judging.replaying import Cuts
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.declared import third_party_client
 from harness.runs.plan import Job

@@ -21,16 +21,16 @@ from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_head
-from harness.files.names import did_you_mean, nearest
 from harness.files.paths import Resolver
 from harness.judging.judge import LoadedSubject
-from harness.judging.scenario import CASSETTE_PREFIX, area_of
 from harness.judging.scenario_file import SHARED_FOLDERS
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.mutants import MUTANTS
 from harness.project import project
+from harness.results.result import CASSETTE_PREFIX, area_of
 from harness.runs.plan import Subject, subject_id
 from harness.runs.worker import LOG_SUFFIX, each_log, load_subject
+from harness.wording import did_you_mean, nearest
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _FOLDERS = 1024

@@ -16,7 +16,6 @@ from harness.conversation.history.third_party import read_messages
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError
 from harness.files.load import read_file, read_head, refuse_bom
-from harness.files.names import did_you_mean, nearest
 from harness.files.paths import path_below
 from harness.judging.conversations.judge import (
     agent_of,
@@ -35,7 +34,7 @@ from harness.judging.judge import (
 )
 from harness.judging.replaying import Cuts
 from harness.judging.rules import RULES
-from harness.judging.scenario import CASSETTE_PREFIX, Scenario
+from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import CAPABILITIES
@@ -43,7 +42,7 @@ from harness.providers import UNKNOWN
 from harness.recording.identify import identify
 from harness.recording.importing import only_answers
 from harness.recording.secrets import credentials
-from harness.results.result import CassetteFacts, Result
+from harness.results.result import CASSETTE_PREFIX, CassetteFacts, Result
 from harness.results.run import AnyCase, UnreadableFile
 from harness.runs.declared import declared_agent, declared_normalizer, third_party_client
 from harness.runs.plan import Job, Subject, subject_id
@@ -52,6 +51,7 @@ from harness.runs.requirement_sets import rules_of_set
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wire.interaction import Request
+from harness.wording import did_you_mean, nearest
 
 LOG_SUFFIX: Final = ".jsonl"
 _FILES_KEPT: Final = 4

@@ -13,19 +13,11 @@ import msgspec
 from harness import __version__
 from harness.project import project
 from harness.results.result import Result
-from harness.results.run import (
-    SCHEMA,
-    Footer,
-    Header,
-    Run,
-    Selection,
-    facts_of,
-    facts_of_agent,
-    pluralize,
-)
-from harness.runs.declared import declared_agent, declared_normalizer
+from harness.results.run import SCHEMA, Footer, Header, Run, Selection
+from harness.runs.declared import declared_agent, declared_normalizer, facts_of, facts_of_agent
 from harness.verdicts.gate import CONFORMANCE, judge_gate
 from harness.verdicts.policy import GatePolicy, policy_of
+from harness.wording import pluralize
 
 _CHECKED: Final = ("fail", "inconclusive")
 

@@ -17,7 +17,8 @@ from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
 from harness.results.catalogue import Quirk, load_catalogue
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.isolated import ApartJudge
 from harness.runs.plan import Job, subject_id

@@ -14,7 +14,7 @@ import msgspec
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
 from harness.files.write import write_file
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.runs.selection import ExistingNames
 

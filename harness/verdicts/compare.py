@@ -11,7 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import Run
 from harness.verdicts.statistics import Pairs, holm, mcnemar, newcombe
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 
 import msgspec
 
-from harness.judging.raised import cause_of
-from harness.judging.scenario import area_of
 from harness.project import GateRule, Metric
-from harness.results.result import ConversationFacts, Outcome, Result
+from harness.results.cause import cause_of
+from harness.results.outcome import Outcome
+from harness.results.result import ConversationFacts, Result, area_of
 from harness.results.run import Run
 from harness.turns.exact_json import encodable
 from harness.verdicts.query_rows import (

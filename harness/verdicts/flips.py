@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import msgspec
 
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 
 

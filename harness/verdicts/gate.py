@@ -14,8 +14,9 @@ from typing import Literal
 import msgspec
 
 from harness.project import Basis, GateRule, Metric, Where
-from harness.results.result import Blame, Outcome, Result
-from harness.results.run import Run, Selection, pluralize
+from harness.results.outcome import Blame, Outcome
+from harness.results.result import Result
+from harness.results.run import Run, Selection
 from harness.runs.selection import BUNDLED
 from harness.verdicts.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.verdicts.database import Questions, RuleTrials, questions_on
@@ -31,6 +32,7 @@ from harness.verdicts.statistics import (
     intraclass_correlation,
     percent,
 )
+from harness.wording import pluralize
 
 RuleResult = Literal["pass", "fail", "inconclusive"]
 

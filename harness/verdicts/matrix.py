@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from harness.judging.scenario import CASSETTE_PREFIX
 from harness.results.catalogue import GROUP_TITLES, Quirk
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import CASSETTE_PREFIX, Result
 from harness.verdicts.statistics import Interval, wilson
 
 # How many causes of failure of each peer are shown.

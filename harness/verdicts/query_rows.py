@@ -2,7 +2,8 @@
 
 import msgspec
 
-from harness.results.result import Blame, Level, Outcome
+from harness.results.finding import Level
+from harness.results.outcome import Blame, Outcome
 
 
 class BlameSplit(msgspec.Struct, frozen=True):

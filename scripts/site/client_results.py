@@ -14,8 +14,7 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.scenario import CASSETTE_PREFIX
-from harness.results.result import Result
+from harness.results.result import CASSETTE_PREFIX, Result
 from harness.results.run import Header, Run
 from harness.results.store import read_run
 

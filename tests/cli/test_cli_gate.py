@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.project import project
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.store import RunWriter
 from tests.cli.conftest import Harness
 from tests.runs.runs_samples import a_header, a_result

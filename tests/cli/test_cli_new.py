@@ -13,7 +13,7 @@ from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
 from tests.cli.conftest import Harness

@@ -9,7 +9,7 @@ import pytest
 
 from harness import shipped
 from harness.conversation.discovery import default_agent_names
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
 from harness.runs.worker import judge_job

@@ -21,7 +21,8 @@ from harness.judging.judge import LoadedSubject, judge_subject
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import respond
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.deltas import Delta
 from harness.turns.turn import Tool

@@ -15,7 +15,7 @@ from harness.judging.scenario import Scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation, ExpectedCall
-from harness.results.result import Blame
+from harness.results.outcome import Blame
 from harness.turns.deltas import Delta, Finish, FinishReason
 from harness.turns.turn import Tool
 from harness.wire.interaction import Due, Interaction, Request

@@ -14,7 +14,8 @@ from harness.normalizers.protocol import Normalize, Normalizer
 from harness.normalizers.respond import respond
 from harness.normalizers.sdk import replay_client
 from harness.results.expectation import Expectation, ExpectedRejection
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.make_case import Case, shorten
-from harness.results.result import Emission, Outcome, Result
+from harness.judging.make_case import shorten
+from harness.results.case import Case
+from harness.results.outcome import Outcome
+from harness.results.replay import Emission
+from harness.results.result import Result
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -11,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.judge import LoadedSubject, judge_subject, with_findings
-from harness.judging.raised import cause_of_cell, raised_in, traceback_of
+from harness.judging.raised import raised_in, traceback_of
 from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
-from harness.results.result import Finding, Level, Outcome, Result
+from harness.results.cause import cause_of_cell
+from harness.results.finding import Finding, Level
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from tests.judging.judging_samples import (
     DONE,

@@ -8,8 +8,10 @@ import pytest
 from harness.judging.judge import judge_subject
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import render_page
-from harness.results.result import Outcome, Result
-from harness.results.run import SCHEMA, Footer, Header, Run, Selection, facts_of
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import SCHEMA, Footer, Header, Run, Selection
+from harness.runs.declared import facts_of
 from harness.verdicts.database import Questions
 from harness.verdicts.gate import summarize
 from harness.verdicts.query_rows import QuirkLoss

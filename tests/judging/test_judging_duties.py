@@ -18,7 +18,8 @@ from harness.normalizers.mutants import MUTANTS
 from harness.project import ClientKind
 from harness.results.catalogue import load_catalogue
 from harness.results.duties import KINDS, Duty, load_duties, quirks_of_form, rulings_of
-from harness.results.result import Came, Finding, Level, Outcome
+from harness.results.finding import Came, Finding, Level
+from harness.results.outcome import Outcome
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

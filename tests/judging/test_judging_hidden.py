@@ -11,7 +11,8 @@ from harness.judging.expected import NOT_EXPOSED
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.normalizers.protocol import Hidden, Normalizer
 from harness.normalizers.reference import normalizer as reference
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import (
     Delta,
     Finish,

@@ -8,7 +8,6 @@ import msgspec
 import pytest
 
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
-from harness.judging.make_case import Case
 from harness.judging.replaying import Cuts, iter_chunkings
 from harness.judging.rule import display_text
 from harness.judging.scenario import Scenario, ScenarioBlame
@@ -16,6 +15,7 @@ from harness.normalizers import reference
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
+from harness.results.case import Case
 from harness.results.expectation import (
     COUNTED_FIELDS,
     UNSPECIFIED,
@@ -23,7 +23,8 @@ from harness.results.expectation import (
     ExpectedCall,
     ExpectedRejection,
 )
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.store import encode_line
 from harness.turns.deltas import (
     ArgumentsDelta,

@@ -12,7 +12,8 @@ from harness.judging.judge import is_supported_by_normalizer, judge_subject
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.mutants import MUTANTS
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from tests.judging.judging_samples import (
     IS_DEEP,
     assert_rows_are_stored,

@@ -12,7 +12,8 @@ from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.policies import READER_POLICIES, TEXT_POLICIES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.text_calls import TEXT_DIALECTS, TextPolicy
 from tests.judging.judging_samples import a_cassette, a_normalizer, hello
 

@@ -14,7 +14,7 @@ from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.random_values import mask, mask_turn
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalizer
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.deltas import (
     Delta,
     Finish,

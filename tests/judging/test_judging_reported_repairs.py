@@ -14,7 +14,7 @@ from harness.judging.conversations.judge import judge_conversation
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.normalizers import reference
 from harness.results.conversation import Conversation
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.deltas import ArgumentsDelta, Finish, FinishReason, ToolCallEnd, ToolCallStart
 from harness.turns.turn import Turn
 from tests.conversation.conversation_stage import STAGE

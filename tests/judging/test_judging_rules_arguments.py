@@ -7,7 +7,7 @@ from harness.judging.examine import examine
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import DEFAULT_LIMITS
 from harness.results.expectation import Expectation, ExpectedRejection
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.deltas import (
     Delta,
     Finish,

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.peers.record import PeerRecord, PeerResults
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import AgentFacts, NormalizerFacts
 from tests.runs.runs_samples import a_finding, a_result, a_run
 

@@ -1,6 +1,7 @@
 """A small run in which all text that comes from outside is hostile."""
 
-from harness.results.result import Finding, Outcome
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.verdicts.expectations import AcceptedCell
 from harness.verdicts.gate import Gate, judge_gate

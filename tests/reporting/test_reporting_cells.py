@@ -10,7 +10,9 @@ from harness.reporting.pages import replays
 from harness.reporting.pages.failures import failure_filters, failures_page, turns_filters
 from harness.reporting.report import open_report, replays_link
 from harness.reporting.words import CONFORMING, FAILING, JUDGED
-from harness.results.result import Finding, Outcome, Result
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import Run
 
 

@@ -6,13 +6,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.judging.conversations.make_case import ConversationCase
 from harness.reporting.page import render_page
 from harness.reporting.pages.conversations import conversation_view
 from harness.reporting.report import anchor
 from harness.reporting.text.cell import conversation_lines
 from harness.reporting.text.terminal import tables
-from harness.results.result import Finding, Outcome, Result
+from harness.results.conversation_case import ConversationCase
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import SCHEMA, AgentFacts, Footer, Header, Run, Selection
 from harness.runs.plan import Job
 from harness.runs.worker import judge_job

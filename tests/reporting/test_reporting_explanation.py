@@ -9,7 +9,8 @@ from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.results.catalogue import load_catalogue
 from harness.results.duties import load_duties, rulings_of
-from harness.results.result import Finding, Outcome
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from harness.verdicts.gate import judge_gate
 from tests.runs.runs_samples import a_finding, a_result, a_run
 

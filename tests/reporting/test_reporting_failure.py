@@ -2,15 +2,16 @@
 
 from msgspec.structs import replace
 
-from harness.judging.make_case import Case, Crash
 from harness.project import GateRule
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.text.verdict import verdict_text
+from harness.results.case import Case, Crash
 from harness.results.catalogue import Quirk
-from harness.results.result import Finding, Outcome
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.verdicts.gate import summarize
 from harness.verdicts.policy import GatePolicy

@@ -20,7 +20,7 @@ from harness.reporting.text.files import KINDS, badge, files, rankings_csv, resu
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.text.terminal import tables
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.verdicts.compare import compare
 from harness.verdicts.gate import Summary, judge_gate, summarize
 from tests.reporting.reporting_hostile import EVIL, NAMES, a_hostile_run

@@ -4,7 +4,7 @@ import msgspec
 
 from harness.reporting.pages.inputs import MAX_INPUTS, InputView, inputs_page
 from harness.reporting.report import open_report
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from tests.reporting.conftest import FAILURES
 

@@ -4,7 +4,6 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.make_case import Case
 from harness.reporting.charts.lanes import (
     WIDTH,
     Divergence,
@@ -13,7 +12,10 @@ from harness.reporting.charts.lanes import (
     lanes,
     visible_stretches,
 )
-from harness.results.result import Emission, Finding, Outcome
+from harness.results.case import Case
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.replay import Emission
 from harness.results.run import Run
 from harness.turns.deltas import ArgumentsDelta, TextDelta, ToolCallEnd, ToolCallStart
 from harness.turns.turn import Turn

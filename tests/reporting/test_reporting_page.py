@@ -21,7 +21,8 @@ from harness.project import GateRule, Where
 from harness.reporting.page import render_page
 from harness.reporting.pages.failures import CASES_PER_CAUSE, MAX_CASES, MAX_TURN_CASES
 from harness.reporting.report import ReportContext, anchor
-from harness.results.result import Finding, Outcome
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from harness.results.run import Footer, Header, Run, Selection
 from harness.results.store import encode_line, read_run
 from harness.verdicts.baseline import BaselineUpdate

@@ -26,7 +26,9 @@ from harness.reporting.text.repro_code import (
     reproducible_clients,
 )
 from harness.results.expectation import Expectation, ExpectedCall, ExpectedRejection
-from harness.results.result import Finding, Level, Outcome, Result
+from harness.results.finding import Finding, Level
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import Finish, FinishReason, call_deltas
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cuts import each_byte

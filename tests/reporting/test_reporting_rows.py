@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.reporting.pages.replays import rows
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import Run
 
 _NAMES = st.text(st.characters(codec="utf-8"), max_size=12)

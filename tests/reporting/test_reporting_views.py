@@ -11,7 +11,8 @@ from harness.reporting.pages.normalizers import WIDTH, disagreement, stacks
 from harness.reporting.pages.rankings import ranking_details
 from harness.reporting.pages.trends import TrendsView, trends_page
 from harness.reporting.report import NamedRun, ReportContext, anchor, open_report, replays_link
-from harness.results.result import CassetteFacts, Outcome
+from harness.results.outcome import Outcome
+from harness.results.result import CassetteFacts
 from harness.results.run import Run
 
 

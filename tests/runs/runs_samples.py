@@ -4,10 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from harness.judging.make_case import Case
-from harness.judging.raised import cause_of_cell
+from harness.results.case import Case
+from harness.results.cause import cause_of_cell
 from harness.results.expectation import Field
-from harness.results.result import Finding, Outcome, Result, TurnFacts
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result, TurnFacts
 from harness.results.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.turn import Turn
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 
 from harness.errors import StreamError, UnreadableError
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import UnreadableFile
 from harness.runs.execute import Judged, execute
 from harness.runs.plan import Job, Subject, plan

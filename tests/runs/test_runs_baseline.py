@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UnreadableError, UsageError
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.runs.selection import ExistingNames
 from harness.verdicts.baseline import (

@@ -6,7 +6,7 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.request import SelectedClients, recorded_conversations, requested_cells
 from harness.runs.selection import filter_subjects, select_subjects

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.engine import open_engine
 from harness.runs.execute import Progress, execute

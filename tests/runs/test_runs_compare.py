@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.verdicts.compare import CHANGE_KINDS, Change, compare
 from harness.verdicts.statistics import Pairs, mcnemar, newcombe

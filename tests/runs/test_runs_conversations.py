@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from harness.errors import UnreadableError
-from harness.results.result import ConversationFacts, Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import ConversationFacts, Result
 from harness.results.run import Run
 from harness.results.store import RunWriter, read_run
 from harness.runs.plan import Job, Subject, plan

@@ -17,12 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import StreamError, UnreadableError
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.engine import open_engine
 from harness.runs.execute import DIED, Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
-from harness.workers import pool, process_limits
+from harness.workers import pool, process, process_limits
 from harness.workers.batch import WorkerError
 from tests.runs.runs_workers import a_plan, crashed, worker
 

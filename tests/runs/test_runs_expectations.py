@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from harness.errors import UnreadableError
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.runs.selection import ExistingNames
 from harness.verdicts.expectations import (

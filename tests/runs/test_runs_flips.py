@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.verdicts.flips import flipped_cells
 from tests.runs.runs_samples import a_result, a_run
 

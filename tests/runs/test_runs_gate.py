@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from harness.project import GateRule, Where
 from harness.results.expectation import COUNTED_FIELDS, UNSPECIFIED, Field
-from harness.results.result import ConversationFacts, Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import ConversationFacts, Result
 from harness.verdicts.baseline import Baseline
 from harness.verdicts.database import Questions
 from harness.verdicts.expectations import AcceptedFailure

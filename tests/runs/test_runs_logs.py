@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import UnreadableError
 from harness.fuzzing.turns.seeds import seeds
-from harness.judging.conversations.make_case import ConversationCase
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import render_page
 from harness.results.conversation import Conversation, Probe, TurnMeta, TurnRecord
-from harness.results.result import Outcome
+from harness.results.conversation_case import ConversationCase
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.selection import select_subjects, unrecognized_files

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.verdicts.database import Questions
 from harness.verdicts.query_rows import BlameSplit
 from harness.verdicts.rankings import Ranked, rankings

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.judging.make_case import Case
 from harness.normalizers.protocol import Normalizer
+from harness.results.case import Case
 from harness.results.store import encode_line
 from harness.runs import redaction
 from harness.runs.plan import Job

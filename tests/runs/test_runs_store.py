@@ -17,12 +17,14 @@ from harness.conversation.task import Task
 from harness.errors import UnreadableError, UsageError
 from harness.files import write as write_module
 from harness.files.write import partial_path
-from harness.judging.make_case import Case
 from harness.normalizers.protocol import Normalizer
+from harness.results.case import Case
 from harness.results.conversation import Conversation
-from harness.results.result import Outcome, Result
-from harness.results.run import SCHEMA, Footer, facts_of, facts_of_agent
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import SCHEMA, Footer
 from harness.results.store import RunWriter, read_run
+from harness.runs.declared import facts_of, facts_of_agent
 from tests.files.test_files_write import full_at
 from tests.runs.runs_samples import a_case, a_finding, a_header, a_result, a_turn
 

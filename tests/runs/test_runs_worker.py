@@ -7,8 +7,9 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
-from harness.judging.make_case import Case
-from harness.results.result import Outcome, body_digest
+from harness.results.case import Case
+from harness.results.outcome import Outcome
+from harness.results.result import body_digest
 from harness.runs.plan import Job, Subject
 from harness.runs.selection import select_subjects
 from harness.runs.worker import crash_result, judge_job, load_subject, source_of

@@ -17,7 +17,7 @@ from harness.judging.expected import ANY_CODE, apply_declarations, expectation_f
 from harness.judging.replaying import ReplayLimits
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation, Field
-from harness.results.result import Finding
+from harness.results.finding import Finding
 from harness.turns.deltas import FinishReason
 from harness.wire.cuts import Chunking
 from harness.wire.sse import ends_in_event

@@ -32,7 +32,7 @@ from harness.judging.rule import RuleMaker
 from harness.project import ClientKind
 from harness.providers import Capabilities
 from harness.results.conversation import TurnRecord
-from harness.results.result import Came
+from harness.results.finding import Came
 from harness.turns.arguments import meaning, same_value
 from harness.turns.messages import role_of, text_of
 from harness.turns.schema_check import Checker

@@ -14,7 +14,7 @@ from harness.conversation.history.jsonl import LoggedConversation
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
 from harness.judging.conversations.evidence import ConversationEvidence
-from harness.judging.conversations.make_case import ConversationCase, conversation_case, logged_case
+from harness.judging.conversations.make_case import conversation_case, logged_case
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.conversations.session import (
     DEFAULT_LIMITS,
@@ -33,8 +33,11 @@ from harness.judging.rules.conversation_meta import probe_result
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.playback.delivery import CUTS
 from harness.results.conversation import Conversation, TurnRecord
+from harness.results.conversation_case import ConversationCase
 from harness.results.duties import level_of
-from harness.results.result import Blame, ConversationFacts, Finding, Outcome, Result
+from harness.results.finding import Finding
+from harness.results.outcome import Blame, Outcome
+from harness.results.result import LOG_PREFIX, ConversationFacts, Result
 from harness.turns.deltas import CUT_SHORT
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
@@ -226,7 +229,6 @@ def _play(  # noqa: PLR0913, PLR0917 - one call site
     )
 
 
-LOG_PREFIX: Final = "log:"
 UNKNOWN: Final = "unknown"
 
 

@@ -1,89 +1,23 @@
-"""A conversation as a report shows it: requests with their messages, replies, calls, records.
-
-It is a line of the run file, so that a report needs neither cassettes nor agents. A request
-repeats the history, so only its new messages are stored.
-"""
+"""A conversation of an agent, or a logged one -> its case, long texts cut."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Final
 
-import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from harness.dialects.table import message_form
 from harness.judging.conversations.evidence import ConversationEvidence
 from harness.judging.conversations.session import json_or_repr
 from harness.judging.make_case import shorten
-from harness.results.conversation import Conversation, TurnRecord
+from harness.results.conversation import Conversation
+from harness.results.conversation_case import ConversationCase, RequestRow, RunRow
 
 # Enough characters of one text to see what happened.
 _TEXT_LIMIT: Final = 4_000
 _MOST_REQUESTS: Final = 60
 _MOST_MESSAGES: Final = 200
-
-
-class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One request and its reply.
-
-    Fields:
-        place: index of the interaction that answered; None if the request was surplus.
-        same: how many messages at its start are those of the request before.
-        messages: those after them, each as JSON in OpenAI's form.
-        tools: names that it declares.
-        fields: its other members, as JSON.
-        status, reply: of the response, as text.
-        broken: why no call of the reply may be executed.
-        unlike: how its structure differs from the recorded one, `path: recorded, sent`; None if
-            there is none to compare.
-    """
-
-    place: int | None
-    same: int
-    messages: tuple[str, ...]
-    tools: tuple[str, ...]
-    fields: str
-    status: int
-    reply: str
-    broken: str = ""
-    unlike: tuple[str, ...] | None = None
-
-
-class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call that was executed after request `after`, counted from 1."""
-
-    after: int
-    tool: str
-    arguments: str
-    error: str = ""
-    known: bool = True
-
-
-class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conversation"):
-    """What an agent did in one cell, long texts cut.
-
-    Fields:
-        cell: id of the `Result` that it belongs to.
-        requests: the first ones.
-        history: messages at the end, each as JSON: those after the `same` first of the last
-            request.
-        turns: what the agent recorded.
-        error: what it raised, or the limit that stopped it; "" if it ended by itself.
-        cut: whether requests, messages, calls or turns are missing.
-        trace: the traceback of what it raised; not in the file if there is none.
-    """
-
-    cell: str
-    requests: tuple[RequestRow, ...]
-    runs: tuple[RunRow, ...]
-    same: int
-    history: tuple[str, ...]
-    turns: tuple[TurnRecord, ...]
-    ending: str
-    answer: str
-    error: str = ""
-    cut: bool = False
-    trace: str | msgspec.UnsetType = msgspec.UNSET
 
 
 def conversation_case(cell: str, evidence: ConversationEvidence) -> ConversationCase:
@@ -100,7 +34,7 @@ def conversation_case(cell: str, evidence: ConversationEvidence) -> Conversation
             for each in record.executions[:_MOST_MESSAGES]
         ),
         error=record.error or (f"stopped: {record.hung}" if record.hung else ""),
-        trace=record.trace or msgspec.UNSET,
+        trace=record.trace or UNSET,
     )
     return shorten(replace(case, cut=case.cut or _is_cut(evidence, rows)), _TEXT_LIMIT)
 

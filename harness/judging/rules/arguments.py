@@ -17,7 +17,8 @@ from harness.judging.rules.what_came import (
     unusable_arguments,
 )
 from harness.results.expectation import ExpectedCall
-from harness.results.result import Came, Outcome
+from harness.results.finding import Came
+from harness.results.outcome import Outcome
 from harness.turns.arguments import parse, same_value
 from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates

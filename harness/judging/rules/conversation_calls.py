@@ -6,7 +6,7 @@ from harness.judging.conversations.evidence import ConversationEvidence, convers
 from harness.judging.conversations.script import ExpectedExecution
 from harness.judging.conversations.session import Execution, json_or_repr
 from harness.judging.rule import Violation
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 
 
 @conversation_rule(

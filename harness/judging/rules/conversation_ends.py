@@ -10,7 +10,7 @@ from harness.judging.conversations.session import SessionRecord
 from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
 from harness.judging.rule import Violation
 from harness.results.conversation import Conversation
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.messages import calls_of
 
 AGAIN: Final = "again"

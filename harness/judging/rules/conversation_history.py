@@ -15,7 +15,7 @@ from harness.judging.conversations.evidence import (
 )
 from harness.judging.conversations.session import Execution
 from harness.judging.rule import Violation
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import calls_of, role_of, text_of

@@ -15,7 +15,7 @@ from harness.judging.conversations.oracle_reply import OracleReply
 from harness.judging.conversations.script import ExpectedReport, ProbeResult
 from harness.judging.rule import Violation
 from harness.results.conversation import Probe, TurnRecord
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.deltas import FinishReason, ParseError
 
 

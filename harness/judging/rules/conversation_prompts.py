@@ -11,7 +11,7 @@ from harness.judging.conversations.evidence import (
 )
 from harness.judging.conversations.session import json_or_repr, same_value
 from harness.judging.rule import Violation
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.messages import text_of
 from harness.turns.turn import Tool
 

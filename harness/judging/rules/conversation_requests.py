@@ -20,7 +20,7 @@ from harness.judging.conversations.expected_request import (
 from harness.judging.conversations.session import json_or_repr, same_value
 from harness.judging.rule import Violation
 from harness.judging.rules.conversation_history import HISTORY_RULES
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.arguments import meaning
 from harness.turns.messages import role_of, text_of
 

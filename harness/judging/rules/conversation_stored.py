@@ -24,7 +24,8 @@ from harness.judging.conversations.evidence import (
 )
 from harness.judging.conversations.session import Execution
 from harness.judging.rule import Violation
-from harness.results.result import Came, Outcome
+from harness.results.finding import Came
+from harness.results.outcome import Outcome
 from harness.turns.arguments import meaning, parse
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import Message, calls_of, role_of, sealed_of, text_of

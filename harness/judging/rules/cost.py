@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from harness.judging.cost import Cost, CostEvidence, cost_rule
+from harness.judging.cost import CostEvidence, cost_rule
 from harness.judging.rule import Violation, findings
 from harness.project import ClientKind
-from harness.results.result import Finding, Outcome
+from harness.results.cost import Cost
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 
 # The floor is about 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second,
 # which is about what the fastest providers send in one stream.

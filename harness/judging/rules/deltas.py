@@ -7,7 +7,8 @@ import msgspec
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
-from harness.results.result import Outcome, Replay
+from harness.results.outcome import Outcome
+from harness.results.replay import Replay
 from harness.turns.deltas import (
     ArgumentsDelta,
     TextDelta,

@@ -6,7 +6,8 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
 from harness.judging.rule import Violation
 from harness.judging.rules.what_came import as_sent, has_lone_surrogate, lacks_finish, without_end
-from harness.results.result import Came, Outcome
+from harness.results.finding import Came
+from harness.results.outcome import Outcome
 from harness.turns.deltas import CUT_SHORT, Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.sse import ends_in_event
 

@@ -10,7 +10,7 @@ from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.what_came import as_sent, contains_marks
 from harness.results.expectation import ExpectedCall
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall

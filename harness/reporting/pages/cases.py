@@ -6,8 +6,6 @@ import zlib
 import msgspec
 from msgspec.structs import replace
 
-from harness.judging.conversations.make_case import ConversationCase
-from harness.judging.make_case import Case
 from harness.reporting.charts.lanes import Lanes, lanes
 from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.pages.conversations import (
@@ -21,6 +19,8 @@ from harness.reporting.pages.trends import cell_histories
 from harness.reporting.report import Report
 from harness.reporting.turn_rows import TurnRow, turn_rows
 from harness.reporting.words import worst_first
+from harness.results.case import Case
+from harness.results.conversation_case import ConversationCase
 from harness.results.result import ConversationFacts, Result, TurnFacts
 from harness.results.run import AnyCase, Selection
 from harness.verdicts.flips import CellHistory

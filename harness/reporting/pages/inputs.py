@@ -11,13 +11,14 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from harness.judging.make_case import Case
 from harness.reporting.charts.lanes import AxisLane, DeltaRow, divergence_rows, input_lanes
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.report import Report
 from harness.reporting.turn_rows import TurnRow, difference_rows, differences, turn_rows
 from harness.reporting.words import worst_first
-from harness.results.result import Finding, Result
+from harness.results.case import Case
+from harness.results.finding import Finding
+from harness.results.result import Result
 from harness.results.run import REFERENCE
 
 MAX_INPUTS: Final = 30

@@ -11,7 +11,7 @@ from harness.reporting.explanation import Source, find_source
 from harness.reporting.report import Report
 from harness.results.catalogue import Quirk
 from harness.results.duties import levels_text, load_duties
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 
 
 class RuleRow(msgspec.Struct, frozen=True):

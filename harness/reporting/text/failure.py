@@ -8,13 +8,14 @@ what the client wrote.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from harness.judging.make_case import Case
 from harness.reporting.charts.lanes import divergence_offset, frame_around
 from harness.reporting.text.cell import output_lines, value_text
 from harness.reporting.visible import marked, plain
+from harness.results.case import Case
 from harness.results.catalogue import Quirk
 from harness.results.duties import load_duties
-from harness.results.result import Finding, Result
+from harness.results.finding import Finding
+from harness.results.result import Result
 from harness.results.run import AnyCase
 
 _MOST_FINDINGS: Final = 5

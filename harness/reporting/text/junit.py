@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from harness.judging.scenario import area_of
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
-from harness.results.result import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result, area_of
 from harness.results.run import Run
 from harness.verdicts.expectations import AcceptedCell
 from harness.verdicts.gate import Gate, replay_command

@@ -26,7 +26,9 @@ from harness.reporting.visible import plain
 from harness.results.catalogue import Quirk
 from harness.results.duties import load_duties
 from harness.results.expectation import Expectation, Field
-from harness.results.result import Finding, Outcome, Result
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none

@@ -14,7 +14,7 @@ import msgspec
 from harness.reporting.boards import BoardRow, ConversationRow, board_row, conversation_rows
 from harness.reporting.visible import markdown_escaped, markdown_table, plain
 from harness.reporting.words import OUTCOME_WORDS, reasons_text
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.verdicts.gate import FailureCause, Summary
 from harness.verdicts.judged_shares import JudgedShare
 from harness.verdicts.rankings import Ranked

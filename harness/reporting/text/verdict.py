@@ -14,9 +14,10 @@ from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked, plain
 from harness.reporting.words import FAILING
 from harness.results.catalogue import Quirk
-from harness.results.result import Outcome
-from harness.results.run import Run, pluralize
+from harness.results.outcome import Outcome
+from harness.results.run import Run
 from harness.verdicts.gate import Summary
+from harness.wording import pluralize
 
 MOST_FAILURES: Final = 10
 _NAME_CHARACTERS: Final = 80

@@ -18,7 +18,8 @@ from harness.judging.conversations.script import ConversationScript, ExpectedExe
 from harness.judging.conversations.session import Session, run_agent
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
-from harness.results.result import ConversationFacts, Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import ConversationFacts, Result
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from tests.conversation.conversation_provider import said, weather

@@ -24,7 +24,7 @@ from harness.judging.conversations.script import (
     MockAnswer,
 )
 from harness.results.conversation import Conversation, Ending, Probe, TurnMeta, TurnRecord
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import assistant, system, tool_result, user

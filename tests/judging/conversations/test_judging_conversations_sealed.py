@@ -14,7 +14,7 @@ from harness.conversation.tool_loop import ToolLoop
 from harness.dialects.table import DIALECTS
 from harness.judging.conversations.judge import judge_conversation
 from harness.results.conversation import Conversation
-from harness.results.result import Finding
+from harness.results.finding import Finding
 from harness.turns.deltas import (
     Delta,
     Finish,

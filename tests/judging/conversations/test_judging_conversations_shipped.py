@@ -3,7 +3,7 @@
 import pytest
 
 from harness.conversation.discovery import default_agent_names
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.runs.plan import plan, subject_id
 from harness.runs.worker import is_job_supported
 from tests.judging.judging_samples import IS_DEEP, bundled_subjects, judged_whole

@@ -13,7 +13,7 @@ from harness.dialects.openai_chat.write import write
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.deltas import Delta
 from harness.wire.cuts import each_byte
 from harness.wire.framing import iter_frames

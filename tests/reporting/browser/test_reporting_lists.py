@@ -12,7 +12,7 @@ import pytest
 
 from harness.reporting.page import render_page
 from harness.reporting.pages import replays
-from harness.results.result import Outcome
+from harness.results.outcome import Outcome
 from harness.results.run import Run
 from tests.reporting.browser.reporting_places import CASE, PAGES, Browser, Opened, Visit
 

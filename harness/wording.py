@@ -1,4 +1,4 @@
-"""The nearest of the known names, for the hint of an error.
+"""The words of messages: the nearest known name, and numbers with their nouns.
 
 Imports only the standard library, because the command line uses it at each start.
 """
@@ -24,3 +24,8 @@ def nearest(name: str, known: Collection[str]) -> str:
 def did_you_mean(name: str, known: Collection[str], lead: str = "known keys") -> str:
     """Return the question for the nearest of `known`, else all of them after `lead`."""
     return nearest(name, known) or (f"{lead}: {', '.join(known)}" if known else "")
+
+
+def pluralize(number: int, noun: str) -> str:
+    """Return `number` and `noun`, with an s unless the number is 1."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
