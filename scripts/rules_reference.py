@@ -26,7 +26,7 @@ def _table(about: About) -> Iterator[str]:
     yield "| rule | kind | stream contained | level | duty, or reason of another level | source |"
     yield "|---|---|---|---|---|---|"
     for rule in RULES.values():
-        if rule.about == about:
+        if rule.duty.about == about:
             yield from _rows(rule.id, about)
 
 

@@ -28,10 +28,10 @@ from harness.recording.identify import identify
 from harness.recording.secrets import scrubber
 from harness.results.catalogue import Quirk, load_catalogue, load_excluded
 from harness.results.duties import KINDS, load_duties
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject, subject_id
 from harness.runs.requirement_sets import load_set, set_names
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
 from harness.verdicts.judged_shares import JudgedShare, judged_shares
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -150,7 +150,7 @@ def _cassette_has_scenario(data: BundledData) -> Iterator[str]:
 
 def _quirks_known(data: BundledData) -> Iterator[str]:
     cited = {(scenario.id, quirk) for scenario in data.scenarios for quirk in scenario.quirks}
-    cites = {rule.id: rule.quirks for rule in RULES.values()}
+    cites = {name: duty.quirks for name, duty in load_duties().items()}
     cited |= {(f"rule {rule}", quirk) for rule, quirks in cites.items() for quirk in quirks}
     for source, quirk in sorted(cited):
         if quirk not in data.quirks:
@@ -205,16 +205,17 @@ def _duties_have_sources(data: BundledData) -> Iterator[str]:
     duties = load_duties()
     yield from (f"duties.toml: there is no rule {name}" for name in sorted(duties.keys() - RULES))
     for rule in RULES.values():
-        if rule.id not in duties:
+        duty = duties.get(rule.id)
+        if duty is None:
             yield f"{rule.id}: duties.toml has no entry"
             continue
-        for exception in duties[rule.id].exceptions:
-            if exception.kind and exception.kind not in KINDS[rule.about]:
+        for exception in duty.exceptions:
+            if exception.kind and exception.kind not in KINDS[duty.about]:
                 yield f"{rule.id}: it does not judge clients of the kind {exception.kind}"
             if not (exception.because and (exception.kind or exception.came)):
                 yield f"{rule.id}: an exception needs `because`, and `kind` or `came`"
         cited = {name for name, quirk in data.quirks.items() if quirk.references}
-        for source in sorted(set(duties[rule.id].sources) - cited):
+        for source in sorted(set(duty.sources) - cited):
             if not source.startswith("https://"):
                 yield f"{rule.id}: {source} is neither a URL nor a quirk with references"
 

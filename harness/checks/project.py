@@ -16,16 +16,17 @@ from harness.normalizers.protocol import Normalizer
 from harness.project import Project
 from harness.recording.secrets import scrubber
 from harness.runs.declared import declared_agent, declared_normalizer
+from harness.runs.judge_job import unreadable_file
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
 from harness.runs.request import requested_cells, selected_clients
 from harness.runs.selection import (
-    BUNDLED,
     is_bundled_folder,
     own_folders,
     select_subjects,
     unrecognized_files,
 )
-from harness.runs.worker import load_subject, unreadable_file
+from harness.shipped import BUNDLED
 from harness.verdicts.policy import policy_of
 from harness.wire.cassette_file import load_cassette
 

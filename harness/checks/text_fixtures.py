@@ -14,8 +14,8 @@ import msgspec
 from harness.dialects.table import read_request
 from harness.judging.scenario_file import TurnFile, load_turns
 from harness.normalizers.respond import offered_tools, respond
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
-from harness.runs.worker import load_subject
 from harness.turns.deltas import Delta
 from harness.turns.turn import Tool
 from harness.wire.cuts import split

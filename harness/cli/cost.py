@@ -8,7 +8,8 @@ import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import dialect_option, echo_result, format_option, output_option
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import echo_result, format_option, output_option
 from harness.cli.run_files import write_text
 from harness.cost.measure import CostLimits
 from harness.cost.processes import measure

@@ -10,7 +10,7 @@ from harness import shipped
 from harness.checks import bundled_data
 from harness.checks.bundled_data import BundledData, Check
 from harness.checks.client import check_client
-from harness.checks.kill_table import MeasuredKill, load_kill_table, write_kill_table
+from harness.checks.kill_table import write_kill_table
 from harness.checks.project import is_project, project_checks
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import echo_result, format_option
@@ -19,6 +19,7 @@ from harness.judging.scenario_file import find_scenarios
 from harness.project import project
 from harness.reporting.visible import aligned_columns
 from harness.reporting.words import reasons_text
+from harness.results.kill_table import MeasuredKill, load_kill_table
 from harness.verdicts.judged_shares import JudgedShare
 from harness.verdicts.statistics import percent
 

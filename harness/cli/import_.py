@@ -20,7 +20,8 @@ import click
 import msgspec
 
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
-from harness.cli.options import dialect_option, format_option, output_option, safe_name
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import format_option, output_option, safe_name
 from harness.cli.run_files import writing
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError

@@ -8,7 +8,8 @@ import click
 
 from harness.checks.lint import LintFinding, LintReport, lint_cassettes
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
-from harness.cli.options import dialect_option, echo_result, format_option, output_option
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import echo_result, format_option, output_option
 from harness.cli.record import (
     PATHS,
     RecordOptions,

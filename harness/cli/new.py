@@ -13,7 +13,8 @@ import click
 import msgspec
 
 from harness import shipped
-from harness.cli.options import dialect_option, output_option, resolve_cassette, safe_name
+from harness.cli.cassette_options import dialect_option, resolve_cassette
+from harness.cli.options import output_option, safe_name
 from harness.cli.pasted import pasted_cassette
 from harness.cli.quirks import require_quirk
 from harness.cli.run_files import require_writable, writing

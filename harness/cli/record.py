@@ -15,8 +15,9 @@ from urllib.parse import urlsplit, urlunsplit
 import click
 import msgspec
 
+from harness.cli.cassette_options import resolve_cassette
 from harness.cli.new import write_scenario
-from harness.cli.options import output_option, resolve_cassette, safe_name, wait_for_interrupt
+from harness.cli.options import output_option, safe_name, wait_for_interrupt
 from harness.cli.refresh import refresh, with_recovered
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import HarnessError, UsageError

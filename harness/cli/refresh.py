@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import resolve_cassette
+from harness.cli.cassette_options import resolve_cassette
 from harness.errors import UsageError
 from harness.recording.detect import token_exchange_reason
 from harness.recording.identify import identify

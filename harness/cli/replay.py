@@ -10,7 +10,8 @@ import msgspec
 
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import dialect_option, echo_result, format_option
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import echo_result, format_option
 from harness.conversation import discovery as agents
 from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject, judge_subject
@@ -34,10 +35,11 @@ from harness.results.run import AnyCase, Header, Selection
 from harness.results.store import read_run
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
 from harness.runs.isolated import ApartJudge
+from harness.runs.judge_job import crash_result, is_job_supported, judge_job
+from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.redaction import clean_output
 from harness.runs.selection import select_subjects
-from harness.runs.worker import crash_result, is_job_supported, judge_job, load_subject
 from harness.verdicts.policy import project_paths
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction

@@ -29,10 +29,10 @@ from harness.results.result import Result
 from harness.results.run import Run
 from harness.results.store import read_run
 from harness.runs.isolated import ApartJudge
+from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.redaction import loaded_without_secrets
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
 from harness.wording import pluralize
 
 _CONTROLS: Final = 2  # for each client and dialect

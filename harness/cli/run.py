@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from harness import __version__
 from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
+from harness.cli.cassette_options import dialect_option
 from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
 from harness.cli.history import keep_in_history
 from harness.cli.options import (
     accept_option,
-    dialect_option,
     format_option,
     jobs_option,
     on_option,
@@ -59,14 +59,14 @@ from harness.runs.declared import (
 )
 from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
+from harness.runs.filters import FILTER_KEYS
+from harness.runs.judge_job import crash_result, judge_if_readable
 from harness.runs.plan import Job, roots_of
-from harness.runs.request import RequestedCells, SelectedClients
-from harness.runs.selection import FILTER_KEYS
-from harness.runs.worker import crash_result, judge_if_readable
+from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
 from harness.verdicts.gate import Summary, summarize, with_cells
-from harness.verdicts.policy import GatePolicy, without_skipped
+from harness.verdicts.policy import GatePolicy
 from harness.wording import pluralize
 
 _MIN_PARALLEL_JOBS = 64

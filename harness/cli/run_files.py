@@ -9,11 +9,11 @@ from tempfile import TemporaryFile
 import msgspec
 
 from harness import shipped
-from harness.checks.kill_table import load_kill_table
 from harness.errors import UnreadableError, UsageError
 from harness.files.write import PARTIAL, write_file
 from harness.reporting.report import NamedRun, ReportContext
 from harness.results.catalogue import load_catalogue
+from harness.results.kill_table import load_kill_table
 from harness.results.run import Run
 from harness.results.store import read_run
 from harness.verdicts.history import (

@@ -12,16 +12,11 @@ from harness.project import project
 from harness.reporting.visible import marked
 from harness.results.run import Run
 from harness.results.store import read_run
+from harness.runs.filters import selects_models
 from harness.runs.plan import cell_id
 from harness.runs.request import RequestedCells, SelectedClients, requested_cells, selected_clients
-from harness.runs.selection import (
-    BUNDLED,
-    own_folders,
-    select_subjects,
-    selects_models,
-    unrecognized_files,
-)
-from harness.shipped import bundled_folder
+from harness.runs.selection import own_folders, select_subjects, unrecognized_files
+from harness.shipped import BUNDLED, bundled_folder
 from harness.verdicts.gate import judge_gate
 from harness.verdicts.policy import GatePolicy
 from harness.wording import pluralize

@@ -13,7 +13,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from harness.cli.options import dialect_option, format_option, resolve_cassette
+from harness.cli.cassette_options import dialect_option, resolve_cassette
+from harness.cli.options import format_option
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.table import read_request
 from harness.errors import StreamError

@@ -38,9 +38,9 @@ from harness.results.finding import Level
 from harness.results.result import Result
 from harness.runs.declared import is_bundled
 from harness.runs.engine import LOCAL_ENGINE, Engine
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
 from harness.workers.batch import Batch, Exited
 from harness.workers.interruption import interruptible, stoppable
 from harness.workers.pool import OpenPool, Pool, open_processes

@@ -21,4 +21,4 @@ class CostEvidence(msgspec.Struct, frozen=True):
     form: Came = ""
 
 
-cost_rule: Final = RuleMaker[CostEvidence]("cost")
+cost_rule: Final = RuleMaker[CostEvidence]()

@@ -161,7 +161,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
             yield index, self.expectation.calls[index], self.turn.tool_calls[actual]
 
 
-turn_rule = RuleMaker[TurnEvidence]("turns")
+turn_rule = RuleMaker[TurnEvidence]()
 
 
 def pair_calls(expectation: Expectation, turn: Turn) -> CallPairing:

@@ -39,13 +39,12 @@ from harness.results.expectation import (
     ExpectedRejection,
     Field,
 )
+from harness.shipped import SHARED_FOLDERS
 from harness.text_calls import TEXT_DIALECTS
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.exact_json import encode_json
 
 SUFFIX = ".yaml"
-# Folders next to the scenarios with files that scenarios share, and no scenarios.
-SHARED_FOLDERS = frozenset({"tools", "prompts"})
 # The key that describes how the cassette is written, for `harness cassettes`.
 _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.MULTILINE)
 

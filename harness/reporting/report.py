@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from harness.checks.kill_table import MeasuredKill
 from harness.results.catalogue import Quirk
+from harness.results.kill_table import MeasuredKill
 from harness.results.result import Result
 from harness.results.run import Run
 from harness.verdicts.database import Questions, questions_on

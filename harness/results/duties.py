@@ -59,16 +59,22 @@ class Duty(File, frozen=True):
     """What a rule requires.
 
     Fields:
+        about: what the rule is about.
+        title: the rule in one sentence.
         duty: what the client must do, in one sentence.
         why: what happens to an agent otherwise, in one sentence.
         source, level: as in `Ruling`, unless an exception fits.
+        quirks: ids of the catalogue that made the rule necessary.
         exceptions: the first that fits applies.
     """
 
+    about: About
+    title: Text
     duty: Text
     why: Text
     source: _Sources
     level: Level = "MUST"
+    quirks: tuple[Text, ...] = ()
     exceptions: tuple[Ruling, ...] = ()
 
     @property
@@ -127,12 +133,12 @@ def level_of(rule: str, kind: ClientKind, came: Came = "") -> Level:
     return load_duties()[rule].ruling(kind, came).level
 
 
-def rulings_of(rule: str, about: About) -> tuple[Ruling, ...]:
+def rulings_of(rule: str) -> tuple[Ruling, ...]:
     """Return the rulings of a rule for each kind of client: any stream, then special ones."""
     duty = load_duties()[rule]
     return tuple(
         msgspec.structs.replace(each, kind=kind)
-        for kind in KINDS[about]
+        for kind in KINDS[duty.about]
         for each in (duty.ruling(kind), *(it for it in duty.exceptions if _is_special(it, kind)))
     )
 
@@ -141,10 +147,10 @@ def _is_special(ruling: Ruling, kind: ClientKind) -> bool:
     return bool(ruling.came) and ruling.fits(kind, ruling.came)
 
 
-def levels_text(rule: str, about: About) -> str:
+def levels_text(rule: str) -> str:
     """Return the levels of a rule as text, such as `sdk MUST (as-sent MAY), gateway MUST`."""
     texts: dict[str, str] = {}
-    for each in rulings_of(rule, about):
+    for each in rulings_of(rule):
         before = texts.get(each.kind, "")
         texts[each.kind] = f"{before} ({each.came} {each.level})" if before else each.level
     return ", ".join(f"{kind} {text}" for kind, text in texts.items())

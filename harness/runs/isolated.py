@@ -11,9 +11,9 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.declared import third_party_client
+from harness.runs.judge_job import crash_result, judge_job
 from harness.runs.plan import Job
 from harness.runs.redaction import clean_output
-from harness.runs.worker import crash_result, judge_job
 from harness.workers.batch import Exited
 from harness.workers.pool import LoneWorker
 from harness.workers.process import ENDED, FAILED

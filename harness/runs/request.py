@@ -10,15 +10,32 @@ from pathlib import Path
 import msgspec
 
 from harness.conversation.discovery import default_agent_names
-from harness.errors import UnreadableError
+from harness.dialects.table import DIALECTS
+from harness.errors import UnreadableError, UsageError
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.normalizers.discovery import default_normalizer_names
 from harness.project import project
-from harness.runs.plan import Job, Subject, plan
+from harness.runs.filters import filter_subjects
+from harness.runs.load import load_subject
+from harness.runs.plan import Job, Subject, cell_id, plan, subject_id
 from harness.runs.requirement_sets import within_set
-from harness.runs.selection import filter_subjects, select_subjects
-from harness.runs.worker import load_subject
-from harness.verdicts.policy import project_paths
+from harness.runs.selection import select_subjects
+from harness.verdicts.expectations import entry_for_cell
+from harness.verdicts.policy import GatePolicy, project_paths
+from harness.wording import did_you_mean
+
+
+def check_dialect(dialect: str) -> None:
+    """Check that a dialect that the user names exists; "" means the one that each cassette states.
+
+    Raises:
+        UsageError: it does not exist.
+    """
+    if dialect and dialect not in DIALECTS:
+        raise UsageError(
+            f"no reader knows the dialect {dialect!r}",
+            hint=did_you_mean(dialect, DIALECTS, "Choose one of"),
+        )
 
 
 class SelectedClients(msgspec.Struct, frozen=True):
@@ -125,6 +142,7 @@ def requested_cells(
     Raises:
         UsageError: a path, filter, dialect or set is unknown, or two files have the same id.
     """
+    check_dialect(dialect)
     given = tuple(paths)
     if words is None:
         words = "" if given else project().table.select
@@ -136,3 +154,20 @@ def requested_cells(
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
     jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents, requirement_set)
     return RequestedCells(places, words, requirement_set, subjects, jobs, recorded.refused, chosen)
+
+
+def without_skipped(
+    jobs: tuple[Job, ...], policy: GatePolicy
+) -> tuple[tuple[Job, ...], tuple[str, ...]]:
+    """Return the jobs to run, and the sorted cells that an entry skips."""
+    cells = {job: _skipped(job, policy) for job in jobs} if policy.expectations else {}
+    running = tuple(job for job in jobs if not cells.get(job))
+    return running, tuple(sorted(cell for cell in cells.values() if cell))
+
+
+def _skipped(job: Job, policy: GatePolicy) -> str:
+    """Return the id of the cell if an entry skips it, else ""."""
+    scenario = subject_id(job.subject)
+    entry = entry_for_cell(policy.expectations, scenario, job.normalizer, policy.today)
+    skip = entry is not None and entry.expect == "skip"
+    return cell_id(job) if skip else ""

@@ -16,7 +16,7 @@ from harness.files.load import read_file
 from harness.files.write import write_file
 from harness.results.outcome import Outcome
 from harness.results.run import Run
-from harness.runs.selection import ExistingNames
+from harness.verdicts.expectations import ExistingNames
 
 SCHEMA: Final = 1
 MAX_BYTES: Final = 64 * 1024**2

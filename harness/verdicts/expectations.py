@@ -20,7 +20,6 @@ from harness.files.load import load_toml_file
 from harness.files.typed import File, Text, convert
 from harness.results.result import Result
 from harness.results.run import Run
-from harness.runs.selection import ExistingNames
 
 MAX_BYTES = 1 << 20
 
@@ -59,6 +58,13 @@ class ExpectationsFile(File, frozen=True):
     """The file: `[[expectation]]` tables; of several that name a cell, the first applies."""
 
     expectation: tuple[AcceptedFailure, ...] = ()
+
+
+class ExistingNames(msgspec.Struct, frozen=True):
+    """Ids of scenarios and of cassettes without one; names of normalizers and agents."""
+
+    scenarios: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
 
 
 class AcceptedCell(msgspec.Struct, frozen=True):

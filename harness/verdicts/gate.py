@@ -17,7 +17,7 @@ from harness.project import Basis, GateRule, Metric, Where
 from harness.results.outcome import Blame, Outcome
 from harness.results.result import Result
 from harness.results.run import Run, Selection
-from harness.runs.selection import BUNDLED
+from harness.shipped import BUNDLED
 from harness.verdicts.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.verdicts.database import Questions, RuleTrials, questions_on
 from harness.verdicts.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries

@@ -4,16 +4,20 @@ Without any of them, a run passes if every supported cell conforms.
 """
 
 import os
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
 import msgspec
 
 from harness.project import GateRule, Project, project
-from harness.runs.plan import Job, cell_id, subject_id
-from harness.runs.selection import BUNDLED, ExistingNames, existing_names
+from harness.shipped import BUNDLED
 from harness.verdicts.baseline import Baseline, read_baseline
-from harness.verdicts.expectations import AcceptedFailure, entry_for_cell, read_expectations
+from harness.verdicts.expectations import (
+    AcceptedFailure,
+    ExistingNames,
+    read_expectations,
+)
 
 EXPECTATIONS = "expectations.toml"
 BASELINE = "harness-baseline.json"
@@ -42,7 +46,7 @@ def policy_of(
     found: Project,
     today: date,
     *,
-    paths: tuple[Path, ...] = (),
+    known: Callable[[], ExistingNames] = ExistingNames,
     accept_new: bool = False,
 ) -> GatePolicy:
     """Read the policy of a project.
@@ -50,7 +54,8 @@ def policy_of(
     Args:
         found: the project.
         today: the date for entries that expire.
-        paths: those that were selected, if they still exist.
+        known: returns the names that exist in addition to those of the run. It is called if the
+            project accepts failures.
         accept_new: whether the baseline accepts new failures.
 
     Raises:
@@ -65,7 +70,7 @@ def policy_of(
         today=today,
         baseline=baseline,
         accept_new=accept_new,
-        known=existing_names(paths) if entries or baseline else ExistingNames(),
+        known=known() if entries or baseline else ExistingNames(),
     )
 
 
@@ -90,23 +95,6 @@ def project_paths() -> tuple[Path, ...]:
         Path(path if path == BUNDLED else os.path.relpath(found.root / path))
         for path in found.table.paths
     )
-
-
-def without_skipped(
-    jobs: tuple[Job, ...], policy: GatePolicy
-) -> tuple[tuple[Job, ...], tuple[str, ...]]:
-    """Return the jobs to run, and the sorted cells that an entry skips."""
-    cells = {job: _skipped(job, policy) for job in jobs} if policy.expectations else {}
-    running = tuple(job for job in jobs if not cells.get(job))
-    return running, tuple(sorted(cell for cell in cells.values() if cell))
-
-
-def _skipped(job: Job, policy: GatePolicy) -> str:
-    """Return the id of the cell if an entry skips it, else ""."""
-    scenario = subject_id(job.subject)
-    entry = entry_for_cell(policy.expectations, scenario, job.normalizer, policy.today)
-    skip = entry is not None and entry.expect == "skip"
-    return cell_id(job) if skip else ""
 
 
 def baseline_path(found: Project, *, may_be_new: bool = False) -> Path | None:

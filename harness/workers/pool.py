@@ -39,7 +39,7 @@ _KILL_SECONDS: Final = 5.0
 _WATCH_SECONDS: Final = 0.5
 
 _METHOD: Final = "forkserver" if "forkserver" in get_all_start_methods() else "spawn"
-_PRELOADED: Final = ["harness.workers.fork_server", "harness.runs.worker"]
+_PRELOADED: Final = ["harness.workers.fork_server", "harness.runs.judge_job"]
 
 
 class BatchPool(Protocol):

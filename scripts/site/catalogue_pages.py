@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Final
 
 from harness import shipped
-from harness.checks.kill_table import stored_rows
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
 from harness.judging.rules import RULES
@@ -14,6 +13,7 @@ from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.results.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_excluded
 from harness.results.duties import About, Ruling, levels_text, load_duties, rulings_of
+from harness.results.kill_table import stored_rows
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
@@ -91,7 +91,7 @@ def catalogue_pages(found: Catalogue) -> Iterator[tuple[str, str]]:
 
 def _quirk_lines(found: Catalogue, quirk: Quirk) -> Iterator[str]:
     scenarios = found.by_quirk.get(quirk.id, [])
-    rules = [rule.id for rule in RULES.values() if quirk.id in rule.quirks]
+    rules = [name for name, duty in load_duties().items() if quirk.id in duty.quirks]
     yield from (f"# {quirk.id}", "", f"**{prose(quirk.title)}.** {prose(quirk.summary)}", "")
     yield from (f"What a client must do: {prose(quirk.rule)}", "")
     facts = [
@@ -158,12 +158,12 @@ def _quirk_index(found: Catalogue) -> Iterator[str]:
 
 def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
     rule, duty = RULES[name], load_duties()[name]
-    yield from (f"# {name}", "", f"**{prose(rule.title)}** {prose(duty.duty)}", "")
+    yield from (f"# {name}", "", f"**{prose(duty.title)}** {prose(duty.duty)}", "")
     yield from (prose(duty.why), "", f"Outcome of a violation: `{rule.outcome.value}`.", "")
     yield from ("## Levels", "")
     yield from table(
         ("kind of client", "stream contained", "level", "reason", "source"),
-        [_ruling(found, it) for it in rulings_of(name, rule.about)],
+        [_ruling(found, it) for it in rulings_of(name)],
     )
     kills = [row for row in stored_rows() if row.rule == name]
     killed = [row for row in kills if row.scenario in found.scenarios]
@@ -175,9 +175,9 @@ def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
         rows = [(f"`{it.mutant}`", str(it.scenarios), f"`{it.scenario}`") for it in kills]
         yield from table(("mutant", "scenarios that kill it", "first"), rows)
     yield from _violators(found, found.results.rules.get(name, {}))
-    if rule.quirks:
+    if duty.quirks:
         yield from ("## Quirks that made it necessary", "")
-        yield from (f"- {link(quirk, f'../quirks/{quirk}.md')}" for quirk in rule.quirks)
+        yield from (f"- {link(quirk, f'../quirks/{quirk}.md')}" for quirk in duty.quirks)
         yield ""
     yield "[All rules](index.md)"
 
@@ -209,13 +209,13 @@ def _rule_index() -> Iterator[str]:
     yield from ("[Rules and levels](../reference/rules.md) explains levels and kinds.", "")
     for about, title in _ABOUT.items():
         yield from (f"## {title}", "")
-        rules = (rule for rule in RULES.values() if rule.about == about)
+        rules = (rule for rule in RULES.values() if rule.duty.about == about)
         rows = [
             (
                 link(it.id, f"{it.id}.md"),
                 prose(it.title),
                 f"`{it.outcome}`",
-                levels_text(it.id, about),
+                levels_text(it.id),
             )
             for it in rules
         ]

@@ -39,9 +39,9 @@ from harness.results.conversation import Conversation, TurnMeta, TurnRecord
 from harness.results.run import Header, Selection
 from harness.results.store import RunWriter, read_run
 from harness.runs import redaction
+from harness.runs.judge_job import judge_job
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
-from harness.runs.worker import judge_job
 from harness.turns.deltas import Delta, TextDelta
 from harness.turns.messages import assistant, user
 from harness.turns.turn import Turn

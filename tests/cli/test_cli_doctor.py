@@ -6,9 +6,9 @@ import pytest
 
 from harness.checks import bundled_data
 from harness.checks.bundled_data import BundledData, Check
-from harness.checks.kill_table import KillRow, MeasuredKill
 from harness.cli import doctor as doctor_module
 from harness.results.expectation import Field
+from harness.results.kill_table import KillRow, MeasuredKill
 from harness.verdicts.judged_shares import judged_shares
 from tests.cli.conftest import Harness
 

@@ -13,7 +13,7 @@ from harness.peers.record import PeerRecord, write_record
 from harness.results.result import Result
 from harness.results.run import SCHEMA, Header, NormalizerFacts, Selection
 from harness.results.store import RunWriter
-from harness.runs.worker import load_subject
+from harness.runs.load import load_subject
 from tests.cli.conftest import Harness
 
 # Of `naive`: the first cell passes, the others fail.

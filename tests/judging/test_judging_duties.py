@@ -48,8 +48,8 @@ from tests.judging.judging_samples import (
 def test_each_rule_has_a_duty_and_a_ruling_for_each_kind_of_its_clients() -> None:
     assert load_duties().keys() == RULES.keys()
     for rule in RULES.values():
-        defaults = [each for each in rulings_of(rule.id, rule.about) if not each.came]
-        assert tuple(each.kind for each in defaults) == KINDS[rule.about]
+        defaults = [each for each in rulings_of(rule.id) if not each.came]
+        assert tuple(each.kind for each in defaults) == KINDS[rule.duty.about]
         assert all(each.source for each in defaults)
 
 

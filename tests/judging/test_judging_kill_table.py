@@ -75,8 +75,8 @@ def test_rules_have_level_title_and_quirks() -> None:
     assert len(TURN_RULES) >= 25
     for rule_id, rule in TURN_RULES.items():
         assert rule.id == rule_id
-        assert rule.quirks
-        assert rule.title.endswith(".")
+        assert rule.duty.quirks
+        assert rule.duty.title.endswith(".")
 
 
 def test_must_rules_decide_and_should_rules_do_not() -> None:

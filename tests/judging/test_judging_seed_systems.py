@@ -18,8 +18,8 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run
 from harness.runs.declared import facts_of, facts_of_agent
+from harness.runs.load import load_subject
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
 from harness.shipped import bundled_folder
 from harness.verdicts.rankings import rankings
 from tests.judging.judging_samples import (

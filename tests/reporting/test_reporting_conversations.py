@@ -16,8 +16,8 @@ from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import SCHEMA, AgentFacts, Footer, Header, Run, Selection
+from harness.runs.judge_job import judge_job
 from harness.runs.plan import Job
-from harness.runs.worker import judge_job
 from harness.verdicts.gate import summarize
 from tests.judging.judging_samples import bundled_subjects
 

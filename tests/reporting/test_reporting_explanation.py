@@ -24,7 +24,7 @@ def _finding(path: str, came: str = "", level: str = "MUST") -> Finding:
 def test_each_rule_and_kind_is_explained_with_its_own_sources() -> None:
     quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     for rule in RULES.values():
-        for ruling in rulings_of(rule.id, rule.about):
+        for ruling in rulings_of(rule.id):
             finding = Finding(rule.id, ruling.level, rule.outcome, "x", "a", "b", came=ruling.came)
             result = a_result("s", findings=(finding,))
             assert ruling.kind

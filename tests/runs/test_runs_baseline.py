@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from harness.errors import UnreadableError, UsageError
 from harness.results.outcome import Outcome
 from harness.results.run import Run
-from harness.runs.selection import ExistingNames
 from harness.verdicts.baseline import (
     SCHEMA,
     Baseline,
@@ -17,6 +16,7 @@ from harness.verdicts.baseline import (
     update_baseline,
     write_baseline,
 )
+from harness.verdicts.expectations import ExistingNames
 from tests.runs.runs_samples import a_result, a_run
 
 CELLS = tuple(f"area/{letter}/ours" for letter in "abcd")

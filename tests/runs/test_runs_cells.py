@@ -7,10 +7,12 @@ import pytest
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.results.outcome import Outcome
+from harness.runs.filters import filter_subjects
+from harness.runs.judge_job import crash_result, judge_job
+from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.request import SelectedClients, recorded_conversations, requested_cells
-from harness.runs.selection import filter_subjects, select_subjects
-from harness.runs.worker import crash_result, judge_job, load_subject
+from harness.runs.selection import select_subjects
 from harness.verdicts.rankings import rankings
 from harness.wire.cassette_file import save_cassette
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded

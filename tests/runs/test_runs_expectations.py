@@ -9,9 +9,9 @@ import pytest
 from harness.errors import UnreadableError
 from harness.results.outcome import Outcome
 from harness.results.run import Run
-from harness.runs.selection import ExistingNames
 from harness.verdicts.expectations import (
     AcceptedFailure,
+    ExistingNames,
     apply_entries,
     entry_for_cell,
     read_expectations,

@@ -6,18 +6,12 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.checks.kill_table import (
-    KillRow,
-    kill_rows,
-    load_kill_table,
-    stale_rows,
-    stored_rows,
-    write_kill_table,
-)
+from harness.checks.kill_table import kill_rows, stale_rows, write_kill_table
 from harness.conversation.mutants import MUTANTS as AGENT_MINIATURES
 from harness.errors import UnreadableError
 from harness.judging.rules import CONVERSATION_RULES, COST_RULES, RULES
 from harness.normalizers.mutants import MUTANTS
+from harness.results.kill_table import KillRow, load_kill_table, stored_rows
 from tests.judging.judging_samples import (
     assert_rows_are_stored,
     shipped_conversations,
@@ -59,7 +53,7 @@ def test_kill_table_round_trips_one_row_a_line(catalogue: Path) -> None:
     assert stored_rows() == (ROW, other)
     first, second = load_kill_table()
     assert (first.level, first.about, first.fuzz_median) == ("MUST", "turns", None)
-    assert first.title == RULES["CALL-NAMED"].title
+    assert first.title == RULES["CALL-NAMED"].duty.title
     assert (second.about, second.scenario) == ("conversation", "")
 
 

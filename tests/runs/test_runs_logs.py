@@ -17,9 +17,9 @@ from harness.results.conversation import Conversation, Probe, TurnMeta, TurnReco
 from harness.results.conversation_case import ConversationCase
 from harness.results.outcome import Outcome
 from harness.results.run import Run
+from harness.runs.judge_job import crash_result, judge_job
 from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.selection import select_subjects, unrecognized_files
-from harness.runs.worker import crash_result, judge_job
 from harness.turns.deltas import Finish, FinishReason, ParseError
 from harness.turns.messages import assistant, user
 from harness.turns.turn import Turn

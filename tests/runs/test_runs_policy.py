@@ -8,14 +8,9 @@ import pytest
 from harness.errors import UnreadableError
 from harness.project import Project, Table, project
 from harness.runs.plan import Job, Subject
+from harness.runs.request import without_skipped
 from harness.verdicts.expectations import AcceptedFailure
-from harness.verdicts.policy import (
-    GatePolicy,
-    expectations_of,
-    policy_of,
-    project_paths,
-    without_skipped,
-)
+from harness.verdicts.policy import GatePolicy, expectations_of, policy_of, project_paths
 
 DAY = date(2026, 11, 22)
 RECORDING = "cassette:llama-cpp/gemma-3-270m/action-protocol-en-dentist-t02"

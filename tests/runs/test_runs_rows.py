@@ -10,10 +10,11 @@ from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
 from harness.results.store import encode_line
 from harness.runs import redaction
+from harness.runs.judge_job import crash_result, judge_job
+from harness.runs.load import load_subject
 from harness.runs.plan import Job
 from harness.runs.redaction import clean_rows
 from harness.runs.selection import select_subjects
-from harness.runs.worker import crash_result, judge_job, load_subject
 from harness.turns.deltas import Delta, TextDelta
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save_cassette

@@ -10,9 +10,10 @@ from harness.errors import UnreadableError, UsageError
 from harness.results.case import Case
 from harness.results.outcome import Outcome
 from harness.results.result import body_digest
+from harness.runs.judge_job import crash_result, judge_job
+from harness.runs.load import load_subject, source_of
 from harness.runs.plan import Job, Subject
 from harness.runs.selection import select_subjects
-from harness.runs.worker import crash_result, judge_job, load_subject, source_of
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
 

@@ -81,7 +81,7 @@ def _story(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterat
     (pytester.path / "test_conformance.py").write_text(_TEST)
 
     def run(*arguments: str, client: str = "", accepted: str = "") -> pytest.RunResult:
-        from harness.runs.worker import _normalizer  # noqa: PLC0415 - what it kept
+        from harness.runs.judge_job import _normalizer  # noqa: PLC0415 - what it kept
 
         _normalizer.cache_clear()
         sys.modules.pop("story_client", None)

@@ -192,7 +192,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         return CallMatches(tuple(pairs), tuple(changed), lost, surplus)
 
 
-conversation_rule = RuleMaker[ConversationEvidence]("conversation")
+conversation_rule = RuleMaker[ConversationEvidence]()
 
 
 def _request_evidence(dialect: str, sent: SentRequest) -> RequestEvidence:

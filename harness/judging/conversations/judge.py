@@ -5,12 +5,10 @@ again at the end. A difference is one finding, because nothing may depend on the
 A logged conversation is counted from its own records and never judged, since its bytes are gone.
 """
 
-from typing import Final
-
 import msgspec
 
 from harness.conversation.agent import Agent
-from harness.conversation.history.jsonl import LoggedConversation
+from harness.conversation.history.jsonl import LoggedConversation, agent_of
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
 from harness.judging.conversations.evidence import ConversationEvidence
@@ -32,6 +30,7 @@ from harness.judging.rules.conversation_ends import AGAIN
 from harness.judging.rules.conversation_meta import probe_result
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.playback.delivery import CUTS
+from harness.providers import UNKNOWN
 from harness.results.conversation import Conversation, TurnRecord
 from harness.results.conversation_case import ConversationCase
 from harness.results.duties import level_of
@@ -227,14 +226,6 @@ def _play(  # noqa: PLR0913, PLR0917 - one call site
         agent.hides,
         agent.policies,
     )
-
-
-UNKNOWN: Final = "unknown"
-
-
-def agent_of(logged: LoggedConversation) -> str:
-    """Return the name of the agent that ran the conversation."""
-    return logged.about.agent or UNKNOWN
 
 
 def count_log(subject: str, logged: LoggedConversation) -> tuple[Result, ConversationCase]:

@@ -22,13 +22,7 @@ MOST_MEMORY: Final = 2.0
 MOST_HELD_BACK: Final = 1 << 14
 
 
-@cost_rule(
-    "COST-TIME",
-    "The time for one delta is at most 500 times that of the floor.",
-    Outcome.MISMATCH,
-    ("ARGS-REPARSE-COST",),
-    of="cost",
-)
+@cost_rule("COST-TIME", Outcome.MISMATCH, of="cost")
 def _time(evidence: CostEvidence) -> Iterator[Violation]:
     """Look at the shortest stream, because COST-GROWTH judges what length adds."""
     cost = evidence.cost
@@ -37,13 +31,7 @@ def _time(evidence: CostEvidence) -> Iterator[Violation]:
         yield Violation("time", f"at most {MOST_TIME:g} times the floor", f"{shortest:.0f} times")
 
 
-@cost_rule(
-    "COST-GROWTH",
-    "The time for one delta does not grow with the length of the stream.",
-    Outcome.MISMATCH,
-    ("ARGS-REPARSE-COST",),
-    of="cost",
-)
+@cost_rule("COST-GROWTH", Outcome.MISMATCH, of="cost")
 def _growth(evidence: CostEvidence) -> Iterator[Violation]:
     cost = evidence.cost
     if cost.growth is not None and cost.growth > MOST_GROWTH:
@@ -51,13 +39,7 @@ def _growth(evidence: CostEvidence) -> Iterator[Violation]:
         yield Violation("growth", expected, f"{cost.growth:.2f} times")
 
 
-@cost_rule(
-    "COST-MEMORY",
-    "The memory of a replay grows by at most twice the body.",
-    Outcome.MISMATCH,
-    ("ARGS-REPARSE-COST",),
-    of="cost",
-)
+@cost_rule("COST-MEMORY", Outcome.MISMATCH, of="cost")
 def _memory(evidence: CostEvidence) -> Iterator[Violation]:
     memory = evidence.cost.memory
     if memory is not None and memory > MOST_MEMORY:
@@ -65,13 +47,7 @@ def _memory(evidence: CostEvidence) -> Iterator[Violation]:
         yield Violation("memory", expected, f"{memory:.1f} bytes")
 
 
-@cost_rule(
-    "COST-FIRST-TEXT",
-    "The first text of a long stream is emitted before 16 KiB more are read.",
-    Outcome.MISMATCH,
-    ("SSE-CRLF",),
-    of="cost",
-)
+@cost_rule("COST-FIRST-TEXT", Outcome.MISMATCH, of="cost")
 def _first_text(evidence: CostEvidence) -> Iterator[Violation]:
     held_back = evidence.cost.held_back
     if held_back is not None and held_back > MOST_HELD_BACK:
