@@ -5,8 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from harness.conversation.discovery import installed_agent_names
+from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import UnreadableError
+from harness.normalizers.discovery import installed_normalizer_names
+from harness.normalizers.mutants import MUTANTS
 from harness.project import Project, Table, project
+from harness.runs.existing_names import existing_names
 from harness.runs.plan import Job, Subject
 from harness.runs.request import without_skipped
 from harness.verdicts.expectations import AcceptedFailure
@@ -23,11 +28,21 @@ def test_policy_without_files_is_empty(tmp_path: Path) -> None:
 
 def test_expectations_file_is_found_by_default(tmp_path: Path) -> None:
     (tmp_path / "expectations.toml").write_text(ENTRY)
-    policy = policy_of(Project(tmp_path), DAY)
+    policy = policy_of(Project(tmp_path), DAY, known=existing_names)
     assert [entry.reason for entry in policy.expectations] == ["slow"]
     assert "reference" in policy.known.names
     assert "dashscope/split-chunks" in policy.known.scenarios
     assert RECORDING in policy.known.scenarios, "an entry for it is not stale beside another run"
+
+
+def test_existing_names_are_the_bundled_the_installed_and_the_mutants() -> None:
+    found = existing_names().names
+    assert found == {
+        *installed_normalizer_names(),
+        *installed_agent_names(),
+        *MUTANTS,
+        *AGENT_MUTANTS,
+    }
 
 
 def test_named_policy_file_must_exist(tmp_path: Path) -> None:

@@ -281,5 +281,5 @@ def test_a_traceback_has_the_frames_of_the_client_only() -> None:
         lines = traceback_of(problem).splitlines()
     assert len(lines) == 4
     assert "in test_a_traceback_has_the_frames_of_the_client_only" in lines[0]
-    assert lines[0].startswith('File "tests/judging/test_judging_cause.py", line ')
+    assert lines[0].startswith('File "tests/judging/test_judging_raised.py", line ')
     assert lines[3] == '  json.loads("{")'

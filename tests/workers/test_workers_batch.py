@@ -57,7 +57,7 @@ def test_decode_batch_refuses_what_is_not_data(value: object) -> None:
 
 
 def test_decode_batch_refuses_a_name_within_a_module_of_the_harness() -> None:
-    named = b"\x80\x04\x8c\x12harness.runs.batch\x8c\x08os._exit\x93."
+    named = b"\x80\x04\x8c\x15harness.workers.batch\x8c\x08os._exit\x93."
     with pytest.raises(pickle.UnpicklingError, match="is not data of the harness"):
         decode_batch(RESULTS + bytes(8) + named)
 
