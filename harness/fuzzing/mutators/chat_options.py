@@ -70,17 +70,13 @@ def _all_whole(deltas: Deltas) -> bool:
 def _one_reading(_interaction: Interaction, deltas: Deltas) -> bool:
     """Return whether repeated fragments cannot be the start of one longer object."""
     return not any(
-        len(pieces) > 1 and scan(_snowball(pieces)).state is PrefixState.PREFIX
+        len(pieces) > 1 and scan("".join(itertools.accumulate(pieces))).state is PrefixState.PREFIX
         for pieces in (_fragments(call) for call in calls_of(deltas))
     )
 
 
 def _fragments(call: Deltas) -> list[str]:
     return [delta.fragment for delta in call if isinstance(delta, ArgumentsDelta)]
-
-
-def _snowball(pieces: list[str]) -> str:
-    return "".join(itertools.accumulate(pieces))
 
 
 def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
