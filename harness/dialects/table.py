@@ -1,7 +1,7 @@
 """The registry of dialects, and what holds for all of them."""
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from weakref import ref
 
 import msgspec
@@ -27,10 +27,11 @@ from harness.dialects.kit.dialect import Dialect
 from harness.dialects.kit.oracle.dispatch import admissible_readings
 from harness.dialects.kit.oracle.events import BOM
 from harness.dialects.kit.oracle.markup import markup_readings, with_marked_reasoning
-from harness.dialects.kit.oracle.reading import Deviation, OracleReading
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
+from harness.turns.oracle_reading import Deviation, OracleReading
+from harness.turns.turn import Tool
 from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import json_or_none
@@ -146,3 +147,23 @@ def tool_names(interaction: Interaction) -> frozenset[str]:
     request = read_request(interaction.dialect, interaction.request)
     described = (str(tool.get("name") or "") for tool in interaction.tools)
     return frozenset(tool.name for tool in request.tools).union(described) - {""}
+
+
+def offered_tools(interaction: Interaction) -> tuple[Tool, ...]:
+    """Return the offered tools: those in fields of the request, then those in the prompt.
+
+    If two have the same name, the one in the request counts. Items without a name are left out.
+    """
+    declared = read_request(interaction.dialect, interaction.request).tools
+    if not interaction.tools:
+        return declared
+    known = {tool.name for tool in declared}
+    described = filter(None, map(_tool, interaction.tools))
+    return (*declared, *(tool for tool in described if tool.name not in known))
+
+
+def _tool(item: dict[str, Any]) -> Tool | None:
+    try:
+        return msgspec.convert(item, Tool)
+    except msgspec.ValidationError:
+        return None

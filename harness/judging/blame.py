@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.table import read_request
+from harness.dialects.table import offered_tools, read_request
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expectation import Expectation, Field
@@ -27,9 +26,9 @@ from harness.judging.expected import (
 )
 from harness.judging.results import Blame, TurnFacts, body_digest
 from harness.judging.scenario import Scenario
-from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import parse
 from harness.turns.deltas import CUT_SHORT, ToolCall
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due, Request

@@ -10,7 +10,6 @@ from functools import cached_property
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.duties import quirks_of_form
 from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.judging.results import Came, Replay
@@ -19,6 +18,7 @@ from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
 from harness.turns.arguments import meaning
 from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction
 

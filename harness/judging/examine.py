@@ -9,7 +9,6 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.evidence import TurnEvidence
 from harness.judging.expectation import Expectation
 from harness.judging.replaying import Cuts, ReplayLimits, iter_chunkings, replay
@@ -17,6 +16,7 @@ from harness.judging.results import Finding, Outcome, Replay
 from harness.judging.rule import findings
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.protocol import Normalizer
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking
 from harness.wire.interaction import Interaction

@@ -9,7 +9,6 @@ from typing import Literal
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.kit.oracle.values import Arguments, read_arguments
 from harness.judging.expectation import (
     COUNTED_FIELDS,
@@ -21,6 +20,7 @@ from harness.judging.expectation import (
 )
 from harness.normalizers.protocol import Hidden, Normalizer
 from harness.turns.deltas import CUT_SHORT, FinishReason
+from harness.turns.oracle_reading import CallReading, OracleReading
 
 # Bodies that are not an answer of the API, and calls that were announced and never came.
 _ANNOUNCED = "FINISH-TOOLCALLS-WITHOUT-CALLS"

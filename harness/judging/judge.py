@@ -8,7 +8,6 @@ from functools import cached_property
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, request_digest, turn_facts
 from harness.judging.case import Case, make_case
@@ -31,6 +30,7 @@ from harness.judging.results import (
 )
 from harness.judging.scenario import CASSETTE_PREFIX, Scenario
 from harness.normalizers.protocol import Normalizer
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
 from harness.wire.interaction import Interaction

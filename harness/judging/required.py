@@ -7,8 +7,8 @@ only in answer to a request that asks for them, and a client that never asks is 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction
 

@@ -23,9 +23,9 @@ import msgspec
 from msgspec import UNSET
 
 from harness.dialects.openai_chat.chunk import Entry, Function
-from harness.dialects.table import TEXT_CALL_DIALECTS
+from harness.dialects.table import TEXT_CALL_DIALECTS, offered_tools
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
-from harness.normalizers.respond import DEFAULT_READER, offered_tools, respond, respond_chat
+from harness.normalizers.respond import DEFAULT_READER, respond, respond_chat
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -22,7 +22,6 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.calls import KNOWN_TYPES
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.openai_chat.fragments import Completeness
@@ -31,6 +30,7 @@ from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import DEFAULT_READER, respond_chat, respond_with_text_calls
 from harness.text_calls import TextPolicy
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
+from harness.turns.json_values import as_text
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
 

@@ -7,9 +7,9 @@ fields, the end and the calls are, because clients depend on those.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none

@@ -12,7 +12,6 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import Deviation
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
 from harness.judging.catalogue import Quirk, Severity
@@ -20,6 +19,7 @@ from harness.judging.results import LEVELS, Level
 from harness.judging.server_duties import load_server_duties
 from harness.recording.identify import identify
 from harness.recording.importing import asked_for_stream, reasons_to_skip
+from harness.turns.oracle_reading import Deviation
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction

@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from harness.dialects.table import read_request
+from harness.dialects.table import offered_tools, read_request
 from harness.judging.scenario_file import TurnFile, load_turns
-from harness.normalizers.respond import offered_tools, respond
+from harness.normalizers.respond import respond
 from harness.runs.plan import Subject
 from harness.runs.worker import load_subject
 from harness.turns.deltas import Delta

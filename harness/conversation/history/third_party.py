@@ -21,9 +21,9 @@ from harness.conversation.conversation import (
 )
 from harness.conversation.history.identifiers import distinct_ids
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation
-from harness.dialects.kit.parse_request import as_dict, text_of
 from harness.turns.deltas import SNIPPET_CHARACTERS, Finish, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
+from harness.turns.json_values import as_dict, text_of
 from harness.turns.messages import Message
 from harness.turns.turn import Turn
 from harness.turns.verdicts import unusable_reason

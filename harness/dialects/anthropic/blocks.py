@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_text, dicts
 
 
 class BlockDelta(msgspec.Struct, gc=False):

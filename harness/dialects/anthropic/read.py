@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from harness.dialects.anthropic.blocks import BlockDelta, Blocks, piece_of
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import CUT_SHORT, FinishReason
+from harness.turns.json_values import as_dict, as_text
 from harness.wire.frames import Frame
 
 Json = dict[str, Any]

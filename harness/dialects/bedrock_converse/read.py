@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Final, TypeAlias
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 FINISH: Final = finish_reasons(

@@ -6,9 +6,9 @@ Source: https://docs.cohere.com/reference/chat and /reference/chat-v1 (`finish_r
 from typing import Any, Final
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict
 from harness.dialects.kit.reader import finish_reasons, quote
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_dict
 
 _FINISH: Final = finish_reasons(
     stop=("", "COMPLETE", "STOP_SEQUENCE"),

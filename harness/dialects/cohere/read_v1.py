@@ -11,10 +11,10 @@ from typing import Any, ClassVar, TypeAlias
 
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.reader import exact_event
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 Take: TypeAlias = Callable[["V1", dict[str, Any], Frame], None]

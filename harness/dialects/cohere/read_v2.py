@@ -12,10 +12,10 @@ import msgspec
 
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import exact_event, quote
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 

@@ -13,13 +13,7 @@ import msgspec
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
-from harness.dialects.kit.oracle.reading import (
-    GrowingText,
-    Notes,
-    OpenCall,
-    OpenCalls,
-    OracleReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     event_value,
@@ -28,6 +22,7 @@ from harness.dialects.kit.oracle.values import (
     text_or_empty,
 )
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 
 # A value that repeats so much of the one before, and continues, is not a coincidence.

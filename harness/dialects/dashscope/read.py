@@ -12,9 +12,9 @@ from typing import Any, Final
 from harness.dialects.dashscope.calls import DashScopeCalls, MessageEvent, piece_of
 from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 _FINISH: Final = finish_reasons(stop=("stop",), tool_calls=("tool_calls",), length=("length",))

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import exact_event
+from harness.turns.json_values import as_dict, dicts
 
 Json = dict[str, Any]
 

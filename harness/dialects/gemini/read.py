@@ -16,9 +16,9 @@ from harness.dialects.gemini.event import (
     unwrapped,
 )
 from harness.dialects.gemini.partial_args import member
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.reader import EventReader, finish_reasons, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, SealedPlace, TextDelta
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 FINISHES: Final = finish_reasons(

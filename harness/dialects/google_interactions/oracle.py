@@ -9,9 +9,10 @@ from typing import ClassVar, Final
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
-from harness.dialects.kit.oracle.reading import CallReading, GrowingText, OpenCall
+from harness.dialects.kit.oracle.reading import GrowingText, OpenCall
 from harness.dialects.kit.oracle.values import error_of, meanings, member_text, text_or_empty
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import CallReading
 
 _FAILED: Final = frozenset(("failed", "cancelled"))
 _LASTS: Final = ("interaction.completed", "interaction.status_update", "interaction.complete")

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import exact_arguments
+from harness.turns.json_values import as_text
 
 
 class ListedCall(msgspec.Struct, eq=False):

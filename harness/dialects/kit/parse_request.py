@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from harness.turns.deltas import SealedPlace
+from harness.turns.json_values import as_dict, as_text, dicts, listed, text_of
 from harness.turns.turn import Tool
 
 Json: TypeAlias = dict[str, Any]
@@ -86,29 +87,6 @@ def system_text(
     return "\n".join(texts)
 
 
-def dicts(value: object) -> Iterator[Json]:
-    """Yield the objects among the items of `value`, if it is a list."""
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, dict))
-
-
-def as_dict(value: object) -> Json:
-    """Return `value` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_text(value: object) -> str:
-    """Return `value` if it is text, else ""."""
-    return value if isinstance(value, str) else ""
-
-
-def text_of(content: object) -> str:
-    """Return the text of `content`: text itself, or a list of parts that have some."""
-    if isinstance(content, str):
-        return content
-    return "".join(as_text(part.get("text")) for part in dicts(content))
-
-
 _ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+")
 
 
@@ -159,11 +137,6 @@ class MessageForm(msgspec.Struct, frozen=True):
     def options_of(self, body: Json) -> Json:
         """Return the members of a body that contain neither messages nor tools."""
         return {key: value for key, value in body.items() if key not in self.fields}
-
-
-def listed(value: object) -> list[Any]:
-    """Return `value` if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
 
 
 def chat_declarations(body: Json) -> Iterator[object]:

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from harness.dialects.kit.listed_calls import ListedCall, ListedCalls
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 

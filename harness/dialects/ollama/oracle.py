@@ -11,8 +11,9 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import CallReading, OpenCall
+from harness.dialects.kit.oracle.reading import OpenCall
 from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, meanings, member_text
+from harness.turns.oracle_reading import CallReading
 
 
 class OllamaOracle(OneEndOracle):

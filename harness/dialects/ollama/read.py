@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text
 from harness.wire.frames import Frame
 from harness.wire.payload import json_or_none
 

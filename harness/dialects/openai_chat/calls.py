@@ -12,11 +12,11 @@ from typing import Literal, Protocol
 import msgspec
 
 from harness.dialects.kit.options import Options
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.chunk import Entry
 from harness.dialects.openai_chat.fragments import Fragments
 from harness.turns.arguments import same_value
 from harness.turns.deltas import ArgumentsDelta, CallKind, Delta, ToolCallStart
+from harness.turns.json_values import as_text
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 

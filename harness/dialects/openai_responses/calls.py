@@ -9,7 +9,6 @@ client, such as a shell command, is a call whose arguments are the JSON of its c
 from typing import Any
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_responses.items import (
     CALLS,
     Item,
@@ -20,6 +19,7 @@ from harness.dialects.openai_responses.items import (
 )
 from harness.turns.arguments import parse, same_value
 from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 _TWICE = "its arguments came twice and differ"

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.turns.deltas import CallKind
+from harness.turns.json_values import as_dict, as_text
 
 
 class Item(msgspec.Struct, eq=False):

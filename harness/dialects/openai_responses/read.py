@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, finish_reasons, quote
 from harness.dialects.openai_responses.calls import Path, ResponsesCalls
@@ -33,6 +32,7 @@ from harness.turns.deltas import (
     StreamFailure,
     TextDelta,
 )
+from harness.turns.json_values import as_dict, as_text
 from harness.wire.frames import Frame
 
 

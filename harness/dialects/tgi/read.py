@@ -7,9 +7,9 @@ Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/ge
 
 from typing import Any, ClassVar, Final
 
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 _FINISH: Final = finish_reasons(stop=("eos_token", "stop_sequence"), length=("length",))

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.fuzzing.mutators.mutator import Mutate, changing
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
 from harness.fuzzing.strategies.arguments import Schema, argument_texts, json_text
 from harness.fuzzing.strategies.malformed import malformed_arguments
 from harness.fuzzing.strategies.turns import draw_pieces
-from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import parse
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallRejected, ToolCallStart
 from harness.wire.interaction import Interaction

@@ -12,12 +12,11 @@ from typing import Any, Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.dialects.openai_chat.write import WriterOptions
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.fuzzing.mutators.calls import calls_of
 from harness.fuzzing.mutators.chat_entries import chat_preserving
 from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, ToolCallEnd, ToolCallStart
 from harness.turns.json_prefix import PrefixState, scan
 from harness.wire.interaction import Interaction
@@ -49,9 +48,8 @@ def _with_option(
         if deltas is None or not _all_whole(deltas) or not suits(interaction, deltas):
             return None
         value = draw(values)
-        return rewritten(
-            interaction, deltas, f"{name} is {value!r}", WriterOptions(**{name: value})
-        )
+        options = DIALECTS["openai-chat"].writer_options(**{name: value})
+        return rewritten(interaction, deltas, f"{name} is {value!r}", options)
 
     return mutate
 

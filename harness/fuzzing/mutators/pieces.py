@@ -8,11 +8,10 @@ from hypothesis.strategies import DrawFn
 from msgspec.structs import asdict, replace
 
 from harness.dialects.kit.dialect import Dialect
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.fuzzing.mutators.mutator import Mutator, preserving
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.turns import option_values
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallRejected
 from harness.wire.interaction import Interaction
 

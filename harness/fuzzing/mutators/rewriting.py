@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 import msgspec
 from hypothesis.strategies import DrawFn
 
-from harness.dialects.table import DIALECTS, oracle_reading
+from harness.dialects.table import DIALECTS, offered_tools, oracle_reading
 from harness.errors import StreamError
 from harness.fuzzing.mutators.mutator import Mutate, with_body
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import Delta, Finish
 from harness.turns.fold import fold
 from harness.wire.framing import iter_frames

@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from harness.dialects.table import offered_tools
 from harness.fuzzing.mutators.mutator import Mutate, changing
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.arguments import argument_texts, words
-from harness.normalizers.respond import offered_tools
 from harness.text_calls import MARKERS, TEXT_DIALECTS, Context, WrittenCall
 from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, ToolCallStart, UsageDelta
 from harness.wire.interaction import Interaction

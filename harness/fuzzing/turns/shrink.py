@@ -14,7 +14,6 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators.mutator import Mutation, Mutator
 from harness.fuzzing.mutators.table import MUTATORS, Place
@@ -24,6 +23,7 @@ from harness.fuzzing.turns.inputs import draw_steps
 from harness.fuzzing.turns.reductions import parse_deltas, reductions
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.expected import expectation_from
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.cuts import Chunking, each_byte, iter_single_cuts, seams
 from harness.wire.interaction import Interaction
 

@@ -16,10 +16,9 @@ from harness.conversation.agent import Agent
 from harness.conversation.conversation import Conversation
 from harness.conversation.prompts import DEFAULT_PROMPT, PROMPTS
 from harness.conversation.task import Reply, Task, ToolFailed
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.judging.conversations.script import ConversationScript, MockAnswer
 from harness.judging.replaying import NOTHING_RAISED, Raised, run_guarded
-from harness.normalizers.respond import offered_tools
 from harness.playback.delivery import Cut
 from harness.playback.playback import Playback
 from harness.providers import Capabilities, capabilities_of

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.dialects.kit.oracle.reading import CallReading
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expectation import ExpectedCall
 from harness.judging.results import Outcome
@@ -14,6 +13,7 @@ from harness.judging.rules.what_came import as_sent, contains_marks
 from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall
+from harness.turns.oracle_reading import CallReading
 
 # A reader needs no more characters than this to decide whether a text starts a call.
 HELD_CHARACTERS = 256

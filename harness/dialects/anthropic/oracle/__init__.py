@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from harness.dialects.anthropic.oracle.blocks import BlockTable
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle, TakeEvent
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import SealedReading
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     error_of,
@@ -19,6 +18,7 @@ from harness.dialects.kit.oracle.values import (
 )
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import SealedReading
 
 _NEW: Final = frozenset(("pause_turn", "refusal", "model_context_window_exceeded", "compaction"))
 # Words, also in another case or of another API, after which the last call may be incomplete.

@@ -9,15 +9,10 @@ Source: Anthropic API reference, "Streaming Messages".
 from collections.abc import Iterator
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import (
-    CallReading,
-    GrowingText,
-    Notes,
-    OpenCall,
-    SealedReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes, OpenCall
 from harness.dialects.kit.oracle.values import same_object, text_or_empty
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import CallReading, SealedReading
 
 # Kind of delta -> the kind of block that it belongs to.
 _HOMES = {

@@ -9,7 +9,6 @@ from harness.dialects.gemini.oracle.calls import CallList
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
-from harness.dialects.kit.oracle.reading import SealedReading
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -20,6 +19,7 @@ from harness.dialects.kit.oracle.values import (
 )
 from harness.turns.deltas import FinishReason, SealedPlace
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import SealedReading
 
 _FILTERS: Final = (
     "SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII",

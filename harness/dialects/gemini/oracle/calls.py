@@ -12,8 +12,9 @@ import re
 from typing import Any
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
+from harness.dialects.kit.oracle.reading import Notes, OpenCall
 from harness.dialects.kit.oracle.values import member_text, text_or_empty
+from harness.turns.oracle_reading import CallReading
 
 PARTIAL = "GEM-PARTIAL-ARGS"
 _PATH = re.compile(r"\$(?:\.[A-Za-z_]\w*|\[[0-9]{1,4}\])+", re.ASCII)

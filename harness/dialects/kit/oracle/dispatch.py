@@ -12,16 +12,10 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, get_args
 import msgspec
 
 from harness.dialects.kit.oracle.events import Event, json_events
-from harness.dialects.kit.oracle.reading import (
-    CallReading,
-    GrowingText,
-    Notes,
-    OracleReading,
-    Part,
-    SealedReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes
 from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.turns.deltas import FinishReason
+from harness.turns.oracle_reading import CallReading, OracleReading, Part, SealedReading
 from harness.wire.interaction import Interaction
 
 Json: TypeAlias = dict[str, Any]

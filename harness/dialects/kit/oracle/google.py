@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from harness.dialects.kit.oracle.dispatch import DONE, Oracle
 from harness.dialects.kit.oracle.events import AWS_MARK, BOM, Event, json_events
-from harness.dialects.kit.oracle.reading import Notes, OracleReading
+from harness.dialects.kit.oracle.reading import Notes
 from harness.dialects.kit.oracle.values import UNREADABLE, event_value, skip_space
 from harness.turns.json_prefix import PrefixState, scan
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 
 _ERROR_STATUS = 400

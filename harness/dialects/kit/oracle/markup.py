@@ -15,10 +15,10 @@ from typing import Final, get_args
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, Deviation, OracleReading, Part
 from harness.dialects.kit.oracle.values import same_object
 from harness.dialects.kit.oracle.written_calls import WrittenReply, written_reply
 from harness.turns.deltas import FinishReason
+from harness.turns.oracle_reading import CallReading, Deviation, OracleReading, Part
 
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeGuard
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
-from harness.dialects.kit.oracle.reading import GrowingText, OracleReading
+from harness.dialects.kit.oracle.reading import GrowingText
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     dict_or_empty,
@@ -27,6 +27,7 @@ from harness.dialects.openai_chat.oracle.calls import (
     with_indexes,
 )
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 
 # Keys under which private envelopes and other dialects carry what belongs into `choices`.

@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     is_index,
     same_object,
     text_or_empty,
 )
+from harness.turns.oracle_reading import CallReading
 
 # `{}` with as much white space around and in it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64

@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import SealedReading
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -20,6 +19,7 @@ from harness.dialects.kit.oracle.values import (
 )
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import SealedReading
 
 _OVER: Final = frozenset(("completed", "incomplete", "failed", "cancelled"))
 # The terminal event, such as `response.failed` -> the status that it means.

@@ -11,13 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import (
-    CallReading,
-    GrowingText,
-    Notes,
-    OpenCalls,
-    SealedReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes, OpenCalls
 from harness.dialects.kit.oracle.values import (
     is_index,
     read_arguments,
@@ -31,6 +25,7 @@ from harness.dialects.openai_responses.oracle.item import (
 )
 from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import CallReading, SealedReading
 
 
 class ItemTable(OpenCalls[int, Item]):
