@@ -64,9 +64,9 @@ class AnthropicOracle(Oracle):
         value = event_value(data)
         harmless = isinstance(value, dict) and value.get("type") in tuple(_HARMLESS)
         if data in ("", DONE) or harmless:
-            self.notes.keep("SSE-AFTER-DONE", event.offset)
+            self.notes.harmless("SSE-AFTER-DONE", event.offset)
         else:
-            self.notes.lost("SSE-AFTER-DONE", event.offset)
+            self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def unfinished(self, data: str, event: Event) -> None:
         """Take an event that the end of the body cut off."""
@@ -75,11 +75,11 @@ class AnthropicOracle(Oracle):
         if any(value.get("type") not in tuple(_HARMLESS) for value in dicts) or (
             dicts and self._start_reason
         ):
-            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif dicts or DONE.startswith(data) or values[0] is not UNREADABLE:
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
         elif self.finishes:
-            self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
+            self.notes.ambiguous("SSE-EOF-MIDCALL", event.offset, end=True)
         else:
             self.values += 1
 
@@ -90,30 +90,30 @@ class AnthropicOracle(Oracle):
         kind = value.get("type")
         if isinstance(kind, str) and kind in self._takes:
             if kind not in (event.name, "message"):
-                self.notes.keep("ANT-NO-EVENT-LINE", event.offset)
+                self.notes.harmless("ANT-NO-EVENT-LINE", event.offset)
             self._check_order(kind, event.offset)
             self._takes[kind](value, event)
         elif (error := error_of(value, event.name)) is not None:
             self.take_error(error, event.offset)
         elif isinstance(kind, str) and event.name not in self._takes and self.values > 1:
-            self.notes.keep("ANT-UNKNOWN-EVENT", event.offset)
+            self.notes.harmless("ANT-UNKNOWN-EVENT", event.offset)
         else:
-            self.notes.lost("ANT-UNKNOWN-EVENT", event.offset)
+            self.notes.unreadable("ANT-UNKNOWN-EVENT", event.offset)
 
     def _check_order(self, kind: str, offset: int) -> None:
         if kind in ("ping", "message_stop"):
             return
         if self.error is not None or (self.finishes and kind not in ("message_delta", "error")):
-            self.notes.lost("CONTENT-AFTER-FINISH", offset)
+            self.notes.unreadable("CONTENT-AFTER-FINISH", offset)
 
     def _message_start(self, value: Json, event: Event) -> None:
         message = value.get("message")
         if self._started or self._blocks.blocks or not isinstance(message, dict):
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         self._started = True
         if message.get("content"):
-            self.notes.keep("ANT-WHOLE-IN-START", event.offset)
+            self.notes.harmless("ANT-WHOLE-IN-START", event.offset)
             text = member_text(event.data, "message", "content")
             self._content(message["content"], text, event.offset)
             self._is_whole = True
@@ -122,7 +122,7 @@ class AnthropicOracle(Oracle):
 
     def _content(self, content: object, text: str, offset: int) -> None:
         if not isinstance(content, list):
-            self.notes.lost("EVENT-GLUED", offset)
+            self.notes.unreadable("EVENT-GLUED", offset)
             return
         for place, block in enumerate(content):
             has_input = isinstance(block, dict) and isinstance(block.get("input"), dict)
@@ -136,7 +136,7 @@ class AnthropicOracle(Oracle):
         input_text = ""
         if isinstance(content, dict) and content.get("input"):
             input_text = member_text(event.data, "content_block", "input")
-            self.notes.keep("ANT-FULL-INPUT-IN-START", event.offset)
+            self.notes.harmless("ANT-FULL-INPUT-IN-START", event.offset)
         self._blocks.start(value.get("index"), content, input_text, event.offset)
 
     def _block_delta(self, value: Json, event: Event) -> None:
@@ -150,42 +150,42 @@ class AnthropicOracle(Oracle):
         if isinstance(delta, dict):
             self._finish(delta.get("stop_reason"), event.offset)
         elif delta is not None:
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
 
     def _message_stop(self, _: Json, event: Event) -> None:
         self.over = True
         if not self.finishes and self._start_reason:
             self._finish(self._start_reason, event.offset)
         if not self.finishes and self.error is None:
-            self.notes.open("FINISH-UNKNOWN", event.offset, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", event.offset, end=True)
 
     def _message(self, value: Json, event: Event) -> None:
         """Take the document that a request without a stream gets."""
         if self.values > 1:
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
             return
-        self.notes.keep("JSON-FOR-STREAM", event.offset)
+        self.notes.harmless("JSON-FOR-STREAM", event.offset)
         text = member_text(event.data, "content")
         self._content(value.get("content"), text, event.offset)
         self._finish(value.get("stop_reason"), event.offset)
         self.over = True
 
     def _ping(self, _: Json, event: Event) -> None:
-        self.notes.keep("ANT-UNKNOWN-EVENT", event.offset)
+        self.notes.harmless("ANT-UNKNOWN-EVENT", event.offset)
 
     def _finish(self, reason: object, offset: int) -> None:
         if reason is None:
             return
         if not isinstance(reason, str) or not reason:
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
             return
         word = join_surrogates(reason)
         if not self.check_failure_word(word, offset) and word not in self.MEANINGS:
-            self.notes.keep("FINISH-UNKNOWN", offset)
+            self.notes.harmless("FINISH-UNKNOWN", offset)
         if self.finishes and word == self.finishes[-1]:
-            self.notes.keep("FINISH-DUPLICATE", offset)
+            self.notes.harmless("FINISH-DUPLICATE", offset)
         elif self.finishes:
-            self.notes.open("FINISH-DUPLICATE", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-DUPLICATE", offset, calls=True, end=True)
         self.add_finish(word)
 
     # The end
@@ -198,32 +198,32 @@ class AnthropicOracle(Oracle):
         """Note what only the complete body shows."""
         if not self.finishes and self.error is None and self._start_reason and self._is_whole:
             # The start has the content and the stop reason, and the end of the message is missing.
-            ends = self.notes.choose("ANT-WHOLE-IN-START", 0, "interrupted", "finished")
+            ends = self.notes.policy_choice("ANT-WHOLE-IN-START", 0, "interrupted", "finished")
             if ends == "finished":
                 self._finish(self._start_reason, 0)
         self._blocks.conclude(ended=bool(self.finishes) and self.error is None)
         calls = self._blocks.uses()
         if not self.values and not self.notes.deviations():
-            self.notes.keep("STREAM-NO-EVENTS", 0)
+            self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif not self.finishes and self.error is None:
-            self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
+            self.notes.harmless("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
         if not self.finishes:
             return
         if not self.over:
-            self.notes.keep("ANT-MESSAGE-STOP-MISSING", 0)
+            self.notes.harmless("ANT-MESSAGE-STOP-MISSING", 0)
         self._check_reason(self.finishes[-1])
 
     def _check_reason(self, word: str) -> None:
         calls, blocks = self._blocks.uses(), self._blocks.blocks
         if word in _NEW:
-            self.notes.keep("ANT-STOP-REASONS-NEW", 0)
+            self.notes.harmless("ANT-STOP-REASONS-NEW", 0)
         if not calls and self.notes.calls_known and word.casefold() in _MAY_PROMISE_CALLS:
-            self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=word != "tool_use")
+            self.notes.ambiguous("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=word != "tool_use")
         if calls and word == "end_turn":
-            self.notes.keep("ANT-ENDTURN-WITH-TOOL", 0)
+            self.notes.harmless("ANT-ENDTURN-WITH-TOOL", 0)
         if calls and blocks[-1] is calls[-1] and word.casefold() in _STOPPED_INSIDE:
             # A readable input does not show whether the call is complete.
             readable = read_arguments(calls[-1].arguments).value is not None
-            self.notes.open("ANT-BUFFERED-MAXTOKENS", 0, calls=readable)
+            self.notes.ambiguous("ANT-BUFFERED-MAXTOKENS", 0, calls=readable)
         if self.meaning is FinishReason.OTHER and not all(c.arguments for c in calls):
-            self.notes.open("ANT-EMPTY-INPUT", 0, calls=True)
+            self.notes.ambiguous("ANT-EMPTY-INPUT", 0, calls=True)

@@ -66,34 +66,34 @@ class CohereOracle(OneEndOracle):
         elif isinstance(old_kind, str) and kind is None:
             self._event_of_v1(old_kind, value, event)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def end_with(self, word: object, error: object, offset: int) -> None:
         """End the turn of either version, or of a complete response."""
         finish = text_or_empty(word)
         if finish != (word or "") or (error and finish not in _FAILED):
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
         if not finish:
-            self.notes.open("FINISH-EMPTY-STRING", offset, end=True)
+            self.notes.ambiguous("FINISH-EMPTY-STRING", offset, end=True)
         self.finish(finish, offset)
         if finish in _FAILED:
-            self.notes.keep("COH-FINISH-ERROR", offset)
+            self.notes.harmless("COH-FINISH-ERROR", offset)
             self.fail(finish, error)
         elif finish == "ERROR_TOXIC":
             # Blocked: some take it for a filtered answer and some for an error.
-            self.notes.open("COH-FINISH-ERROR", offset, end=True)
+            self.notes.ambiguous("COH-FINISH-ERROR", offset, end=True)
 
     def check_calls(self, calls: int) -> None:
         """Note what finish word and number of calls show together."""
         if self.word == "TOOL_CALL" and not calls and self.notes.calls_known:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+            self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
         if self.word == "COMPLETE" and calls and self._version == "2":
-            self.notes.keep("FINISH-STOP-WITH-CALLS", 0)
+            self.notes.harmless("FINISH-STOP-WITH-CALLS", 0)
 
     def _check_version(self, version: str, offset: int) -> None:
         self._version = self._version or version
         if self._version != version:
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", offset)
 
     # Version 2
 
@@ -113,7 +113,7 @@ class CohereOracle(OneEndOracle):
             self.add_text(self.reasoning, content.get("thinking"), event.offset)
             self.add_text(self.text, content.get("text"), event.offset)
         elif content is not None:
-            self.notes.open("EVENT-GLUED", event.offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", event.offset, text=True)
 
     def _plan(self, value: Json, event: Event) -> None:
         plan = self._message(value, event.offset).get("tool_plan")
@@ -132,7 +132,7 @@ class CohereOracle(OneEndOracle):
         message = dict_or_empty(value.get("delta")).get("message")
         if isinstance(message, dict):
             return message
-        self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
+        self.notes.ambiguous("EVENT-GLUED", offset, text=True, calls=True)
         return {}
 
     # Documents
@@ -143,17 +143,17 @@ class CohereOracle(OneEndOracle):
         if isinstance(message, dict) and "finish_reason" in value:
             self._response(value, message, event.offset)
         elif isinstance(value.get("text"), str) and "generation_id" in value:
-            self.notes.keep("JSON-FOR-STREAM", event.offset)
+            self.notes.harmless("JSON-FOR-STREAM", event.offset)
             self._complete_v1(value, event)
             self.end_with(value.get("finish_reason"), value.get("error"), event.offset)
         elif isinstance(message, str) or "error" in value:
             self._error(value, event.offset)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _response(self, value: Json, message: Json, offset: int) -> None:
         self._check_version("2", offset)
-        self.notes.keep("JSON-FOR-STREAM", offset)
+        self.notes.harmless("JSON-FOR-STREAM", offset)
         content = message.get("content")
         if isinstance(content, str | None):
             self.add_text(self.text, content, offset)
@@ -162,13 +162,13 @@ class CohereOracle(OneEndOracle):
                 self.add_text(self.reasoning, part.get("thinking"), offset)
                 self.add_text(self.text, part.get("text"), offset)
             else:
-                self.notes.open("EVENT-GLUED", offset, text=True)
+                self.notes.ambiguous("EVENT-GLUED", offset, text=True)
         self.add_text(self.reasoning, message.get("tool_plan"), offset)
         calls = message.get("tool_calls")
         for place, call in enumerate(calls if isinstance(calls, list) else ()):
             self._calls.piece(place, call, offset, opens=True)
         if not isinstance(calls, list | None):
-            self.notes.open("EVENT-GLUED", offset, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, calls=True)
         self.end_with(value.get("finish_reason"), value.get("error"), offset)
 
     def _error(self, value: Json, offset: int) -> None:
@@ -196,7 +196,7 @@ class CohereOracle(OneEndOracle):
             self._check_repeated(text, event.offset)
         elif len(self._calls):
             # Beside calls it is the plan; the contract has no other word for it.
-            self.notes.open("COH-TOOL-EVENTS", event.offset, text=bool(text))
+            self.notes.ambiguous("COH-TOOL-EVENTS", event.offset, text=bool(text))
             self.add_text(self.reasoning, text, event.offset)
         else:
             self.add_text(self.text, text, event.offset)
@@ -212,7 +212,7 @@ class CohereOracle(OneEndOracle):
             piece = (delta.get("id"), delta.get("name"), delta.get("parameters"))
             self._calls.add(index, *piece, event.offset, opens=not self._calls.known(index))
         elif delta is not None:
-            self.notes.open("EVENT-GLUED", event.offset, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", event.offset, calls=True)
 
     def _generation_of_v1(self, value: Json, event: Event) -> None:
         if self.reasoning.length:
@@ -226,15 +226,15 @@ class CohereOracle(OneEndOracle):
         self._complete_v1(members, event, "response")
         word, again = value.get("finish_reason"), members.get("finish_reason")
         if again not in (None, word):
-            self.notes.open("FINISH-DUPLICATE", event.offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-DUPLICATE", event.offset, calls=True, end=True)
         self.end_with(word, value.get("error"), event.offset)
 
     def _check_repeated(self, text: object, offset: int) -> None:
         """Check that a complete text equals its pieces."""
         if text and text in (self.text.value(), self.reasoning.value()):
-            self.notes.keep("COH-ANSWER-TWICE", offset)
+            self.notes.harmless("COH-ANSWER-TWICE", offset)
         elif text:
-            self.notes.open("COH-ANSWER-TWICE", offset, text=True)
+            self.notes.ambiguous("COH-ANSWER-TWICE", offset, text=True)
 
     def _compare_calls(self, calls: object, event: Event, *path: str) -> None:
         if isinstance(calls, list) and calls:
@@ -245,4 +245,4 @@ class CohereOracle(OneEndOracle):
             ]
             self._calls.compare_or_take(listed, event.offset)
         elif calls:
-            self.notes.open("EVENT-GLUED", event.offset, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", event.offset, calls=True)

@@ -71,59 +71,59 @@ class GeminiOracle(GoogleOracle):
         """Take one response."""
         offset = event.offset
         if any(name in value for name in _SNAKE):
-            self.notes.lost("GEM-SNAKE-CASE", offset)
+            self.notes.unreadable("GEM-SNAKE-CASE", offset)
         if (error := error_of(value, event.name)) is not None:
             self.take_error(error, offset)
         elif value.get("error"):  # of a type that the API does not specify
-            self.notes.lost("ERR-IN-200", offset)
+            self.notes.unreadable("ERR-IN-200", offset)
         candidates = value.get("candidates")
         if isinstance(candidates, list) and candidates:
             if self.error is not None:
-                self.notes.lost("ERR-IN-200", offset)
+                self.notes.unreadable("ERR-IN-200", offset)
             for place, candidate in enumerate(candidates):
                 self._candidate(candidate, place, event)
         elif "response" in value:
-            self.notes.lost("GEM-WRAPPED", offset)
+            self.notes.unreadable("GEM-WRAPPED", offset)
         elif candidates is not None and not isinstance(candidates, list):
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", offset)
         elif not error:
             self._without_candidates(value, offset)
 
     def _without_candidates(self, value: Json, offset: int) -> None:
         reason = dict_or_empty(value.get("promptFeedback")).get("blockReason")
         if reason == "BLOCK_REASON_UNSPECIFIED":
-            self.notes.open("GEM-PROMPT-BLOCKED", offset, end=True)
+            self.notes.ambiguous("GEM-PROMPT-BLOCKED", offset, end=True)
         elif reason and isinstance(reason, str):
             self._blocked = join_surrogates(reason)
-            self.notes.open("GEM-PROMPT-BLOCKED", offset, end=bool(self._candidates))
+            self.notes.ambiguous("GEM-PROMPT-BLOCKED", offset, end=bool(self._candidates))
         elif reason:
-            self.notes.lost("GEM-PROMPT-BLOCKED", offset)
+            self.notes.unreadable("GEM-PROMPT-BLOCKED", offset)
         elif not any(name in value for name in _ABOUT) and "candidates" not in value:
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", offset)
 
     def _candidate(self, candidate: object, place: int, event: Event) -> None:
         offset = event.offset
         self._candidates += 1
         if not isinstance(candidate, dict):
-            self.notes.lost("EVENT-GLUED", offset)
+            self.notes.unreadable("EVENT-GLUED", offset)
             return
         index = candidate.get("index", 0)
         if type(index) is not int or (place and not index):
-            self.notes.lost("GEM-CANDIDATES", offset)
+            self.notes.unreadable("GEM-CANDIDATES", offset)
         if not self.is_answer(index, offset, "GEM-CANDIDATES"):
             return
         if any(name in candidate for name in _SNAKE):
-            self.notes.lost("GEM-SNAKE-CASE", offset)
+            self.notes.unreadable("GEM-SNAKE-CASE", offset)
         has_content = self._content(candidate.get("content"), place, event)
         if has_content and self.finishes:
-            self.notes.keep("GEM-FINISH-THEN-MORE", offset)
+            self.notes.harmless("GEM-FINISH-THEN-MORE", offset)
             self._stopped = False
         reason = candidate.get("finishReason")
         if reason is None and self._blocked:
-            self.notes.open("GEM-PROMPT-BLOCKED", offset, end=True)
+            self.notes.ambiguous("GEM-PROMPT-BLOCKED", offset, end=True)
         if reason is not None:
             if not dict_or_empty(candidate.get("content")).get("parts"):
-                self.notes.keep("GEM-FINISH-NO-PARTS", offset)
+                self.notes.harmless("GEM-FINISH-NO-PARTS", offset)
             self._finish(reason, candidate, offset)
 
     def _content(self, content: object, place: int, event: Event) -> bool:
@@ -132,7 +132,7 @@ class GeminiOracle(GoogleOracle):
         if not isinstance(parts, list):
             odd = content is not None and not isinstance(content, dict)
             if odd or parts is not None:
-                self.notes.lost("EVENT-GLUED", event.offset)
+                self.notes.unreadable("EVENT-GLUED", event.offset)
             return False
         texts: tuple[str, ...] = ()
         if any(isinstance(part, dict) and "functionCall" in part for part in parts):
@@ -146,20 +146,22 @@ class GeminiOracle(GoogleOracle):
 
     def _part(self, part: object, part_text: str, offset: int) -> bool:
         if not isinstance(part, dict) or any(name in part for name in _SNAKE):
-            self.notes.lost("GEM-SNAKE-CASE" if isinstance(part, dict) else "EVENT-GLUED", offset)
+            self.notes.unreadable(
+                "GEM-SNAKE-CASE" if isinstance(part, dict) else "EVENT-GLUED", offset
+            )
             return True
         text, thought = part.get("text"), part.get("thought")
         self.add_text(self.reasoning if thought else self.text, text, offset)
         if thought is not None and not isinstance(thought, bool):
-            self.notes.open("EVENT-GLUED", offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, text=True)
         if any(name in part for name in _SERVER_PARTS):
-            self.notes.keep("GEM-SERVER-TOOLS", offset)
+            self.notes.harmless("GEM-SERVER-TOOLS", offset)
         if "functionCall" not in part:
             self._seal(part, "reasoning" if thought else "text", len(self._calls))
             return bool(text)
         call, signed = part["functionCall"], "thoughtSignature" in part
         if self._signed and not signed and isinstance(call, dict) and call.get("name"):
-            self.notes.keep("GEM-SIGNATURE-FIRST-ONLY", offset)
+            self.notes.harmless("GEM-SIGNATURE-FIRST-ONLY", offset)
         self._signed = self._signed or signed
         if call is not None:
             before = len(self._calls)
@@ -185,28 +187,28 @@ class GeminiOracle(GoogleOracle):
         if type(reason) is int:
             self._number(reason, offset)
         elif not word or word == "FINISH_REASON_UNSPECIFIED":
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
         elif word.upper() in _MODEL_FAILED:
-            self.notes.keep(_MODEL_FAILED[word.upper()], offset)
+            self.notes.harmless(_MODEL_FAILED[word.upper()], offset)
             message = candidate.get("finishMessage")
             self.error = self.error or (word, message if isinstance(message, str) else "")
             self.model_failed = True
         else:
             if word not in self.MEANINGS and word != "OTHER":
-                self.notes.keep("FINISH-UNKNOWN", offset)
+                self.notes.harmless("FINISH-UNKNOWN", offset)
             self._end(word, self.MEANINGS.get(word), offset)
 
     def _number(self, reason: int, offset: int) -> None:
-        self.notes.keep("GEM-FINISH-NUMBER", offset)
+        self.notes.harmless("GEM-FINISH-NUMBER", offset)
         if reason not in _NUMBERS:
-            self.notes.open("GEM-FINISH-NUMBER", offset, calls=True, end=True)
+            self.notes.ambiguous("GEM-FINISH-NUMBER", offset, calls=True, end=True)
         self._end(str(reason), _NUMBERS.get(reason), offset)
 
     def _end(self, word: str, meaning: FinishReason | None, offset: int) -> None:
         if self.finishes and word != self.finishes[-1]:
-            self.notes.open("FINISH-DUPLICATE", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-DUPLICATE", offset, calls=True, end=True)
         elif self.finishes:
-            self.notes.keep("FINISH-DUPLICATE", offset)
+            self.notes.harmless("FINISH-DUPLICATE", offset)
         self.add_finish(word)
         self._meaning, self._stopped = meaning, True
 
@@ -220,15 +222,15 @@ class GeminiOracle(GoogleOracle):
 
     def _check_end(self, finishes: list[str], calls: int) -> None:
         if not self.values:
-            self.notes.keep("STREAM-NO-EVENTS", 0)
+            self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif self.error is not None or self._blocked:
             return
         elif not finishes:
-            self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
+            self.notes.harmless("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
         elif not self._stopped:
-            self.notes.open("GEM-FINISH-THEN-MORE", 0, calls=True, end=True)
+            self.notes.ambiguous("GEM-FINISH-THEN-MORE", 0, calls=True, end=True)
         elif finishes[-1] == "STOP" and not calls and not self.text.length:
-            self.notes.keep("GEM-EMPTY-STOP", 0)
+            self.notes.harmless("GEM-EMPTY-STOP", 0)
         if finishes and calls and self._meaning is not FinishReason.STOP:
             # A call without arguments does not show whether it is complete.
-            self.notes.keep("FINISH-LENGTH-WITH-CALL", 0)
+            self.notes.harmless("FINISH-LENGTH-WITH-CALL", 0)

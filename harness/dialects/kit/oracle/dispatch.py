@@ -135,17 +135,17 @@ class Oracle(ABC):
         elif not event.complete:
             self.unfinished(data, event)
         elif event.damaged:
-            self.notes.lost("SSE-UTF8-SPLIT", event.offset)
+            self.notes.unreadable("SSE-UTF8-SPLIT", event.offset)
         elif data == DONE:
             self.sentinel(event)
         elif not data:
-            self.notes.keep(self.EMPTY_DATA, event.offset)
+            self.notes.harmless(self.EMPTY_DATA, event.offset)
         else:
             self._payload(data, event)
 
     def after_end(self, data: str, event: Event) -> None:  # noqa: ARG002 - some APIs allow events that contain nothing
         """Take an event after the end."""
-        self.notes.lost("SSE-AFTER-DONE", event.offset)
+        self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def sentinel(self, event: Event) -> None:  # noqa: ARG002 - in some APIs it is an end without a finish word
         """Take `[DONE]`."""
@@ -156,17 +156,17 @@ class Oracle(ABC):
         if isinstance(value, dict):
             self.take_value(value, event)
         elif value is UNREADABLE and data.startswith(":"):
-            self.notes.keep("SSE-COMMENT-AS-DATA", event.offset)
+            self.notes.harmless("SSE-COMMENT-AS-DATA", event.offset)
         elif value is UNREADABLE and "{" in data:
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
         elif value is UNREADABLE:  # no part of it is an object, so a client ignores it or fails
-            answer = self.notes.choose("EVENT-GLUED", event.offset, "fail", "ignore")
+            answer = self.notes.policy_choice("EVENT-GLUED", event.offset, "fail", "ignore")
             if answer == "fail":
                 self.error = self.error or ("", "")
                 self.stopped = True
         else:
             quirk = self.LIST_DATA if isinstance(value, list) else "SSE-DATA-NULL"
-            note = self.notes.keep if quirk in NOISE_QUIRKS else self.notes.lost
+            note = self.notes.harmless if quirk in NOISE_QUIRKS else self.notes.unreadable
             note(quirk, event.offset)
 
     def take_value(self, value: Json, event: Event) -> None:
@@ -180,9 +180,9 @@ class Oracle(ABC):
     def not_an_answer(self, text: str) -> None:
         """Take a document that is not of this API."""
         if text.startswith("<"):
-            self.notes.keep("HTTP-HTML-BODY", 0)
+            self.notes.harmless("HTTP-HTML-BODY", 0)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", 0)
+            self.notes.unreadable("ENVELOPE-WRAPPED", 0)
 
     def is_answer(self, choice: object, offset: int, quirk: str = "N-CHOICES") -> bool:
         """Return whether the choice with this number is the answer to the request.
@@ -193,9 +193,9 @@ class Oracle(ABC):
         if self.choice is None:
             self.choice = 0 if self.notes.decisions.get(quirk) == "zero" else number
         if number != self.choice and self.choice:
-            self.notes.choose(quirk, offset, "first", "zero")
+            self.notes.policy_choice(quirk, offset, "first", "zero")
         elif number != self.choice:
-            self.notes.keep(quirk, offset)
+            self.notes.harmless(quirk, offset)
         return number == self.choice
 
     def take_error(self, error: tuple[str, str], offset: int) -> None:
@@ -203,23 +203,23 @@ class Oracle(ABC):
         quirk = self.error_quirk or "ERR-IN-200"
         if self.finishes and not self.calls():
             # The turn had ended well before the error came, and nothing is executed.
-            if self.notes.choose(quirk, offset, "fail", "ignore") == "ignore":
+            if self.notes.policy_choice(quirk, offset, "fail", "ignore") == "ignore":
                 return
         elif self.error_quirk:
-            self.notes.keep(quirk, offset)
+            self.notes.harmless(quirk, offset)
         self.error = self.error or error
 
     def check_failure_word(self, word: str, offset: int) -> bool:
         """Return whether a finish word may be a failure, which fails the turn or ends it."""
         if word.casefold() not in FAILURE_WORDS:
             return False
-        if self.notes.choose("FINISH-UNKNOWN", offset, "failed", "finished") == "failed":
+        if self.notes.policy_choice("FINISH-UNKNOWN", offset, "failed", "finished") == "failed":
             self.error = self.error or (word, "")
         return True
 
     def uses_late_content(self, offset: int) -> bool:
         """Return whether what comes after the finish word is part of the turn."""
-        return self.notes.choose("CONTENT-AFTER-FINISH", offset, "use", "drop") == "use"
+        return self.notes.policy_choice("CONTENT-AFTER-FINISH", offset, "use", "drop") == "use"
 
     def take_error_event(self, value: Json, event: Event) -> None:
         """End the turn with the error that the provider sent as a separate event."""
@@ -230,7 +230,7 @@ class Oracle(ABC):
         if isinstance(piece, str):
             text.add(piece)
         elif piece is not None:
-            self.notes.open("EVENT-GLUED", offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, text=True)
 
     def add_finish(self, word: str) -> None:
         """Remember a finish word as the last one."""

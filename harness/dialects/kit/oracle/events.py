@@ -199,13 +199,13 @@ def json_events(body: bytes, notes: Notes) -> Iterator[Event]:
     if start in (b"{", b"["):
         yield from _iter_json_events(body, notes)
     elif start == b"<":
-        notes.keep("HTTP-HTML-BODY", 0)
+        notes.harmless("HTTP-HTML-BODY", 0)
     elif start == b"\x1f" or (b"\0" in body and not body.startswith(AWS_MARK)):
-        notes.lost("ENVELOPE-WRAPPED", 0)
+        notes.unreadable("ENVELOPE-WRAPPED", 0)
     else:
         yield from split_events(body)
         if has_unframed_json(body):
-            notes.lost("ERR-UNFRAMED", 0)
+            notes.unreadable("ERR-UNFRAMED", 0)
 
 
 def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
@@ -218,7 +218,7 @@ def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
         for element in item_texts(text.removeprefix("\ufeff")):
             yield Event(element, 0, len(body), damaged=damaged)
     elif text.lstrip("\ufeff \t\r\n").startswith("["):
-        notes.lost("EVENT-GLUED", 0)
+        notes.unreadable("EVENT-GLUED", 0)
     else:
         yield from _json_lines(body, notes)
 
@@ -233,7 +233,7 @@ def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
         readable = event_value(text) is not UNREADABLE
         if not readable and (end < len(body) or body.endswith(b"\n") or at == first):
             if text:
-                notes.lost("EVENT-GLUED", at)
+                notes.unreadable("EVENT-GLUED", at)
         elif text:
             damaged = text.encode() not in line
             yield Event(text, at, end, damaged=damaged, complete=readable)
@@ -251,11 +251,11 @@ def function_entries(
     for position, entry in enumerate(entries):
         function = dict_or_empty(entry).get("function")
         if not isinstance(function, dict):
-            notes.open("DELTA-FUNCTION-NULL", event.offset, calls=True)
+            notes.ambiguous("DELTA-FUNCTION-NULL", event.offset, calls=True)
             continue
         arguments = function.get("arguments")
         if isinstance(arguments, dict):
-            notes.keep("ARGS-OBJECT", event.offset)
+            notes.harmless("ARGS-OBJECT", event.offset)
             texts = texts or item_texts(member_text(event.data, *path))
             own = texts[position] if position < len(texts) else ""
             arguments = member_text(own, "function", "arguments")

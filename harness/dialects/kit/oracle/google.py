@@ -27,12 +27,12 @@ def _google_events(body: bytes, notes: Notes) -> Iterator[Event]:
     """Yield the events of `body`; anything else is noted."""
     start = body.removeprefix(BOM).lstrip()
     if start.startswith(b"["):
-        notes.keep("GEM-JSON-ARRAY", 0)
+        notes.harmless("GEM-JSON-ARRAY", 0)
         yield from _elements(body, notes)
     elif start.startswith(b"{"):
         yield from _objects(body, notes)
     elif start.startswith(AWS_MARK):
-        notes.lost("ENVELOPE-WRAPPED", 0)
+        notes.unreadable("ENVELOPE-WRAPPED", 0)
     else:
         yield from json_events(body, notes)
 
@@ -43,7 +43,7 @@ def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
     value = event_value(text)
     if value is not UNREADABLE:
         if isinstance(value, dict) and "error" not in value:
-            notes.keep("JSON-FOR-STREAM", 0)
+            notes.harmless("JSON-FOR-STREAM", 0)
         yield _line_event(text, 0, len(body), body)
         return
     at = 0
@@ -58,7 +58,7 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
     """Yield the elements of the array that `body` is; the last may be cut off."""
     text = body.decode("utf-8-sig", "replace")
     if text.encode() != body.removeprefix(BOM):
-        notes.lost("SSE-UTF8-SPLIT", 0)
+        notes.unreadable("SSE-UTF8-SPLIT", 0)
         return
     before = len(body) - len(text.encode())
     at = skip_space(text, text.index("[") + 1)
@@ -75,14 +75,14 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
         yield Event(text[at:end], offset, over)
         if not text.startswith((",", "]"), following):
             if following < len(text):
-                notes.lost("EVENT-GLUED", over)
+                notes.unreadable("EVENT-GLUED", over)
             return
         following += text.startswith(",", following)
         start = skip_space(text, following)
         offset += len(text[at:start].encode())
         at = start
     if text[at + 1 :].strip(_SPACE):
-        notes.lost("SSE-AFTER-DONE", offset)
+        notes.unreadable("SSE-AFTER-DONE", offset)
 
 
 def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool = True) -> Event:
@@ -110,11 +110,11 @@ class GoogleOracle(Oracle):
         value = event_value(data)
         counts = value is not UNREADABLE and (self.ANY_VALUE_COUNTS or isinstance(value, dict))
         if counts:
-            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif DONE.startswith(data):
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
         elif self.finishes:
-            self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
+            self.notes.ambiguous("SSE-EOF-MIDCALL", event.offset, end=True)
         else:
             self.values += 1
             self.damaged = scan(data).state is not PrefixState.PREFIX

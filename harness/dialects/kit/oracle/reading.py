@@ -29,11 +29,11 @@ class Notes:
         """Whether nothing has made the calls ambiguous so far."""
         return "calls" not in self.unknown
 
-    def keep(self, quirk: str, offset: int) -> None:
-        """Note a deviation that keeps the meaning."""
+    def harmless(self, quirk: str, offset: int) -> None:
+        """Note a deviation that does not change the meaning."""
         self._first.setdefault((quirk, False), Deviation(quirk, offset, ambiguous=False))
 
-    def open(  # noqa: PLR0913 - a flag for each part
+    def ambiguous(  # noqa: PLR0913 - a flag for each part
         self,
         quirk: str,
         offset: int,
@@ -56,7 +56,7 @@ class Notes:
         ambiguous = calls or end
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
 
-    def choose(
+    def policy_choice(
         self, quirk: str, offset: int, *answers: str, question: str = "", ambiguous: bool = True
     ) -> str:
         """Note a deviation with several admissible meanings; return that of this reading.
@@ -72,15 +72,15 @@ class Notes:
         self.questions.setdefault(question or quirk, answers)
         return self.decisions.setdefault(question or quirk, answers[0])
 
-    def lost(self, quirk: str, offset: int) -> None:
-        """Note a deviation that leaves everything open."""
-        self.open(quirk, offset, text=True, calls=True, end=True)
+    def unreadable(self, quirk: str, offset: int) -> None:
+        """Note a deviation that makes text, reasoning, calls and end ambiguous."""
+        self.ambiguous(quirk, offset, text=True, calls=True, end=True)
 
     def failure(self, quirk: str, offset: int, *, ambiguous: object) -> None:
-        """Note a provider's error; an ambiguous one leaves everything open."""
+        """Note a provider's error; an ambiguous one makes all parts ambiguous."""
         if ambiguous:
-            self.lost(quirk, offset)
-        self.keep(quirk, offset)
+            self.unreadable(quirk, offset)
+        self.harmless(quirk, offset)
 
     def deviations(self) -> tuple[Deviation, ...]:
         """Return them in the order of the body."""
@@ -157,11 +157,11 @@ class OpenCalls(Generic[KeyT, CallT]):
         return tuple(call.reading() for call in self._calls.values())
 
     def _unclear(self, offset: int) -> None:
-        """Note an event that leaves the calls open."""
-        self._notes.open("EVENT-GLUED", offset, calls=True)
+        """Note an event that makes the calls ambiguous."""
+        self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
 
     def text(self, value: object, offset: int) -> str:
-        """Return a member of a call; what is neither text nor null leaves the calls open."""
+        """Return a member of a call; a value of another type makes the calls ambiguous."""
         if not isinstance(value, str | None):
             self._unclear(offset)
         return text_or_empty(value)
@@ -170,8 +170,8 @@ class OpenCalls(Generic[KeyT, CallT]):
         """Note an entry's type other than OpenAI's; it may be missing unless a call opens."""
         kind = entry.get("type", "function")
         if opening and "type" not in entry:
-            self._notes.keep("DELTA-TYPE-MISSING", offset)
+            self._notes.harmless("DELTA-TYPE-MISSING", offset)
         elif kind in (None, ""):
-            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
+            self._notes.harmless("DELTA-TYPE-EMPTY-OR-NULL", offset)
         elif kind != "function":
-            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
+            self._notes.ambiguous("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)

@@ -81,7 +81,7 @@ class OpenAIChatOracle(Oracle):
         if not events:
             self._document(body)
         elif has_unframed_json(body):
-            self.notes.lost("ERR-UNFRAMED", 0)
+            self.notes.unreadable("ERR-UNFRAMED", 0)
 
     @property
     def refusal(self) -> str:
@@ -93,9 +93,9 @@ class OpenAIChatOracle(Oracle):
         value = event_value(data)
         harmless = data in ("", DONE) or (isinstance(value, dict) and not value.get("choices"))
         if harmless and not (isinstance(value, dict) and error_of(value, event.name)):
-            self.notes.keep("SSE-AFTER-DONE", event.offset)
+            self.notes.harmless("SSE-AFTER-DONE", event.offset)
         else:
-            self.notes.lost("SSE-AFTER-DONE", event.offset)
+            self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def unfinished(self, data: str, event: Event) -> None:
         """Take an event that the end of the body cut off.
@@ -112,21 +112,21 @@ class OpenAIChatOracle(Oracle):
         elif chunks and len(chunks) == len(lines):
             # A client that needs no blank line takes those that have an end.
             answers = {"use": len(lines), "lines": len(lines) - 1, "drop": 0}
-            answer = self.notes.choose("SSE-NO-FINAL-BLANK", event.offset, *answers)
+            answer = self.notes.policy_choice("SSE-NO-FINAL-BLANK", event.offset, *answers)
             for chunk in chunks[: answers[answer]]:
                 self.take_value(chunk, event)
         elif chunks:
-            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif data == DONE and not self.finishes:
             self.over = self._uses_unfinished(event)
         elif DONE.startswith(data) or value is not UNREADABLE:
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
         elif self.finishes:
-            self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
+            self.notes.ambiguous("SSE-EOF-MIDCALL", event.offset, end=True)
 
     def _uses_unfinished(self, event: Event) -> bool:
         """Whether an event without its blank line is read, which a policy decides."""
-        answer = self.notes.choose(
+        answer = self.notes.policy_choice(
             "SSE-NO-FINAL-BLANK", event.offset, "use", "drop", question="unfinished_event"
         )
         return answer == "use"
@@ -139,28 +139,28 @@ class OpenAIChatOracle(Oracle):
         choices = chunk.get("choices")
         if isinstance(choices, list):
             if error is None and self.error is not None and any(map(_has_content, choices)):
-                self.notes.lost("ERR-IN-200", event.offset)
+                self.notes.unreadable("ERR-IN-200", event.offset)
             if error is None and chunk.get("object") != _CHUNK and any(map(_has_delta, choices)):
-                self.notes.keep("CHUNK-OBJECT-OTHER", event.offset)
+                self.notes.harmless("CHUNK-OBJECT-OTHER", event.offset)
             self._choices(choices, event, usage=bool(chunk.get("usage")))
         elif choices is not None:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
         elif "choices" in chunk:
-            self.notes.keep("CHUNK-CHOICES-NULL", event.offset)
+            self.notes.harmless("CHUNK-CHOICES-NULL", event.offset)
         elif error is None and _ENVELOPES.isdisjoint(chunk):
-            self.notes.keep("CHUNK-CHOICES-ABSENT", event.offset)
+            self.notes.harmless("CHUNK-CHOICES-ABSENT", event.offset)
         elif error is None:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _choices(self, choices: list[Any], event: Event, *, usage: bool) -> None:
         if not choices and not usage:
-            self.notes.keep("CHUNK-CHOICES-EMPTY", event.offset)
+            self.notes.harmless("CHUNK-CHOICES-EMPTY", event.offset)
         for choice in choices:
             self._one_choice(choice, event.offset)
 
     def _one_choice(self, choice: object, offset: int) -> None:
         if not isinstance(choice, dict):
-            self.notes.lost("EVENT-GLUED", offset)
+            self.notes.unreadable("EVENT-GLUED", offset)
             return
         if not self.is_answer(choice.get("index"), offset):
             return
@@ -171,9 +171,9 @@ class OpenAIChatOracle(Oracle):
         if isinstance(delta, dict):
             self._add_delta(delta, choice.get("finish_reason"), offset)
         elif delta is None:
-            self.notes.keep("DELTA-NULL", offset)
+            self.notes.harmless("DELTA-NULL", offset)
         else:
-            self.notes.lost("EVENT-GLUED", offset)
+            self.notes.unreadable("EVENT-GLUED", offset)
         if message := choice.get("message"):
             self._check_message(message, offset)
             self._copies.add(dict_or_empty(message), offset)
@@ -189,9 +189,9 @@ class OpenAIChatOracle(Oracle):
         so_far = dict_or_empty(message).get("content")
         if calls or not isinstance(so_far, str) or len(so_far) != self.text.length:
             quirk = "MESSAGE-WITH-CALL" if calls else "MESSAGE-NOT-DELTA"
-            self.notes.open(quirk, offset, text=True, calls=calls)
+            self.notes.ambiguous(quirk, offset, text=True, calls=calls)
         else:
-            self.notes.keep("MESSAGE-NOT-DELTA", offset)
+            self.notes.harmless("MESSAGE-NOT-DELTA", offset)
             self._message = so_far
 
     def _document(self, body: bytes) -> None:
@@ -208,22 +208,22 @@ class OpenAIChatOracle(Oracle):
         self.values += 1
         error, choices = error_of(value), value.get("choices")
         if error is not None:
-            self.notes.keep("ERR-UNFRAMED", 0)
+            self.notes.harmless("ERR-UNFRAMED", 0)
             self.error = error
             self._check_generation(value)
             return
         choice = dict_or_empty(choices[0] if isinstance(choices, list) and choices else None)
         message = choice.get("message")
         if not isinstance(message, dict):
-            self.notes.lost("ENVELOPE-WRAPPED", 0)
+            self.notes.unreadable("ENVELOPE-WRAPPED", 0)
             return
-        self.notes.keep("JSON-FOR-STREAM", 0)
+        self.notes.harmless("JSON-FOR-STREAM", 0)
         if isinstance(choices, list) and len(choices) > 1:
-            self.notes.keep("N-CHOICES", 0)
+            self.notes.harmless("N-CHOICES", 0)
         self._add_delta(with_indexes(message), None, 0)
         self._finish_reason(choice.get("finish_reason"), 0)
         if not self.finishes:
-            self.notes.open("JSON-FOR-STREAM", 0, end=True)
+            self.notes.ambiguous("JSON-FOR-STREAM", 0, end=True)
         self.marks.append((end, self.text.length))
 
     # The choice
@@ -231,9 +231,9 @@ class OpenAIChatOracle(Oracle):
     def _add_delta(self, delta: Json, finish: object, offset: int) -> None:
         """Take one delta; `finish` is the finish reason that came with it."""
         if "role" in delta and not delta["role"]:
-            self.notes.keep("DELTA-ROLE-NULL", offset)
+            self.notes.harmless("DELTA-ROLE-NULL", offset)
         elif "role" not in delta and not self._has_deltas:
-            self.notes.keep("DELTA-ROLE-MISSING", offset)
+            self.notes.harmless("DELTA-ROLE-MISSING", offset)
         self._has_deltas = True
         self._add_text(delta.get("content"), offset)
         self._add_reasoning(delta, offset)
@@ -248,7 +248,7 @@ class OpenAIChatOracle(Oracle):
         late = entries if self.finishes and isinstance(entries, list) else ()
         if any(map(has_piece, late)):
             if [finish] == self.finishes and self._calls.are_new(late):
-                self.notes.keep("CONTENT-AFTER-FINISH", offset)
+                self.notes.harmless("CONTENT-AFTER-FINISH", offset)
             elif not self.uses_late_content(offset):
                 return
         self._calls.add(entries, offset)
@@ -258,23 +258,23 @@ class OpenAIChatOracle(Oracle):
         if reason is None:
             return
         if not isinstance(reason, str):
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
         elif not reason:
-            self.notes.keep("FINISH-EMPTY-STRING", offset)
+            self.notes.harmless("FINISH-EMPTY-STRING", offset)
         else:
             self._finish(join_surrogates(reason), offset)
 
     def _finish(self, reason: str, offset: int) -> None:
         if not self.check_failure_word(reason, offset) and reason not in self.MEANINGS:
-            self.notes.keep("FINISH-UNKNOWN", offset)
+            self.notes.harmless("FINISH-UNKNOWN", offset)
         if not self.finishes:
             size = self.text.length + self.reasoning.length + len(self._refusal) + len(self._calls)
             self._finish_was_early = not size
         elif reason == self.finishes[-1]:
-            self.notes.keep("FINISH-DUPLICATE", offset)
+            self.notes.harmless("FINISH-DUPLICATE", offset)
         elif {reason, *self.finishes} <= _TOOLS_THEN_STOP:
-            self.notes.keep("FINISH-TOOLCALLS-THEN-STOP", offset)
-        elif self.notes.choose("FINISH-DUPLICATE", offset, "last", "first") == "first":
+            self.notes.harmless("FINISH-TOOLCALLS-THEN-STOP", offset)
+        elif self.notes.policy_choice("FINISH-DUPLICATE", offset, "last", "first") == "first":
             return
         self._reopened = False
         self.add_finish(reason)
@@ -283,41 +283,43 @@ class OpenAIChatOracle(Oracle):
         if isinstance(content, str):
             self._add_piece(self.text, content, offset)
         elif content is not None:
-            self.notes.open("EVENT-GLUED", offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, text=True)
 
     def _add_reasoning(self, delta: Json, offset: int) -> None:
         values = [value for field in _REASONING_FIELDS if (value := delta.get(field))]
         if values and values.count(values[0]) == len(values) and isinstance(values[0], str):
             self._add_piece(self.reasoning, values[0], offset)
         elif values or _may_have_words(delta.get("reasoning_details")):
-            self.notes.open("REASONING-FIELD-NAMES", offset, reasoning=True)
+            self.notes.ambiguous("REASONING-FIELD-NAMES", offset, reasoning=True)
 
     def _add_piece(self, text: GrowingText, piece: str, offset: int) -> None:
         if piece and self.finishes:
             self._reopened = True
             if self._finish_was_early:
-                self.notes.keep("FINISH-STOP-TOO-EARLY", offset)
+                self.notes.harmless("FINISH-STOP-TOO-EARLY", offset)
             elif not self.uses_late_content(offset):
                 return
         text.add(piece)
 
     def _add_refusal(self, refusal: object, offset: int) -> None:
         if isinstance(refusal, str) and refusal:
-            self.notes.keep("REFUSAL-BESIDE-CALL" if len(self._calls) else "REFUSAL-DELTA", offset)
+            self.notes.harmless(
+                "REFUSAL-BESIDE-CALL" if len(self._calls) else "REFUSAL-DELTA", offset
+            )
             self._refusal.append(refusal)
         elif refusal:
-            self.notes.open("REFUSAL-DELTA", offset, calls=True, end=True)
+            self.notes.ambiguous("REFUSAL-DELTA", offset, calls=True, end=True)
 
     def _add_legacy_call(self, call: object, offset: int) -> None:
         if isinstance(call, dict) and not any(call.values()):
-            self.notes.keep("LEGACY-FC-STUB", offset)
+            self.notes.harmless("LEGACY-FC-STUB", offset)
         elif isinstance(call, dict) and self._asked_for_functions:
             self._calls.add_legacy(call, offset)
         elif isinstance(call, dict):
-            if self.notes.choose("LEGACY-FUNCTION-CALL", offset, "use", "ignore") == "use":
+            if self.notes.policy_choice("LEGACY-FUNCTION-CALL", offset, "use", "ignore") == "use":
                 self._calls.add_legacy(call, offset)
         elif call is not None:
-            self.notes.open("LEGACY-FUNCTION-CALL", offset, calls=True)
+            self.notes.ambiguous("LEGACY-FUNCTION-CALL", offset, calls=True)
 
     # The end
 
@@ -325,40 +327,42 @@ class OpenAIChatOracle(Oracle):
         """Note what only the complete body shows."""
         self.ended = bool(self.finishes) or self.over
         if not self.text.value().startswith(self._message):
-            self.notes.open("MESSAGE-NOT-DELTA", 0, text=True)
+            self.notes.ambiguous("MESSAGE-NOT-DELTA", 0, text=True)
         self._copies.compare(self._calls.calls())
         if not self.values:
-            self.notes.keep("STREAM-NO-EVENTS", 0)
+            self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif not self.error:
             self._check_end(len(self._calls))
 
     def _check_end(self, calls: int) -> None:
         finishes = self.finishes
         if not finishes and not self.over:
-            self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
+            self.notes.harmless("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
         if self.over and self.choice is None:
             # An end of nothing: an empty turn, or an answer in an unknown form.
-            self.notes.open("CHUNK-CHOICES-ABSENT", 0, end=True)
+            self.notes.ambiguous("CHUNK-CHOICES-ABSENT", 0, end=True)
         if self._reopened and not self.over:
-            ends = self.notes.choose("FINISH-STOP-TOO-EARLY", 0, "finished", "interrupted")
+            ends = self.notes.policy_choice("FINISH-STOP-TOO-EARLY", 0, "finished", "interrupted")
             self.ended = ends == "finished"
         if finishes and not self.over:
-            self.notes.keep("SSE-DONE-MISSING", 0)
+            self.notes.harmless("SSE-DONE-MISSING", 0)
         if not calls and self.notes.calls_known:
             self._check_promise(finishes)
         if finishes and calls and (quirk := FINISH_WITH_CALLS.get(finishes[-1])):
-            self.notes.keep(quirk, 0)
+            self.notes.harmless(quirk, 0)
 
     def _check_promise(self, finishes: list[str]) -> None:
         """Note a finish word that promises calls, without any; a word of another API may not."""
         promised = not _PROMISES_CALLS.isdisjoint(finishes)
         if promised and finishes[-1] not in _PROMISES_CALLS:
             # The last word may take the promise back.
-            promised = self.notes.choose(_TAKEN_BACK, 0, "promised", "taken back") == "promised"
+            promised = (
+                self.notes.policy_choice(_TAKEN_BACK, 0, "promised", "taken back") == "promised"
+            )
         if promised:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+            self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
         elif finishes and finishes[-1].casefold() in _MAY_PROMISE_CALLS:
-            self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
+            self.notes.ambiguous("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
 
 
 def _matters(chunk: object, event: Event) -> TypeGuard[Json]:

@@ -77,25 +77,25 @@ class OpenAIResponsesOracle(Oracle):
     def event(self, event: Event) -> None:
         """Take one event; after `[DONE]`, no other may follow."""
         if self._has_sentinel and event.data.strip() not in ("", DONE):
-            self.notes.lost("SSE-AFTER-DONE", event.offset)
+            self.notes.unreadable("SSE-AFTER-DONE", event.offset)
         else:
             super().event(event)
 
     def sentinel(self, event: Event) -> None:
         """Take `[DONE]`, which the API does not send."""
         self._has_sentinel = True
-        self.notes.keep("RESP-DONE-SENTINEL", event.offset)
+        self.notes.harmless("RESP-DONE-SENTINEL", event.offset)
         if self.values and not self.ended and self.error is None:
             # Whether it ends a response that has no terminal event is nowhere written.
-            self.notes.open("RESP-NO-TERMINAL", event.offset, end=True)
+            self.notes.ambiguous("RESP-NO-TERMINAL", event.offset, end=True)
 
     def unfinished(self, data: str, event: Event) -> None:
         """Take an event that the end of the body cut off."""
         values = [event_value(data), *map(event_value, data.split("\n"))]
         if self.ended or DONE.startswith(data):
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
         elif any(isinstance(value, dict) for value in values):
-            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         else:
             self.values += 1
 
@@ -119,47 +119,47 @@ class OpenAIResponsesOracle(Oracle):
         elif (take := self._takes.get(kind)) is not None:
             take(value, event.offset)
         elif kind.startswith(_DRAFTS):
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
         elif not kind.startswith(_OURS):
             self._untyped(value, event)
 
     def _check_envelope(self, value: Json, kind: str, event: Event) -> None:
         if not event.name:
-            self.notes.keep("RESP-NO-EVENT-LINE", event.offset)
+            self.notes.harmless("RESP-NO-EVENT-LINE", event.offset)
         if "obfuscation" in value:
-            self.notes.keep("RESP-OBFUSCATION", event.offset)
+            self.notes.harmless("RESP-OBFUSCATION", event.offset)
         number = value.get("sequence_number", 0)
         if not isinstance(number, int) or number < 0:
-            self.notes.keep("RESP-SEQUENCE-NEGATIVE", event.offset)
+            self.notes.harmless("RESP-SEQUENCE-NEGATIVE", event.offset)
         if "event_id" in value or kind == "response.done":
-            self.notes.keep("RESP-REALTIME-EVENTS", event.offset)
+            self.notes.harmless("RESP-REALTIME-EVENTS", event.offset)
 
     def _after_end(self, kind: str, offset: int) -> None:
         """After the end nothing may come but, after an error event, the failed response."""
         if self.error is None or kind not in ("response.failed", "error"):
-            self.notes.lost("SSE-AFTER-DONE", offset)
+            self.notes.unreadable("SSE-AFTER-DONE", offset)
 
     def _untyped(self, value: Json, event: Event) -> None:
         error = error_of(value, event.name)
         if self.ended:
-            self.notes.lost("SSE-AFTER-DONE", event.offset)
+            self.notes.unreadable("SSE-AFTER-DONE", event.offset)
         elif value.get("object") == "response" and isinstance(value.get("status"), str):
             self._document(value, event.offset)
         elif error is not None:
             if value.get("output"):  # a response without the mark of one
-                self.notes.open("ENVELOPE-WRAPPED", event.offset, text=True, calls=True)
+                self.notes.ambiguous("ENVELOPE-WRAPPED", event.offset, text=True, calls=True)
             self.take_error(error, event.offset)
         elif isinstance(value.get("type"), str) and self._created:
-            self.notes.keep("RESP-UNKNOWN-EVENT", event.offset)
+            self.notes.harmless("RESP-UNKNOWN-EVENT", event.offset)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _document(self, value: Json, offset: int) -> None:
         """Take the complete response to a request without a stream."""
         if self.values > 1:
-            self.notes.lost("EVENT-GLUED", offset)
+            self.notes.unreadable("EVENT-GLUED", offset)
             return
-        self.notes.keep("JSON-FOR-STREAM", offset)
+        self.notes.harmless("JSON-FOR-STREAM", offset)
         self._learn_tools(value)
         self._items.output(value.get("output"), offset, streamed=False)
         self._end(value, "", offset)
@@ -168,7 +168,7 @@ class OpenAIResponsesOracle(Oracle):
         response = value.get("response")
         self._created += value.get("type") == "response.created"
         if self._created > 1:
-            self.notes.lost("EVENT-GLUED", offset)
+            self.notes.unreadable("EVENT-GLUED", offset)
         if isinstance(response, dict):
             self._learn_tools(response)
 
@@ -182,7 +182,7 @@ class OpenAIResponsesOracle(Oracle):
     def _terminal(self, value: Json, offset: int) -> None:
         response = value.get("response")
         if not isinstance(response, dict):
-            self.notes.lost("EVENT-GLUED", offset)
+            self.notes.unreadable("EVENT-GLUED", offset)
             return
         self._items.output(response.get("output"), offset, streamed=True)
         self._end(response, _STATUS[value["type"]], offset)
@@ -191,7 +191,7 @@ class OpenAIResponsesOracle(Oracle):
         own_status = response.get("status")
         if isinstance(own_status, str) and own_status in _OVER:
             if status and own_status != status and status != _STATUS["response.done"]:
-                self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+                self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
             status = own_status
         details = dict_or_empty(
             response.get("incomplete_details") or response.get("status_details")
@@ -206,29 +206,29 @@ class OpenAIResponsesOracle(Oracle):
     def _finished(self, status: str, reason: object, offset: int) -> None:
         word = status
         if status == "incomplete":
-            self.notes.keep("RESP-INCOMPLETE", offset)
+            self.notes.harmless("RESP-INCOMPLETE", offset)
             if isinstance(reason, str) and reason:
                 word = join_surrogates(reason)
             else:
-                self.notes.open("RESP-INCOMPLETE", offset, calls=True, end=True)
+                self.notes.ambiguous("RESP-INCOMPLETE", offset, calls=True, end=True)
         self.add_finish(word)
 
     def _error_event(self, value: Json, offset: int) -> None:
         if "event_id" in value:
             # A Realtime session may go on after an error.
-            self.notes.open("RESP-REALTIME-EVENTS", offset, calls=True, end=True)
+            self.notes.ambiguous("RESP-REALTIME-EVENTS", offset, calls=True, end=True)
             return
         self.take_error(error_of(value, "error") or ("", ""), offset)
 
     def _transcript(self, value: Json, offset: int) -> None:
-        self.notes.keep("RESP-REALTIME-EVENTS", offset)
+        self.notes.harmless("RESP-REALTIME-EVENTS", offset)
         self.text.add(text_or_empty(value.get("delta")))
 
     def _closed(self, _: Json, offset: int) -> None:
         """Take the end of a translation session, which has no reason."""
         self.ended = True
         if len(self._items):
-            self.notes.lost("RESP-REALTIME-EVENTS", offset)
+            self.notes.unreadable("RESP-REALTIME-EVENTS", offset)
 
     # The end
 
@@ -242,9 +242,9 @@ class OpenAIResponsesOracle(Oracle):
         calls = self._items.calls()
         if not self.values:
             if not self.notes.deviations() or "end" not in self.notes.unknown:
-                self.notes.keep("STREAM-NO-EVENTS", 0)
+                self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif not self.ended and self.error is None:
-            self.notes.keep("RESP-NO-TERMINAL", 0)
+            self.notes.harmless("RESP-NO-TERMINAL", 0)
         elif self.word and self.word not in self.MEANINGS and calls:
             # Cut short for another reason: the API does not specify which calls are complete.
-            self.notes.open("RESP-INCOMPLETE", 0, calls=True)
+            self.notes.ambiguous("RESP-INCOMPLETE", 0, calls=True)
