@@ -17,10 +17,10 @@ import msgspec
 from harness.errors import UsageError
 from harness.judging import process_limits
 from harness.judging.replaying import DEFAULT_LIMITS
-from harness.measuring.judged import Placed, rows_through
+from harness.measuring.measured_turn import COLUMNS, MeasuredTurn, measure_turn
+from harness.measuring.normalizer_rows import Placed, rows_through
 from harness.measuring.parquet import write_rows
 from harness.measuring.sources import Part, Unread, read_part
-from harness.measuring.turn_row import COLUMNS, TurnRow, measure_turn
 from harness.runs.batch import Batch, Exited
 from harness.runs.pool import OpenPool, Pool, open_processes
 from harness.runs.worker_process import ProcessEndedError
@@ -78,7 +78,7 @@ def measure_part(work: PartWork, part: Part) -> PartCount:
     return PartCount(part.number, count, counts[False], counts[True], tuple(unread.examples))
 
 
-def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[TurnRow | Unread]:
+def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | Unread]:
     if normalizer:
         yield from rows_through(normalizer, turns)
         return

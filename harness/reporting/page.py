@@ -20,7 +20,7 @@ from harness.cost.table import COST_HEAD, COST_LIMITS
 from harness.judging.rules import RULES
 from harness.reporting import words
 from harness.reporting.boards import FEW
-from harness.reporting.cells import cell_index
+from harness.reporting.cell_index import cell_index
 from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
 from harness.reporting.pages.cassettes import cassettes_page
 from harness.reporting.pages.compare import compare_page

@@ -16,7 +16,7 @@ from harness.judging.duties import KINDS, Duty, load_duties, quirks_of_form, rul
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.results import Came, Finding, Level, Outcome
 from harness.judging.rules import RULES, TURN_RULES
-from harness.judging.rules.what_came import changed_arguments, unusable_arguments
+from harness.judging.rules.stream_content import changed_arguments, unusable_arguments
 from harness.normalizers.mutants import MUTANTS
 from harness.project import ClientKind
 from harness.turns.deltas import (

@@ -10,7 +10,7 @@ from harness.judging.repairs import is_demanded
 from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
-from harness.judging.rules.what_came import (
+from harness.judging.rules.stream_content import (
     as_sent,
     changed_arguments,
     has_lone_surrogate,

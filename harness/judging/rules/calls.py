@@ -7,7 +7,7 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_name
-from harness.judging.rules.what_came import as_sent, sent_ids_of_calls
+from harness.judging.rules.stream_content import as_sent, sent_ids_of_calls
 from harness.turns.arguments import meaning
 
 # The stream contains several ids for a call.

@@ -6,7 +6,12 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
 from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
-from harness.judging.rules.what_came import as_sent, has_lone_surrogate, lacks_finish, without_end
+from harness.judging.rules.stream_content import (
+    as_sent,
+    has_lone_surrogate,
+    lacks_finish,
+    without_end,
+)
 from harness.turns.deltas import CUT_SHORT, Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.sse import ends_in_event
 

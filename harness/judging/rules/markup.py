@@ -9,7 +9,7 @@ from harness.judging.expectation import ExpectedCall
 from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
-from harness.judging.rules.what_came import as_sent, contains_marks
+from harness.judging.rules.stream_content import as_sent, contains_marks
 from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall

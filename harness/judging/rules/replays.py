@@ -8,7 +8,7 @@ from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
-from harness.judging.rules.what_came import answer_of
+from harness.judging.rules.stream_content import answer_of
 
 
 @turn_rule(

@@ -7,7 +7,7 @@ from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import text_differs
 from harness.judging.rules.markup import is_text_doubled, markers_in_text
-from harness.judging.rules.what_came import as_sent
+from harness.judging.rules.stream_content import as_sent
 
 _PROTOCOL_MARKS = ("data:", "[DONE]", '"choices"', '"delta"')
 _REPLACEMENT = "\ufffd"

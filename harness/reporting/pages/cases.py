@@ -19,8 +19,8 @@ from harness.reporting.pages.conversations import (
 )
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.pages.trends import cell_histories
+from harness.reporting.part_rows import PartRow, part_rows
 from harness.reporting.report import Report
-from harness.reporting.turn_rows import TurnRow, turn_rows
 from harness.reporting.words import worst_first
 from harness.runs.flips import CellHistory
 from harness.runs.gate import replay_command
@@ -59,7 +59,7 @@ class CaseView(msgspec.Struct, frozen=True):
     chunking: str
     smallest: str
     command: str
-    turn: tuple[TurnRow, ...]
+    turn: tuple[PartRow, ...]
     differs: bool
     lanes: Lanes | None
     talk: ConversationView | None
@@ -69,7 +69,7 @@ class CaseView(msgspec.Struct, frozen=True):
     failed: TurnFacts | ConversationFacts | None = None
     history: CellHistory | None = None
     messages: tuple[MessageView, ...] = ()
-    reply: tuple[TurnRow, ...] = ()
+    reply: tuple[PartRow, ...] = ()
 
     @property
     def traceback(self) -> str:
@@ -136,7 +136,7 @@ def case_view(
     """Return what a case shows of `result`; only its findings if `found` is None."""
     case = found if isinstance(found, Case) else None
     is_recorded = case is not None and case.chunking != result.chunking
-    turn = turn_rows(case.expected, case.actual, case.judged) if case else ()
+    turn = part_rows(case.expected, case.actual, case.judged) if case else ()
     return CaseView(
         result=result,
         case=case,
@@ -152,7 +152,7 @@ def case_view(
         body=_packed(case) if case else "",
         failed=_failed(result, case),
         messages=_messages(case),
-        reply=turn_rows(None, case.actual) if case and case.request else (),
+        reply=part_rows(None, case.actual) if case and case.request else (),
     )
 
 

@@ -15,8 +15,8 @@ from harness.judging.case import Case
 from harness.judging.results import Finding, Result
 from harness.reporting.charts.lanes import AxisLane, DeltaRow, divergence_rows, input_lanes
 from harness.reporting.pages.failures import cells_with_case
+from harness.reporting.part_rows import PartRow, difference_rows, differences, part_rows
 from harness.reporting.report import Report
-from harness.reporting.turn_rows import TurnRow, difference_rows, differences, turn_rows
 from harness.reporting.words import worst_first
 from harness.runs.run import REFERENCE
 
@@ -39,7 +39,7 @@ class SameTurn(msgspec.Struct, frozen=True):
     """
 
     results: tuple[Result, ...]
-    rows: tuple[TurnRow, ...] = ()
+    rows: tuple[PartRow, ...] = ()
     findings: tuple[Finding, ...] = ()
     interaction: int = 0
     split: tuple[DeltaRow, DeltaRow] | None = None
@@ -61,7 +61,7 @@ class InputView(msgspec.Struct, frozen=True):
 
     first: Result
     case: Case
-    expected: tuple[TurnRow, ...]
+    expected: tuple[PartRow, ...]
     turns: tuple[SameTurn, ...]
     more: int
     as_expected: tuple[Result, ...]
@@ -123,7 +123,7 @@ def _input_view(results: list[Result], report: Report) -> InputView:
     return InputView(
         first=ranked[0],
         case=case,
-        expected=turn_rows(None, case.expected, case.judged) if case.expected else (),
+        expected=part_rows(None, case.expected, case.judged) if case.expected else (),
         turns=turns[:_MAX_TURNS],
         more=max(0, len(turns) - _MAX_TURNS),
         as_expected=tuple(each for each in ranked if each.outcome.conforms),

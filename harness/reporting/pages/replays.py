@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from harness.judging.results import Outcome, Result
-from harness.reporting.cells import COLUMNS, Value
+from harness.reporting.cell_index import COLUMNS, Value
 from harness.reporting.report import Report
 from harness.reporting.words import worst_first
 

@@ -24,7 +24,7 @@ SCHEMA: Final = 2
 _LONGEST: Final = 300
 
 
-class TurnRow(msgspec.Struct, frozen=True):
+class MeasuredTurn(msgspec.Struct, frozen=True):
     """One turn of a log: a row of `turns-*.parquet`.
 
     Fields:
@@ -98,7 +98,7 @@ COLUMNS: Final[dict[str, str]] = {
 }
 
 
-def measure_turn(logged: LoggedTurn, file: str, position: int) -> TurnRow:
+def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
     """Return the row of one turn of the log `file`."""
     interaction = logged.interaction
     turn = fold(reference.normalize(interaction.without_body(), (interaction.body,)))
@@ -129,7 +129,7 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> TurnRow:
 
 def judge_turn(
     logged: LoggedTurn, file: str, position: int, normalizer: Normalizer
-) -> TurnRow | None:
+) -> MeasuredTurn | None:
     """Return the row of the turn that a normalizer makes; None if it does not support it."""
     subject = _subject_of(logged)
     result, _ = judge_subject(subject, normalizer, cuts="whole")
@@ -140,7 +140,7 @@ def judge_turn(
 
 def crashed_turn(
     logged: LoggedTurn, file: str, position: int, normalizer: str, reason: str
-) -> TurnRow:
+) -> MeasuredTurn:
     """Return the row of a turn in which a normalizer ended its process."""
     result = crashed_result(_subject_of(logged), normalizer, reason)
     return _judged_row(logged, file, position, result)
@@ -152,7 +152,7 @@ def _subject_of(logged: LoggedTurn) -> LoadedSubject:
     return LoadedSubject(Cassette("logged", (logged.interaction,), origin, *labels))
 
 
-def _judged_row(logged: LoggedTurn, file: str, position: int, result: Result) -> TurnRow:
+def _judged_row(logged: LoggedTurn, file: str, position: int, result: Result) -> MeasuredTurn:
     (facts,), outcome = result.turns, result.outcome
     kind = f"{outcome}: {result.findings[0].rule}" if outcome.fails else _kind(facts)
     quirks = result.quirks if facts.why else ()
@@ -168,9 +168,9 @@ def _row(  # noqa: PLR0913 - what makes a row
     *,
     kind: str,
     quirks: tuple[str, ...],
-) -> TurnRow:
+) -> MeasuredTurn:
     interaction, why = logged.interaction, facts.why
-    return TurnRow(
+    return MeasuredTurn(
         file=file,
         position=position,
         time=logged.time,

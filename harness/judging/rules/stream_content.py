@@ -1,6 +1,7 @@
-"""What the stream contained where a rule is violated: it decides the level of some rules.
+"""What the stream contains at the place where a client violates a rule.
 
-A client that hands over what came is not to blame for it in the same way as one that damaged it.
+The level of some rules depends on it: a client that passes on a fault of the stream is less to
+blame than a client that damages a correct stream.
 """
 
 import ast

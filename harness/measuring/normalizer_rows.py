@@ -12,9 +12,9 @@ from typing import Final, TypeAlias
 
 from harness.judging import process_limits
 from harness.judging.results import Outcome
+from harness.measuring.measured_turn import MeasuredTurn, crashed_turn, judge_turn
 from harness.measuring.records import LoggedTurn
 from harness.measuring.sources import Unread
-from harness.measuring.turn_row import TurnRow, crashed_turn, judge_turn
 from harness.normalizers.discovery import is_bundled, load_normalizer
 from harness.runs.batch import Exited
 from harness.runs.pool import LoneWorker
@@ -29,12 +29,12 @@ _MOST_SECONDS: Final = 3_600.0
 _normalizer = lru_cache(1)(load_normalizer)
 
 
-def judge_turns(normalizer: str, turns: Sequence[Placed]) -> tuple[TurnRow | Unread, ...]:
+def judge_turns(normalizer: str, turns: Sequence[Placed]) -> tuple[MeasuredTurn | Unread, ...]:
     """Return a row for each turn, or why it has none. Called where the client may run."""
     return tuple(_judge(normalizer, each) for each in turns)
 
 
-def _judge(name: str, placed: Placed) -> TurnRow | Unread:
+def _judge(name: str, placed: Placed) -> MeasuredTurn | Unread:
     file, position, logged = placed
     row = judge_turn(logged, file, position, _normalizer(name))
     if row is not None:
@@ -43,7 +43,7 @@ def _judge(name: str, placed: Placed) -> TurnRow | Unread:
     return Unread(file, position, why, damaged=False)
 
 
-def rows_through(name: str, turns: Iterable[Placed]) -> Iterator[TurnRow | Unread]:
+def rows_through(name: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | Unread]:
     """Yield a row for each turn of a part, judged with the normalizer `name`."""
     if is_bundled(name):
         for each in turns:
@@ -63,7 +63,7 @@ class _ClientProcess:
         self._worker = LoneWorker()
         self._confirmed = 0  # turns in which it hung twice
 
-    def rows(self, turns: Sequence[Placed]) -> Iterator[TurnRow | Unread]:
+    def rows(self, turns: Sequence[Placed]) -> Iterator[MeasuredTurn | Unread]:
         found = self._call(turns)
         if isinstance(found, Exited):
             yield from map(self._alone, turns)
@@ -76,7 +76,7 @@ class _ClientProcess:
             else:
                 yield row
 
-    def _alone(self, placed: Placed) -> TurnRow | Unread:
+    def _alone(self, placed: Placed) -> MeasuredTurn | Unread:
         """Judge one turn; one that ends the process gets a second try, as in a run."""
         found = self._call((placed,))
         if isinstance(found, Exited):
@@ -86,7 +86,7 @@ class _ClientProcess:
             return crashed_turn(logged, file, position, self._name, found.reason)
         return found[0]
 
-    def _call(self, turns: Sequence[Placed]) -> tuple[TurnRow | Unread, ...] | Exited:
+    def _call(self, turns: Sequence[Placed]) -> tuple[MeasuredTurn | Unread, ...] | Exited:
         process_limits.renew(_MOST_SECONDS)
         return self._worker.call(partial(judge_turns, self._name), turns)[0]
 
@@ -94,5 +94,5 @@ class _ClientProcess:
         self._worker.close()
 
 
-def _has_hung(row: TurnRow | Unread) -> bool:
-    return isinstance(row, TurnRow) and row.outcome == Outcome.HANG
+def _has_hung(row: MeasuredTurn | Unread) -> bool:
+    return isinstance(row, MeasuredTurn) and row.outcome == Outcome.HANG

@@ -5,7 +5,7 @@ import pytest
 
 from harness.judging.results import Finding, Outcome, Result
 from harness.reporting.boards import boards
-from harness.reporting.cells import CellIndex, cell_index
+from harness.reporting.cell_index import CellIndex, cell_index
 from harness.reporting.failures import Failure, failure_of
 from harness.reporting.pages import replays
 from harness.reporting.pages.failures import failure_filters, failures_page, turns_filters

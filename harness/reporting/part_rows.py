@@ -32,7 +32,7 @@ class Difference(msgspec.Struct, frozen=True):
     actual: str | None
 
 
-class TurnRow(msgspec.Struct, frozen=True):
+class PartRow(msgspec.Struct, frozen=True):
     """One part of a turn.
 
     Fields:
@@ -65,9 +65,9 @@ def differences(
     )
 
 
-def turn_rows(
+def part_rows(
     expected: Turn | None, actual: Turn, judged: Collection[Field] = ALL_FIELDS
-) -> tuple[TurnRow, ...]:
+) -> tuple[PartRow, ...]:
     """Return all of `actual`, and what was expected instead; None expects nothing else."""
     found = differences(expected, actual, judged) if expected else ()
     parts = {part: list(rows) for part, rows in _different_parts(found)}
@@ -79,16 +79,16 @@ def turn_rows(
             if text and f"{part}.{name}".rstrip(".") not in different
         )
         note = "" if _field_of(part) in judged else "not judged"
-        parts.setdefault(part, []).extend([TurnRow(part, same=same, note=note)] if same else [])
+        parts.setdefault(part, []).extend([PartRow(part, same=same, note=note)] if same else [])
     return tuple(row for part in sorted(parts, key=_order) for row in parts[part])
 
 
-def difference_rows(found: Iterable[Difference]) -> tuple[TurnRow, ...]:
+def difference_rows(found: Iterable[Difference]) -> tuple[PartRow, ...]:
     """Return the rows of fields that differ."""
     return tuple(row for _, rows in _different_parts(found) for row in rows)
 
 
-def _different_parts(found: Iterable[Difference]) -> Iterator[tuple[str, Iterator[TurnRow]]]:
+def _different_parts(found: Iterable[Difference]) -> Iterator[tuple[str, Iterator[PartRow]]]:
     """Yield each part with its rows: one row if the entire part is missing or was not expected."""
     for part, fields in groupby(found, lambda each: each.path.partition(".")[0]):
         each = [*fields]
@@ -102,10 +102,10 @@ def _different_parts(found: Iterable[Difference]) -> Iterator[tuple[str, Iterato
             yield part, map(_difference_row, each)
 
 
-def _difference_row(each: Difference) -> TurnRow:
+def _difference_row(each: Difference) -> PartRow:
     at = _first_difference(each.expected or "", each.actual or "")
     longest = max(len(each.expected or ""), len(each.actual or ""))
-    return TurnRow(
+    return PartRow(
         each.path,
         _value(each.expected, at),
         _value(each.actual, at),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging.expectation import ALL_FIELDS
-from harness.reporting.turn_rows import Pieces, differences, turn_rows
+from harness.reporting.part_rows import Pieces, differences, part_rows
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall, Usage
 from harness.turns.turn import Turn
 
@@ -38,7 +38,7 @@ def test_values_that_differ_are_entire_and_the_rest_of_the_turn_is_next_to_them(
     call = ToolCall("1", "f", '{"city": "Rio"}')
     turn = Turn(text="a", tool_calls=(call,), finish=Finish(FinishReason.STOP, "stop"))
     expected = Turn(text="a", tool_calls=_FULL.tool_calls, finish=_FULL.finish)
-    rows = turn_rows(expected, turn)
+    rows = part_rows(expected, turn)
     assert [row.label for row in rows] == [
         "text",
         "tool_calls[0].arguments",
@@ -53,7 +53,7 @@ def test_values_that_differ_are_entire_and_the_rest_of_the_turn_is_next_to_them(
 
 @given(st.text("ab", max_size=8), st.text("ab", max_size=8))
 def test_short_texts_are_shown_entire(expected: str, actual: str) -> None:
-    for row in turn_rows(Turn(text=expected), Turn(text=actual)):
+    for row in part_rows(Turn(text=expected), Turn(text=actual)):
         if row.expected or row.actual:
             assert (_text(row.expected), _text(row.actual)) == (expected, actual)
         else:
@@ -61,21 +61,21 @@ def test_short_texts_are_shown_entire(expected: str, actual: str) -> None:
 
 
 def test_long_texts_begin_shortly_before_their_first_difference() -> None:
-    (row,) = turn_rows(Turn(text="x" * 5_000 + "a"), Turn(text="x" * 5_000 + "b"))
+    (row,) = part_rows(Turn(text="x" * 5_000 + "a"), Turn(text="x" * 5_000 + "b"))
     assert row.note == "differs from character 5,000"
     assert _text(row.actual) == "4,880 characters before" + "x" * 120 + "b"
 
 
 def test_a_call_that_is_missing_or_was_not_expected_is_one_row() -> None:
-    (missing,) = turn_rows(Turn(tool_calls=_FULL.tool_calls), Turn())
+    (missing,) = part_rows(Turn(tool_calls=_FULL.tool_calls), Turn())
     assert (missing.label, _text(missing.actual)) == ("tool_calls[0]", "nothing")
     assert _text(missing.expected) == 'f  1  {"city": "Rome"}'
-    surplus, *_ = turn_rows(Turn(), Turn(tool_calls=_FULL.tool_calls))
+    surplus, *_ = part_rows(Turn(), Turn(tool_calls=_FULL.tool_calls))
     assert (surplus.label, _text(surplus.expected)) == ("tool_calls[0]", "nothing")
 
 
 def test_fields_that_are_not_judged_say_so() -> None:
-    (row,) = turn_rows(Turn(), Turn(text="free"), ALL_FIELDS - {"text"})
+    (row,) = part_rows(Turn(), Turn(text="free"), ALL_FIELDS - {"text"})
     assert (row.label, row.note, row.expected) == ("text", "not judged", ())
 
 
