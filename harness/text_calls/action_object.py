@@ -8,8 +8,7 @@ and what it means, is asked of the complete object when its last brace has come.
 import re
 
 from harness.text_calls.boundaries import end_of
-from harness.text_calls.json_scan import MATTERS, PAIRS, JsonString
-from harness.text_calls.notations.action_protocol import (
+from harness.text_calls.dialects.action_protocol import (
     ACTION_KEY,
     ANSWER_KEYS,
     CALLS_KEY,
@@ -17,6 +16,7 @@ from harness.text_calls.notations.action_protocol import (
     REASONING_KEY,
     TOOL_CALL,
 )
+from harness.text_calls.json_scan import MATTERS, PAIRS, JsonString
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z]*+")

@@ -16,15 +16,15 @@ import msgspec
 from harness.text_calls.action_object import ActionObject
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, WrittenCall
-from harness.text_calls.found import Found, check_call
-from harness.text_calls.json_scan import JsonString
-from harness.text_calls.notations.action_protocol import (
+from harness.text_calls.dialects.action_protocol import (
     ACTION_PROTOCOL,
     CALLS_KEY,
     FINISH,
     ActionReply,
     read_reply,
 )
+from harness.text_calls.found import Found, check_call
+from harness.text_calls.json_scan import JsonString
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
 from harness.turns.json_prefix import PrefixState, scan

@@ -9,8 +9,8 @@ import msgspec
 from harness.text_calls.boundaries import Ending, end_of
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
+from harness.text_calls.dialects.think import THINK, TOKENS
 from harness.text_calls.line_ends import Output
-from harness.text_calls.notations.think import THINK, TOKENS
 from harness.text_calls.policy import TextPolicy
 
 

@@ -230,8 +230,8 @@ PYTHON_QUOTES: Final = (
 )
 
 
-class Notation:
-    """What matters in a notation, as patterns; made once for each.
+class BlockSyntax:
+    """What matters in a syntax, as patterns; made once for each.
 
     Args:
         quotes: how strings begin and end.
@@ -291,12 +291,12 @@ class _BrokenEnd(Ending):
     only a closing marker after a bracket counts that no opening marker in the text precedes.
     """
 
-    def __init__(self, notation: Notation) -> None:
-        opener = any_literal(*notation.openers) or r"(?!)"
-        closer = any_literal(*notation.closers)
+    def __init__(self, syntax: BlockSyntax) -> None:
+        opener = any_literal(*syntax.openers) or r"(?!)"
+        closer = any_literal(*syntax.closers)
         shut = rf"[)\]}}]\s{{0,{_MOST_SPACES}}}+"
         self._pattern = re.compile(rf"(?P<opener>{opener})|(?P<shut>{shut})?(?:{closer})")
-        self._span = 1 + _MOST_SPACES + max(map(len, (*notation.openers, *notation.closers)))
+        self._span = 1 + _MOST_SPACES + max(map(len, (*syntax.openers, *syntax.closers)))
         self._depth = 0
         self._rest = ""
         self._taken = 0
@@ -319,7 +319,7 @@ class _BrokenEnd(Ending):
 
 
 class QuotedEnd(Ending):
-    """The end of one block in `notation`; its closing marker belongs to it.
+    """The end of one block in `syntax`; its closing marker belongs to it.
 
     A string that the end of the text cuts has no end, whatever markers it contains.
 
@@ -327,8 +327,8 @@ class QuotedEnd(Ending):
         depth: how many brackets the opening marker itself opened.
     """
 
-    def __init__(self, notation: Notation, depth: int = 0) -> None:
-        self._notation = notation
+    def __init__(self, syntax: BlockSyntax, depth: int = 0) -> None:
+        self._syntax = syntax
         self._depth = depth
         self._quote = ""
         # What was taken, and where its last string began, until that is broken; then its end.
@@ -352,7 +352,7 @@ class QuotedEnd(Ending):
                 return offset + end
             if not self._broken:
                 return MORE
-            self._broken_end = _BrokenEnd(self._notation) if self._notation.closers else None
+            self._broken_end = _BrokenEnd(self._syntax) if self._syntax.closers else None
             text, start = "".join(self._pieces), self._string_at
             self._pieces.clear()
         if self._broken_end is None:
@@ -373,12 +373,12 @@ class QuotedEnd(Ending):
                     return MORE
             at = match.end()
             if self._is_end(match[0], offset + at):
-                return match.start() if match[0] in self._notation.before else at
+                return match.start() if match[0] in self._syntax.before else at
         return MORE
 
     @property
     def _tokens(self) -> _Tokens:
-        return self._notation.inside[self._quote] if self._quote else self._notation.outside
+        return self._syntax.inside[self._quote] if self._quote else self._syntax.outside
 
     def _is_end(self, token: str, at: int) -> bool:
         """Take one token, which ends at `at`; return whether the block ends with it."""
@@ -387,7 +387,7 @@ class QuotedEnd(Ending):
                 self._quote = ""
             elif token == _NEWLINE:
                 self._broken = True
-        elif token in self._notation.quotes:
+        elif token in self._syntax.quotes:
             self._quote, self._string_at = token, at
         elif token in BRACKETS:
             self._depth += BRACKETS[token]

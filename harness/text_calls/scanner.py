@@ -21,6 +21,8 @@ from harness.text_calls.block import (
 )
 from harness.text_calls.boundaries import MORE, end_of
 from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
+from harness.text_calls.dialects.bare_json import BARE_JSON
+from harness.text_calls.dialects.think import THINK
 from harness.text_calls.found import (
     Found,
     Pending,
@@ -31,8 +33,6 @@ from harness.text_calls.found import (
     raw_text,
     void_calls,
 )
-from harness.text_calls.notations.bare_json import BARE_JSON
-from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.stray import Markup, is_stray, markup_for, over_in
 

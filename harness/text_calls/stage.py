@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from harness.text_calls.action_scanner import ActionScanner
 from harness.text_calls.dialect import Offered, Section
+from harness.text_calls.dialects.action_protocol import ACTION_PROTOCOL
 from harness.text_calls.found import Found, rejection_reason
 from harness.text_calls.native import clean_name, leaked_token
-from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
 from harness.turns.arguments import meaning

@@ -13,9 +13,9 @@ from typing import Final
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.context import FENCES, Context
 from harness.text_calls.dialect import Section, TextDialect
+from harness.text_calls.dialects.bare_json import BARE_ANYWHERE
+from harness.text_calls.dialects.think import THINK
 from harness.text_calls.line_ends import MOST_LINE_ENDS
-from harness.text_calls.notations.bare_json import BARE_ANYWHERE
-from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import Bare
 from harness.text_calls.table import TEXT_DIALECTS
 

@@ -33,7 +33,7 @@ _CUT_TAG: Final = re.compile(
     r"(?:<(?:\|[a-z]{1,8}\|>)?"
     r'(?:[^\s<>]+(?:\s[a-z]*(?:="?[^<>\n"]{0,128}"?)?){0,2})?(?:<\|?[a-z]{0,8}\|?)?)?'
 )
-# What the calls of some notation begin with.
+# What the calls of some text dialects begin with.
 _MARKUP: Final = re.compile(r"<\S|[\[{`~]|Action")
 
 

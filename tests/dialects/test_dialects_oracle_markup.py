@@ -16,7 +16,7 @@ from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.text_calls import MARKERS, TEXT_DIALECTS, WrittenCall
 from harness.text_calls.dialect import BlockStart, Offered
-from harness.text_calls.notations.think import THINK
+from harness.text_calls.dialects.think import THINK
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (

@@ -3,7 +3,7 @@
 Models also write calls in their text, and engines leak the tokens of a template. The contract of
 the API does not define which of it is a call, an example or a draft. If the request has tools, the
 oracle therefore abstains on text, reasoning and calls of such a turn, unless the text is exactly
-the form of one text dialect: then it is text, or calls. The notations are listed here a second
+the form of one text dialect: then it is text, or calls. The text dialects are listed here a second
 time, from the published chat templates, and more broadly than any reader finds them. No code is
 shared with `text_calls`.
 """

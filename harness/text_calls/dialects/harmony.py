@@ -20,9 +20,9 @@ from typing import ClassVar, Final
 from harness.text_calls.boundaries import (
     MORE,
     SPACE,
+    BlockSyntax,
     Ending,
     Head,
-    Notation,
     PatternEnd,
     QuotedEnd,
     SequenceEnd,
@@ -43,7 +43,7 @@ ENDS: Final = (*_LAST, CALL)
 _CHANNELS: Final = ("analysis", "commentary", "final", "assistant")
 _NOBODY: Final = ("", "assistant", "user", "all")
 _OURS: Final = ("", "assistant")
-_AFTER_CONTENT: Final = Notation((), ENDS, before=(START, CHANNEL))
+_AFTER_CONTENT: Final = BlockSyntax((), ENDS, before=(START, CHANNEL))
 
 _GAP = r"[ \t]*+"
 _TO = (_GAP, *literal("to="), r"[^\s<{]++")

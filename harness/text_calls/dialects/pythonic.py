@@ -17,9 +17,9 @@ from harness.text_calls.boundaries import (
     NAME,
     PYTHON_QUOTES,
     SPACE,
+    BlockSyntax,
     Ending,
     Head,
-    Notation,
     QuotedEnd,
     literal,
 )
@@ -28,14 +28,15 @@ from harness.text_calls.json_calls import read_marked_calls
 from harness.text_calls.native import clean_name
 from harness.text_calls.python import read_python_calls, write_python_calls
 
-_LIST: Final = Notation(PYTHON_QUOTES, brackets=True)
+_LIST: Final = BlockSyntax(PYTHON_QUOTES, brackets=True)
 _CLOSERS: Final = {
     "<|python_start|>": "<|python_end|>",
     "<function_calls>": "</function_calls>",
     "<|tool_call_start|>": "<|tool_call_end|>",
 }
 _TAGGED: Final = {
-    opener: Notation(PYTHON_QUOTES, (end,), openers=(opener,)) for opener, end in _CLOSERS.items()
+    opener: BlockSyntax(PYTHON_QUOTES, (end,), openers=(opener,))
+    for opener, end in _CLOSERS.items()
 }
 _PYTHON = Head(SPACE, r"\[?+", SPACE, NAME, r"[ \t]*+", r"\(", commits=4)
 _FENCED = Head(

@@ -20,9 +20,9 @@ from harness.text_calls.boundaries import (
     NAME,
     PYTHON_QUOTES,
     SPACE,
+    BlockSyntax,
     Ending,
     Head,
-    Notation,
     Quote,
     QuotedEnd,
     end_of,
@@ -103,13 +103,13 @@ def _written(match: "re.Match[str]") -> str:
     return {",": ", ", ":": ": "}.get(token_text, token_text)
 
 
-# Back to Gemma's notation
+# Back to Gemma's syntax
 
 _JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?|\s++')
 
 
 def write_object(arguments: str, delimiter: str) -> str:
-    """Return a JSON object in Gemma's notation; what it cannot write stays as in JSON."""
+    """Return a JSON object in Gemma's syntax; what it cannot write stays as in JSON."""
 
     def token(match: "re.Match[str]") -> str:
         if not match[1]:
@@ -135,11 +135,11 @@ _THOUGHT_END: Final = "<channel|>"
 
 _CLOSERS: Final = {GEMMA_4: "<tool_call|>", FUNCTION_GEMMA: "<end_function_call>", FENCE: "```"}
 _NOTATIONS: Final = {
-    GEMMA_4: Notation((Quote(QUOTE, escapes=False), Quote('"')), (_CLOSERS[GEMMA_4],)),
-    FUNCTION_GEMMA: Notation(
+    GEMMA_4: BlockSyntax((Quote(QUOTE, escapes=False), Quote('"')), (_CLOSERS[GEMMA_4],)),
+    FUNCTION_GEMMA: BlockSyntax(
         (Quote(ESCAPE, escapes=False), Quote('"')), (_CLOSERS[FUNCTION_GEMMA],)
     ),
-    FENCE: Notation(PYTHON_QUOTES, (_CLOSERS[FENCE],), openers=(FENCE,)),
+    FENCE: BlockSyntax(PYTHON_QUOTES, (_CLOSERS[FENCE],), openers=(FENCE,)),
 }
 _CALL_HEAD: Final = (Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),)
 _FENCE_HEAD: Final = (

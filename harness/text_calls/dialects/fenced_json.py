@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from harness.text_calls.boundaries import Ending
 from harness.text_calls.context import FENCES
 from harness.text_calls.dialect import BlockStart, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.dialects.bare_json import BARE_JSON
+from harness.text_calls.dialects.tagged_json import CLOSER, OPENER
 from harness.text_calls.json_calls import write_json_call
 from harness.text_calls.json_end import JsonEnd
-from harness.text_calls.notations.bare_json import BARE_JSON
-from harness.text_calls.notations.tagged_json import CLOSER, OPENER
 
 _WORDS = frozenset(("", "json", "jsonc", "json5", "tool", "tool_call", "tool_calls", "xml"))
 

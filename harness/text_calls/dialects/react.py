@@ -240,7 +240,7 @@ def _with_text(name: str, content: str, offered: Offered) -> WrittenCall:
 
 
 def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:
-    """Whether this is an object that went wrong, or the call in another notation."""
+    """Whether this is an object that went wrong, or the call in another syntax."""
     if _NO_TEXT.match(content):
         return True
     keyed = _KEYED.match(content)

@@ -16,9 +16,9 @@ from harness.text_calls.boundaries import (
     NAME,
     PYTHON_QUOTES,
     SPACE,
+    BlockSyntax,
     Ending,
     Head,
-    Notation,
     QuotedEnd,
     chosen_end,
 )
@@ -30,7 +30,7 @@ from harness.text_calls.python import read_python_calls
 _TAG: Final = "<|python_tag|>"
 _ENDS: Final = ("<|eom_id|>", "<|eot_id|>")
 _METHOD: Final = ".call"
-_CALL = Notation(PYTHON_QUOTES, brackets=True)
+_CALL = BlockSyntax(PYTHON_QUOTES, brackets=True)
 
 
 class PythonTag(TextDialect):

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from harness.text_calls.dialect import RawBlock, WrittenCall
+from harness.text_calls.dialects.marked_json import LIST, OBJECT, MarkedJson
 from harness.text_calls.json_calls import iter_values, read_arguments, read_items, read_pairs
-from harness.text_calls.notations.marked_json import LIST, OBJECT, MarkedJson
 from harness.turns.exact_json import write_exactly
 from harness.turns.json_prefix import PrefixState, scan
 
