@@ -1,9 +1,9 @@
 """`{"reasoning", "action", "tool_calls" | "content"}`: a reply that is one JSON object.
 
-Taught by prompt to services that promise JSON and have no field for tools (the third seed
-system): `action` is `tool_call`, with `tool_calls` as a list of `{"name", "arguments"}`, or
-`finish`, with the answer in `content`. The whole reply counts, or nothing of it, and only
-where the prompt taught it, so no marker opens it: `ActionScanner` reads it as it arrives.
+A prompt describes this format to services that guarantee JSON and have no field for tools (the
+third seed system). `action` is `tool_call`, with `tool_calls` as a list of `{"name", "arguments"}`,
+or `finish`, with the answer in `content`. The whole reply counts or nothing of it does, and only if
+the prompt described the format. So no marker opens it: `ActionScanner` reads it as it arrives.
 """
 
 import re
@@ -56,9 +56,9 @@ class ActionReply(msgspec.Struct, frozen=True):
     """The content of a reply.
 
     Fields:
-        draft: what is in the place of the answer, though the reply calls tools: no answer.
-        answer: what the user is to read.
-        entries: of `tool_calls`, good and bad.
+        draft: text in the place of the answer of a reply that calls tools; it is not an answer.
+        answer: the text for the user.
+        entries: those of `tool_calls`, usable or not.
     """
 
     reasoning: str
@@ -73,7 +73,7 @@ _NOTHING_LISTED: Final = Entry(
 
 
 def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
-    """Return the reply that `text` is, in whatever it is wrapped; None if it is not one."""
+    """Return the reply in `text`, without its wrapping; None if it is not a reply."""
     text = join_surrogates(text).strip(_BLANK)
     fenced = _FENCED.fullmatch(text)
     if fenced:
@@ -90,7 +90,7 @@ def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
 
 
 def unescape_arguments(arguments: str) -> str:
-    """Return JSON without escapes of characters that need none, every number as it was."""
+    """Return JSON without escapes of characters that need none; numbers stay as written."""
     try:
         return write_exactly(decode_exactly(arguments.encode()))
     except (ValueError, RecursionError):  # the error is reported where arguments are judged
@@ -98,7 +98,7 @@ def unescape_arguments(arguments: str) -> str:
 
 
 def _own(found: Pairs) -> ActionReply | None:
-    """Return the reply whose members these are; None if they are not those of one."""
+    """Return the reply with these members; None if they are not the members of a reply."""
     fields = dict(found)
     action = read_string(fields.get(ACTION_KEY))
     raw = fields.get(CALLS_KEY)
@@ -122,7 +122,7 @@ def _own(found: Pairs) -> ActionReply | None:
 def _without_action(found: Pairs) -> ActionReply | None:
     """Return the reply of an object with nothing but keys of replies, and no action.
 
-    No action means the end. Without an answer, too, the reply cannot be used.
+    Without an action, the reply is final. If it has no answer either, it cannot be used.
     """
     fields = dict(found)
     if fields.keys() - {REASONING_KEY, *ANSWER_KEYS, *ENVELOPE_KEYS}:
@@ -170,13 +170,13 @@ def _call(raw: str, error: str) -> WrittenCall:
 
 
 def _repeated(found: Pairs) -> str:
-    """Say which key occurs twice, so that it is not known which of both is meant."""
+    """Return an error that names the key that occurs twice, so that its value is ambiguous."""
     key = repeated_key(found)
     return f"the key {key!r} occurs twice" if key else ""
 
 
 class ActionProtocol(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "One JSON object with an action (taught by prompt)"
     openers = ()
@@ -186,16 +186,16 @@ class ActionProtocol(TextDialect):
     taught_by = (f'"{ACTION_KEY}"', f'"{TOOL_CALL}"', f'"{FINISH}"', f'"{CALLS_KEY}"')
 
     def ending(self, opener: str) -> Ending:
-        """The end of the object."""
+        """Return what finds the end of the object."""
         return JsonEnd(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """The entries of `tool_calls`; a reply that only answers has none."""
+        """Return the entries of `tool_calls`; a reply that only answers has none."""
         reply = read_reply(block.text)
         return tuple(entry.call for entry in reply.entries) or None if reply else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One object with all calls."""
+        """Return one object with all calls."""
         listed = ", ".join(map(write_json_call, calls))
         return f'{{"{ACTION_KEY}": "{TOOL_CALL}", "{CALLS_KEY}": [{listed}]}}'
 

@@ -43,7 +43,7 @@ _IN_BLOCK: Final = tuple(
 
 
 class AnthropicInvoke(TagDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     grammar = invoke_grammar(
         r"<(?:a(?:ntml|tem):)?", r"</(?:a(?:ntml|tem):)?", rf"(?:function_calls|{_DOTS})"
@@ -62,5 +62,5 @@ class AnthropicInvoke(TagDialect):
     markers = (*openers, *(f"<{prefix}parameter name=" for prefix in _PREFIXES), *_CLOSERS)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """All calls in one outer tag."""
+        """Return all calls in one outer tag."""
         return write_invoke_calls(calls, "function_calls")

@@ -43,7 +43,7 @@ _ARGUED = re.compile(rf'"(?:{"|".join(ARGUMENTS_KEYS)})"\s*:|"{FLAT_KEY}"\s*:')
 
 
 class BareJson(TextDialect):
-    """See the module: the careful reading, of whole replies."""
+    """The format that the docstring of this module describes; it must be the complete reply."""
 
     title = "Bare JSON that names an offered tool (Llama 3.x, local models)"
     openers = ("{", "[")
@@ -52,7 +52,7 @@ class BareJson(TextDialect):
     between = "\n"
 
     def starts(self, start: BlockStart) -> bool | None:
-        """The first key is one that calls have, and a name there is that of an offered tool."""
+        """Whether the first key is one of calls, and a name there is that of an offered tool."""
         inside = start.head
         if start.opener == "[":
             body = start.head.lstrip()
@@ -62,11 +62,11 @@ class BareJson(TextDialect):
         return _lead(inside.lstrip(), start.offered)
 
     def ending(self, opener: str) -> Ending:
-        """The end of the JSON value; where it is broken, the end of the text."""
+        """Return what finds the end of the JSON value; broken JSON ends with the text."""
         return JsonEnd(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """All objects name offered tools and have arguments, or it is data."""
+        """Return the calls if all objects name offered tools and have arguments."""
         text = block.text
         if any(scan(value).state is not PrefixState.COMPLETE for value in iter_values(text)):
             return self._broken(text, block.offered)
@@ -75,7 +75,7 @@ class BareJson(TextDialect):
         return calls if calls and usable else None
 
     def _broken(self, text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
-        """What begins as a call of an offered tool and is not JSON is a broken call."""
+        """Return a broken call if the text begins as a call of an offered tool and is not JSON."""
         calls = read_json_calls(text, offered) or ()
         broken = next((call for call in calls if call.error), WrittenCall(""))
         argued = _ARGUED.search(text)
@@ -85,29 +85,29 @@ class BareJson(TextDialect):
         return None if _is_data(text, argued, known) else (broken,)
 
     def write_call(self, call: WrittenCall) -> str:
-        """One object, on its line."""
+        """Return one object on one line."""
         return write_json_call(call)
 
 
 class BareAnywhere(BareJson):
-    """The loose reading: a call at any position, but never one inside anything in braces."""
+    """The loose form of bare JSON: a call at any position, but never one inside other braces."""
 
     whole = False
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Brackets with anything in them that is not a list of plain words or numbers."""
+        """Whether brackets begin that contain more than a list of plain words or numbers."""
         body = start.head.lstrip()
         if start.opener == "{":
             return True
         return body.startswith(('"', "{", "[")) if body else None
 
     def ending(self, _opener: str) -> Ending:
-        """The bracket that closes it, JSON or not."""
+        """Return what finds the bracket that closes it, whether or not it is JSON."""
         return LooseEnd(_KEYS)
 
 
 def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
-    """Whether broken JSON describes a tool, or has a key that no argument of it is called."""
+    """Whether broken JSON describes a tool, or has a key that is not an argument of it."""
     if _DESCRIBED.search(text, 0, argued.start()):
         return True
     first = _AFTER_FLAT.match(text, argued.start())
@@ -115,7 +115,7 @@ def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
 
 
 def _lead(inside: str, offered: Offered) -> bool | None:
-    """Judge what follows the brace of the first object; None if it is too short."""
+    """Decide by what follows the brace of the first object; None if it is too short."""
     if not inside:
         return None
     key, closed, rest = inside[1:].partition('"')
@@ -130,7 +130,7 @@ def _lead(inside: str, offered: Offered) -> bool | None:
 
 
 def _value(value: str, offered: Offered) -> bool | None:
-    """Judge what is under a key for names: an offered one, or a function object."""
+    """Decide by the value under a key for names: an offered name, or a function object."""
     match = _STRING.match(value)
     if match:
         return read_string(match[0]) in offered

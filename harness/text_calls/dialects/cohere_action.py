@@ -1,8 +1,8 @@
 """`<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>`: Cohere Command.
 
-One array of calls in a block; its reasoning is between thinking tokens and is a section, and
-so is its answer between response tokens, which holds no call. Source: chat templates
-of Command R7B and Command A; quirk TEXT-COHERE-ACTION.
+One block contains one array of calls. Thinking tokens enclose a section of reasoning, and response
+tokens enclose the answer, which contains no call. Source: chat templates of Command R7B and
+Command A; quirk TEXT-COHERE-ACTION.
 """
 
 import json
@@ -32,7 +32,7 @@ _SAID: Final = (
 
 
 class CohereAction(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "Action blocks and thinking sections (Cohere Command)"
     openers = (_OPENER, _THINKING, *_ANSWERS)
@@ -47,7 +47,7 @@ class CohereAction(TextDialect):
     markers = (*openers, *orphans, *noise)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """An answer begins right after its token; words about the token do not."""
+        """Whether an answer follows its token at once, unlike in a sentence about the token."""
         if start.opener not in _ANSWERS or start.head[:1].strip():
             return True
         return False if start.head or start.final else None
@@ -60,16 +60,16 @@ class CohereAction(TextDialect):
         return Section(reasoning=True, closers=(_THOUGHT,)) if start.opener == _THINKING else None
 
     def ending(self, _opener: str) -> Ending:
-        """The end of the JSON, or the closing token where it is broken."""
+        """Return what finds the end of the JSON, or the closing token if the JSON is broken."""
         return JsonEnd(closers=(_CLOSER, _END_OF_TURN), openers=(_OPENER,))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Every object of the array is a call; an empty one has none."""
+        """Return a call for each object of the array; an empty array has none."""
         error = "the JSON of the action names no tool"
         return read_marked_calls(block.raw.strip(), block.offered, error)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One block with all calls, numbered where they have no ids."""
+        """Return one block with all calls; calls without ids are numbered."""
         if not calls:
             return ""
         items = ",\n".join(map(_written, range(len(calls)), calls))

@@ -28,7 +28,7 @@ _NO_TOOLS: Final = ("directly-answer", "directly_answer")
 
 
 class CommandR(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "A line Action: and a list in a code block (Cohere Command R)"
     openers = ("Action:",)
@@ -46,11 +46,11 @@ class CommandR(TextDialect):
     noise = ("<|END_OF_TURN_TOKEN|>",)
 
     def ending(self, _opener: str) -> Ending:
-        """The end of the list, or of the code block where it is broken."""
+        """Return what finds the end of the list, or of the code block if the list is broken."""
         return JsonEnd(closers=("\n```", *self.noise))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Every object of the list, unless none is an offered tool; an empty list has none."""
+        """Return a call for each object of the list, unless none names an offered tool."""
         body = block.raw.partition("json")[2].strip()
         if body.startswith("[") and not body.strip("[]`\r\n\t "):
             return ()
@@ -65,7 +65,7 @@ class CommandR(TextDialect):
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One list of all calls."""
+        """Return one list of all calls."""
         items = ",\n".join(
             f'    {{\n        "tool_name": "{call.name}",\n'
             f'        "parameters": {call.arguments or "{}"}\n    }}'

@@ -39,7 +39,7 @@ def _tokens(words: str) -> tuple[str, ...]:
 
 
 class DeepSeek(TokenCalls):
-    """See the module. It writes as V3.1 does."""
+    """The formats that the docstring of this module describes. `write` uses that of V3.1."""
 
     title = "Special tokens of DeepSeek V3, R1 and V3.1"
     line_ends = 1  # V3 and R1 write one between calls
@@ -58,7 +58,7 @@ class DeepSeek(TokenCalls):
     markers = (*openers, *separators, *closers)
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """The name precedes the separator, or after it with a fence around the JSON."""
+        """Return the call. Its name precedes the separator, or follows it before a fence."""
         del offered
         lead = next(_FENCED.finditer(body))  # each of its parts may be missing
         name, rest = lead[1], body[lead.end() :]

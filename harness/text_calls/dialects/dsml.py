@@ -47,7 +47,7 @@ _HEADS: Final = tuple(
 
 
 class Dsml(TagDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     grammar = invoke_grammar(
         rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:(?:tool|function)_\s{0,2})?calls"
@@ -63,6 +63,6 @@ class Dsml(TagDialect):
     markers = (*_OPENERS, *_ENDS, *noise)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """All calls in one outer tag, as DeepSeek's encoding renders them."""
+        """Return all calls in one outer tag, as DeepSeek's encoding renders them."""
         token = _TOKENS[0]
         return write_invoke_calls(calls, f"{token}function_calls", token, typed=True)

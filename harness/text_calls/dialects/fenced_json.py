@@ -1,9 +1,9 @@
-"""A code block that is the complete reply and holds a call: chat models without native tools.
+"""A code block that is the complete reply and contains a call: chat models without native tools.
 
-The block says ```json, ```tool_call, another word of the kind, or nothing; inside is what
-bare JSON or a tag would hold. A block that is part of a longer answer is an example and never
-runs (quirks TEXT-FENCED-CALL, TEXT-FP-FENCE). Source: replies of Gemini, Claude and DeepSeek
-to prompt-taught protocols.
+The block begins with ```json, ```tool_call, another such word, or ``` alone. Inside it is what
+bare JSON or a tag would contain. A block that is part of a longer answer is an example and is never
+executed (quirks TEXT-FENCED-CALL, TEXT-FP-FENCE). Source: replies of Gemini, Claude and DeepSeek
+to prompts that describe tools.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _WORDS = frozenset(("", "json", "jsonc", "json5", "tool", "tool_call", "tool_cal
 
 
 class FencedJson(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "One code block that is the whole reply and holds a call"
     openers = FENCES
@@ -30,7 +30,7 @@ class FencedJson(TextDialect):
     closed_by_trailer = True
 
     def starts(self, start: BlockStart) -> bool | None:
-        """A word that such blocks have, and then what begins a call of an offered tool."""
+        """Whether a word of such blocks follows, and then a call of an offered tool."""
         line, newline, body = start.head.partition("\n")
         if not newline:
             return None
@@ -46,14 +46,14 @@ class FencedJson(TextDialect):
         return BARE_JSON.starts(BlockStart(body[0], body[1:], start.offered, start.final))
 
     def ending(self, _opener: str) -> Ending:
-        """The end of the JSON, or the next line that begins with a fence where it is broken."""
+        """Return what finds the end of the JSON, or the next fence if the JSON is broken."""
         return JsonEnd(several=True, closers=("\n```", "\n~~~"))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """What bare JSON would find in it."""
+        """Return the calls that bare JSON would find in it."""
         inside = block.raw.partition("\n")[2].strip().removeprefix(OPENER).lstrip()
         return BARE_JSON.calls(RawBlock("", inside, block.offered, block.closed))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One block with an object for each call."""
+        """Return one block with an object for each call."""
         return "```json\n" + "\n".join(map(write_json_call, calls)) + "\n```"

@@ -59,7 +59,7 @@ _TOKEN = re.compile(
 
 
 class Value(msgspec.Struct, frozen=True):
-    """What was in a text: JSON, and the offset after it; or why there is none."""
+    """A value that was read from a text: its JSON and the offset after it, or an error."""
 
     json: str = ""
     stop: int = 0
@@ -93,7 +93,7 @@ _ENDED = "the text ended inside the call"
 
 
 def _written(match: "re.Match[str]") -> str:
-    """Return the JSON token that means the same; "" if none does."""
+    """Return the JSON token with the same meaning; "" if there is none."""
     kind = match.lastgroup or ""
     token_text = match[kind]
     if kind in ("escaped", "quoted", "key"):
@@ -109,7 +109,7 @@ _JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?|\s++')
 
 
 def write_object(arguments: str, delimiter: str) -> str:
-    """Return a JSON object in Gemma's syntax; what it cannot write stays as in JSON."""
+    """Return a JSON object in Gemma's syntax; a value that Gemma cannot write stays JSON."""
 
     def token(match: "re.Match[str]") -> str:
         if not match[1]:
@@ -153,7 +153,7 @@ _BETWEEN: Final = re.compile(r"[ \t\r\n,;]*+")
 
 
 class Gemma(TextDialect):
-    """See the module."""
+    """The formats that the docstring of this module describes."""
 
     title = "Gemma 4 and FunctionGemma tokens, and tool_code fences (Gemma 3)"
     heads: ClassVar = {
@@ -170,7 +170,7 @@ class Gemma(TextDialect):
     markers = (*openers, *orphans, *trailers, *noise, ESCAPE, QUOTE)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """`call:NAME{` follows the token; a fence calls an offered tool."""
+        """Whether `call:NAME{` follows the token, or a fence calls an offered tool."""
         begins = super().starts(start)
         if begins and start.opener == FENCE:
             (fence,) = self.heads[FENCE]
@@ -178,18 +178,18 @@ class Gemma(TextDialect):
         return begins
 
     def section(self, start: BlockStart) -> Section | None:
-        """Gemma 4 thinks in a separate channel."""
+        """Return the section of Gemma 4's channel for reasoning."""
         if start.opener != THOUGHT:
             return None
         closers, header = (_THOUGHT_END,), len(_THOUGHT)
         return Section(reasoning=True, closers=closers, header=header, line_ends=1)
 
     def ending(self, opener: str) -> Ending:
-        """The closing marker outside strings."""
+        """Return what finds the closing marker outside strings."""
         return QuotedEnd(_NOTATIONS[opener])
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """One call in tokens, any number in a fence."""
+        """Return one call for tokens, and any number of calls for a fence."""
         body = block.raw.removesuffix(_CLOSERS[block.opener])
         return (
             _in_fence(body, block.offered)
@@ -198,7 +198,7 @@ class Gemma(TextDialect):
         )
 
     def write_call(self, call: WrittenCall) -> str:
-        """Gemma 4's tokens."""
+        """Return the call in Gemma 4's tokens."""
         return f"{GEMMA_4}call:{call.name}{write_object(call.arguments, QUOTE)}<tool_call|>"
 
 
@@ -218,7 +218,7 @@ def _in_tokens(body: str, closer: str) -> WrittenCall:
 
 
 def _plain(name: str, offered: Offered) -> str:
-    """Return the name without the module, where a tool is offered under that."""
+    """Return the name without its module, if a tool is offered under that name."""
     short = name.removeprefix(_MODULE)
     return short if short in offered else clean_name(name, offered)
 
@@ -249,7 +249,7 @@ def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
 
 
 def _closed(body: str, at: int, closers: str) -> int:
-    """Return the offset after these brackets and what may separate calls; -1 without them."""
+    """Return the offset after these brackets and a separator; -1 if they do not follow."""
     for closer in closers:
         at = end_of(_BETWEEN, body, at)
         if not body.startswith(closer, at):

@@ -37,7 +37,7 @@ _WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER), offered=True)
 
 
 class Glm(TagDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     grammar = Grammar(_TAGS, span=320)
     title = "Keys and values in tags (GLM-4.5 and later)"
@@ -50,7 +50,7 @@ class Glm(TagDialect):
     markers = (_OPENER, "<arg_key>", "</arg_key>", "<arg_value>", *_CLOSERS)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """A name alone in the tags is a call if nothing but markup follows it, else words."""
+        """Whether only markup follows a call without arguments; else it is a word in tags."""
         match = _ALONE.match(start.head)
         if not match:
             return True
@@ -60,7 +60,7 @@ class Glm(TagDialect):
         return rest.startswith((_OPENER, "<|"))
 
     def write_call(self, call: WrittenCall) -> str:
-        """One outer tag, as the chat template of GLM-4.5 renders it."""
+        """Return one call in its outer tag, as the chat template of GLM-4.5 renders it."""
         arguments = "".join(
             f"\n<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>"
             for key, text, _ in written_members(call.arguments)

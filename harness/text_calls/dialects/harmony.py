@@ -116,7 +116,7 @@ _HEADER = re.compile(
 
 
 class _Message:
-    """One message, its header read."""
+    """One message whose header has been read."""
 
     def __init__(self, opener: str, text: str) -> None:
         said = _SAID.get(opener, "")
@@ -145,7 +145,7 @@ class _Message:
 
 
 class _ContentEnd(Ending):
-    """The end token or the header after the first JSON value, or where the content has none."""
+    """The end token or header after the first JSON value, or the next one if there is no JSON."""
 
     def __init__(self) -> None:
         self._json = headed_end(ENDS, (START, CHANNEL))
@@ -167,7 +167,7 @@ class _ContentEnd(Ending):
 
 
 class Harmony(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "OpenAI Harmony channels (gpt-oss)"
     heads: ClassVar = {
@@ -188,7 +188,7 @@ class Harmony(TextDialect):
     markers = (START, CHANNEL, *noise)
 
     def section(self, start: BlockStart) -> Section | None:
-        """Every message without a recipient is a section: reasoning, or visible text."""
+        """Return the section of a message without recipient: reasoning, or visible text."""
         message = _Message(start.opener, start.head)
         if not message.marked or message.is_call:
             return None
@@ -196,11 +196,11 @@ class Harmony(TextDialect):
         return Section(message.hidden, _LAST, message.body, ended_by=opens, opens=opens)
 
     def ending(self, _opener: str) -> Ending:
-        """An end token after the JSON, or the next message."""
+        """Return what finds an end token after the JSON, or the next message."""
         return SequenceEnd(PatternEnd(_HEADER_END, len(MESSAGE)), lambda _text, _at: _ContentEnd())
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """One message is one call."""
+        """Return the one call of a message."""
         message = _Message(block.opener, block.raw)
         if message.channel == "analysis" and not block.raw.endswith(CALL):
             return None
@@ -215,10 +215,10 @@ class Harmony(TextDialect):
         return (WrittenCall(message.to, body, error=error),)
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
-        """A message on `analysis` that is not a call is reasoning."""
+        """Return a message on `analysis` that is not a call as reasoning."""
         return True, _CONTENT_END.sub("", block.raw[_Message(block.opener, block.raw).body :])
 
     def write_call(self, call: WrittenCall) -> str:
-        """One message."""
+        """Return one message."""
         header = f"{START}assistant{CHANNEL}commentary to=functions.{call.name} {CONSTRAIN}json"
         return f"{header}{MESSAGE}{call.arguments or '{}'}{CALL}"

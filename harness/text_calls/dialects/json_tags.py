@@ -46,7 +46,7 @@ _NO_TOOL: Final = "no_function"
 
 
 class JsonTags(MarkedJson):
-    """See the module."""
+    """The formats that the docstring of this module describes, except that of Apertus."""
 
     name = "json-tags"
     title = "JSON in tags of other names (Nemotron, LongCat, GigaChat 3 and others)"
@@ -69,7 +69,7 @@ class JsonTags(MarkedJson):
     markers = (*openers, *orphans, *noise)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Every object is a call; the tag in which prompts describe tools is text without one."""
+        """Return a call for each object. In the tag `tools`, an object without one is text."""
         found = super().calls(block) or ()
         if block.opener == _TOOLS and (not found or any(it.error for it in found)):
             call = _CALL.match(block.raw)
@@ -80,7 +80,7 @@ class JsonTags(MarkedJson):
 
 
 class Apertus(MarkedJson):
-    """Apertus: each object has one member, whose key names the tool."""
+    """The format of Apertus: each object has one member, whose key names the tool."""
 
     name = "apertus"
     title = "Objects with the name as the key, between tokens (Apertus)"
@@ -92,7 +92,7 @@ class Apertus(MarkedJson):
     markers = (*openers, *orphans, *noise)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Every member of an object is a call; an empty list has none."""
+        """Return a call for each member of an object; an empty list has none."""
         found: list[WrittenCall] = []
         for value in iter_values(block.raw):
             whole = scan(value).state is PrefixState.COMPLETE
@@ -101,7 +101,7 @@ class Apertus(MarkedJson):
         return tuple(found)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One list of all calls between the tokens."""
+        """Return one list of all calls between the tokens."""
         items = (f"{{{write_exactly(it.name)}: {it.arguments or '{}'}}}" for it in calls)
         return f"<|tools_prefix|>[{', '.join(items)}]<|tools_suffix|>" if calls else ""
 

@@ -52,7 +52,7 @@ def _grammar(prefix: str, suffix: str, separator: str, outer: str = "(?!)") -> G
 
 
 class KeyedTags(TagDialect):
-    """What both share.
+    """The common part of the formats of LongCat and Hunyuan.
 
     Fields:
         value_tag, value_end: patterns of the tags around a value.
@@ -63,11 +63,11 @@ class KeyedTags(TagDialect):
     untyped_end = True
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Tags with nothing in them are words about the tags within a line."""
+        """Whether the tags have content; a sentence that mentions the tags leaves them empty."""
         return self.section(start) is None
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return the calls; one whose open value quotes an opening tag may end further on."""
+        """Return the calls. A block with an open value that quotes an opening tag may end later."""
         found = super().calls(block)
         *before, value = self.value_tag.split(block.text)
         quotes = bool(before) and any(it in value for it in self.openers)
@@ -83,7 +83,7 @@ _TAG: Final = len(_NAMED) + 1
 
 
 class LongCat(KeyedTags):
-    """LongCat-Flash."""
+    """The format of LongCat-Flash."""
 
     name = "longcat"
     title = "Keys and values in tags of LongCat"
@@ -104,7 +104,7 @@ class LongCat(KeyedTags):
     markers = (*openers, "<longcat_arg_key>", "<longcat_arg_value>", *orphans, *noise)
 
     def write_call(self, call: WrittenCall) -> str:
-        """One outer tag."""
+        """Return one call in its outer tag."""
         arguments = "".join(
             f"<longcat_arg_key>{key}</longcat_arg_key>\n"
             f"<longcat_arg_value>{text}</longcat_arg_value>\n"
@@ -120,7 +120,7 @@ _CALLS: Final = tuple(f"<tool_call{suffix}>" for suffix in _SUFFIXES)
 
 
 def _heads(suffix: str) -> tuple[Head, ...]:
-    """Return how a call continues; without a suffix only the separator is not GLM's."""
+    """Return how a call continues; without a suffix, only with a separator unlike GLM."""
     separated = Head(*_NAMED, *literal(f"<tool_sep{suffix}>"), commits=_TAG)
     if not suffix:
         return (separated,)
@@ -136,7 +136,7 @@ def _in_block(suffix: str) -> tuple[Head, ...]:
 
 
 class Hunyuan(KeyedTags):
-    """Hunyuan 3 and 4; the outer tag may be missing."""
+    """The format of Hunyuan 3 and 4; the outer tag may be missing."""
 
     name = "hunyuan"
     title = "Keys and values in tags, the name before a separator (Hunyuan 3 and 4)"
@@ -164,11 +164,11 @@ class Hunyuan(KeyedTags):
     )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One outer tag with all calls, as the chat template of Hunyuan 3 renders them."""
+        """Return all calls in one outer tag, as the chat template of Hunyuan 3 renders them."""
         return f"<tool_calls>\n{''.join(map(self.write_call, calls))}</tool_calls>" if calls else ""
 
     def write_call(self, call: WrittenCall) -> str:
-        """One call on its lines."""
+        """Return one call, in several lines."""
         arguments = "".join(
             f"<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>\n"
             for key, text, _ in written_members(call.arguments)

@@ -16,7 +16,7 @@ _AROUND_NAME = re.compile(r"\Afunctions\.|:[0-9]+\Z")
 
 
 class Kimi(TokenCalls):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "Sections of special tokens with ids (Kimi K2)"
     section_begins = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
@@ -33,10 +33,10 @@ class Kimi(TokenCalls):
     markers = (*openers, *separators, *orphans, *noise)
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """The header is the id; a bare name is none."""
+        """Return the call whose header is its id; a header that is only a name is not an id."""
         name = header if header in offered else _AROUND_NAME.sub("", header)
         return WrittenCall(name, body.strip(), "" if name == header else header)
 
     def written_header(self, call: WrittenCall, index: int) -> str:
-        """The id as the template makes it up where the call has none."""
+        """Return the id; for a call without one, the id that the chat template generates."""
         return call.id or f"functions.{call.name}:{index}"

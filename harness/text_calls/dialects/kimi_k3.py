@@ -53,7 +53,7 @@ _TYPES: Final = {"t": "boolean", "f": "boolean", "n": "null", "{": "object", "["
 
 
 class KimiK3(TagDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     grammar = Grammar(_TAGS, span=420, escaped=True)
     title = "XTML between special tokens (Kimi K3)"
@@ -69,11 +69,11 @@ class KimiK3(TagDialect):
     markers = (*openers, *orphans, *noise, _OPEN, _CLOSE, _SEP)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Each call tag is a call; a tag `json`, which has no key, has all of its arguments."""
+        """Return a call for each call tag; a tag `json` in it has all of its arguments."""
         return tuple(map(_with_json_body, super().calls(block)))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """All calls in one block, without line ends."""
+        """Return all calls in one block, without line ends."""
         return f"{_BLOCK}{''.join(map(_written, calls, range(1, len(calls) + 1)))}{_ENDS[-1]}"
 
 

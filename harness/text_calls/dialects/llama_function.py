@@ -28,7 +28,7 @@ _NAMED: Final = (NAME, ">", SPACE, r"\{")
 
 
 class LlamaFunction(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "A function tag around JSON (Llama 3.1, functionary)"
     openers = (_CALL, _BLOCK)
@@ -42,7 +42,7 @@ class LlamaFunction(TextDialect):
     markers = (_CALL, _CLOSER)
 
     def ending(self, _opener: str) -> Ending:
-        """The end of the object."""
+        """Return what finds the end of the object."""
         closers, openers = (_CLOSER, "</tool_call>"), (_CALL, _BLOCK)
         return SequenceEnd(
             literal_end("{", inclusive=False),
@@ -50,12 +50,12 @@ class LlamaFunction(TextDialect):
         )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """The block is one call."""
+        """Return the one call of the block."""
         named, _, body = block.raw.partition(">")
         name, arguments = named.rpartition("=")[2].strip(), body.strip()
         error = parse(arguments).error if arguments else "the text ended before its arguments"
         return (WrittenCall(name, arguments, error=error),)
 
     def write_call(self, call: WrittenCall) -> str:
-        """One tag."""
+        """Return one tag."""
         return f"{_CALL}{call.name}>{call.arguments or '{}'}{_CLOSER}"

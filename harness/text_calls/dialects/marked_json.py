@@ -45,8 +45,8 @@ _WORDS: Final = re.compile(
 class WordsEnd(JsonEnd):
     """The end of JSON whose closing marker may be missing.
 
-    If the JSON is broken, words may follow it that are not a part of it. They are shown only if
-    they cannot be markup, because a string that is quoted wrongly may contain some.
+    If the JSON is broken, ordinary text may follow it. That text is shown only if it cannot be
+    markup, because a string that is quoted wrongly may contain some.
     """
 
     def __init__(
@@ -80,31 +80,31 @@ class WordsEnd(JsonEnd):
 
 
 class MarkedJson(TextDialect):
-    """What they share; an end token may end a call whose JSON is broken, too.
+    """The common part of these formats. An end token also ends a call whose JSON is broken.
 
     Fields:
-        mentioned: openers with which an answer may end.
+        mentioned: openers that an answer may mention as its last word.
     """
 
     mentioned: ClassVar[tuple[str, ...]] = ()
 
     def ending(self, opener: str) -> Ending:
-        """The end of the JSON, or a marker where it is broken."""
+        """Return what finds the end of the JSON, or a marker if the JSON is broken."""
         return WordsEnd(
             _opened(opener), trailers=self.trailers, noise=self.noise, openers=self.openers
         )
 
     def starts(self, start: BlockStart) -> bool | None:
-        """JSON follows the marker, or nothing, because the reply was cut."""
+        """Whether JSON follows the marker, or nothing because the reply was truncated."""
         alone = start.final and len(start.head) < HEAD_CHARACTERS and not start.head.strip()
         return (alone and start.opener not in self.mentioned) or super().starts(start)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """A sentence may end with the marker."""
+        """Whether more than the marker follows, because a sentence may end with the marker."""
         return True if start.head.strip() else False if start.final else None
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Every object is a call; an empty array has none."""
+        """Return a call for each object; an empty array has none."""
         body = (_opened(block.opener) + block.raw).strip()
         if not block.raw.strip():
             return ()  # the reply was cut after the marker
@@ -112,7 +112,7 @@ class MarkedJson(TextDialect):
         return read_marked_calls(body, block.offered, error)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One array of all calls between the markers."""
+        """Return one array of all calls between the markers."""
         closer = self.orphans[0] if self.orphans else ""
         listed = ", ".join(map(write_json_call, calls))
         return f"{self.openers[0]}[{listed}]{closer}" if calls else ""
@@ -124,7 +124,7 @@ def _opened(opener: str) -> str:
 
 
 class Granite(MarkedJson):
-    """IBM Granite 3.0 has a token, 3.1 to 3.3 a string that Hermes' dialect shares."""
+    """IBM Granite 3.0 has a token; 3.1 to 3.3 have a string that Hermes' format has too."""
 
     name = "granite"
     title = "An array after <|tool_call|> (IBM Granite 3)"
@@ -148,7 +148,7 @@ class Jamba(MarkedJson):
 
 
 class Phi(MarkedJson):
-    """Phi-4-mini: tokens by its model card, a word by the prompt that vLLM ships."""
+    """Phi-4-mini: tokens according to its model card, a word in the prompt of vLLM."""
 
     name = "phi"
     title = "An array between <|tool_call|> tokens, or after functools (Phi-4-mini)"
@@ -178,5 +178,5 @@ class InternLM(MarkedJson):
     write = TextDialect.write
 
     def write_call(self, call: WrittenCall) -> str:
-        """One block, with `parameters`."""
+        """Return one block, with the key `parameters`."""
         return f"{self.openers[0]}{write_json_call(call, arguments='parameters')}{self.orphans[0]}"

@@ -34,7 +34,7 @@ _NEEDS_CDATA: Final = re.compile(r"[<&\n]|\]\]>")
 
 
 class _CdataEnd(Ending):
-    """The end of a block whose CDATA sections have no tags."""
+    """The end of a block, ignoring tags in its CDATA sections."""
 
     def __init__(self, opener: str) -> None:
         self._block = TagBlockEnd(_GRAMMAR, opener)
@@ -70,13 +70,13 @@ class _CdataEnd(Ending):
 
 
 def _begun(mark: str, text: str, at: int) -> int:
-    """Return where the longest end of `text` begins that may become `mark`."""
+    """Return the index of the longest tail of `text` that may become `mark`."""
     sizes = range(min(len(mark) - 1, len(text) - at), 0, -1)
     return next((len(text) - size for size in sizes if text.endswith(mark[:size])), len(text))
 
 
 class MiniCpm(TagDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     name = "minicpm"
     title = "function and param tags, with CDATA (MiniCPM 5)"
@@ -89,11 +89,11 @@ class MiniCpm(TagDialect):
     markers = (_CALL, "<param name=", *_CLOSERS)
 
     def ending(self, opener: str) -> Ending:
-        """The closing tag that can be one, outside CDATA."""
+        """Return what finds the closing tag of the block, outside CDATA."""
         return _CdataEnd(opener)
 
     def write_call(self, call: WrittenCall) -> str:
-        """One tag for each call."""
+        """Return one tag for the call."""
         parameters = "".join(
             f'<param name="{key}">{_section(text)}</param>'
             for key, text, _ in written_members(call.arguments)
@@ -102,7 +102,7 @@ class MiniCpm(TagDialect):
 
 
 def _section(text: str) -> str:
-    """Return a value, in sections if it has characters of markup."""
+    """Return a value, in CDATA sections if it has characters of markup."""
     if not _NEEDS_CDATA.search(text):
         return text
     return f"{CDATA}{text.replace(CDATA_END, f']]{CDATA_END}{CDATA}>')}{CDATA_END}"

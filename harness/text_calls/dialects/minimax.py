@@ -31,7 +31,7 @@ _CLOSERS: Final = ("</minimax:tool_call>", "</invoke>", "</parameter>")
 
 
 class Minimax(TagDialect):
-    """See the module."""
+    """The formats that the docstring of this module describes."""
 
     grammar = invoke_grammar("<", "</", "minimax:tool_call")
     title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
@@ -52,13 +52,13 @@ class Minimax(TagDialect):
     markers = (*openers, "<invoke name=", "<parameter name=", *_CLOSERS, _LINES_CLOSER, *noise)
 
     def ending(self, opener: str) -> Ending:
-        """The closing tag that can be one, or the end of the last line of JSON."""
+        """Return what finds the closing tag, or the end of the last line of JSON."""
         if opener == _BLOCK:
             return super().ending(opener)
         return JsonEnd(several=True, closers=(_LINES_CLOSER,), openers=(_LINES,))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Each `invoke`, or each JSON object, is a call."""
+        """Return a call for each `invoke`, or for each JSON object."""
         if block.opener == _BLOCK:
             return super().calls(block)
         return read_json_calls(block.raw, block.offered) or (
@@ -66,5 +66,5 @@ class Minimax(TagDialect):
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """All calls in one outer tag, as the chat template of M2 renders them."""
+        """Return all calls in one outer tag, as the chat template of M2 renders them."""
         return write_invoke_calls(calls, "minimax:tool_call")

@@ -50,9 +50,9 @@ class _Open(msgspec.Struct):
     """A tag that was opened.
 
     Fields:
-        start: where its content begins.
+        start: the offset of its content.
         children: the elements that were closed in it.
-        done: where the last of them ends.
+        done: the offset after the last of them.
     """
 
     key: str
@@ -66,7 +66,7 @@ class _Broken(Exception):  # noqa: N818 - never leaves this module
 
 
 class MinimaxM3(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "Tags named after parameters, a sentinel before each (MiniMax-M3)"
     openers = (_SENTINEL, _BLOCK)
@@ -79,15 +79,15 @@ class MinimaxM3(TextDialect):
     markers = noise
 
     def ending(self, opener: str) -> Ending:
-        """The closing tag with its sentinel, which no value holds."""
+        """Return what finds the closing tag with its sentinel, which no value contains."""
         return _End(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Each `invoke` is a call."""
+        """Return a call for each `invoke`."""
         return tuple(_calls(block.text, block.offered)) or (WrittenCall(error=EMPTY),)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """All calls in one outer tag."""
+        """Return all calls in one outer tag."""
         s = _SENTINEL
         lines = (
             f'{s}<invoke name="{call.name}">{_written_elements(call.arguments or "{}")}{s}</invoke>'
@@ -97,7 +97,7 @@ class MinimaxM3(TextDialect):
 
 
 class _End(Ending):
-    """The end of a block: of its outer tag, or of the call if there is none."""
+    """The end of a block: of its outer tag, or of the call if there is no outer tag."""
 
     def __init__(self, opener: str) -> None:
         self._opener = opener
@@ -159,7 +159,7 @@ class _BalancedEnd(Ending):
 
 
 def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
-    """Yield the calls of a block; the last has an error where reading stopped at it."""
+    """Yield the calls of a block; the last has an error if the markup could not be read on."""
     tags = list(_TAG.finditer(text))
     index = 0
     while index < len(tags):
@@ -223,7 +223,7 @@ def _must_be_blank(text: str, top: _Open, end: int) -> None:
 
 
 def _written_elements(text: str) -> str:
-    """Return a JSON value as its content is written between the tags of its key."""
+    """Return a JSON value as the text between the tags of its key."""
     if text.startswith('"'):
         return read_string(text)
     if text.startswith("{"):

@@ -28,7 +28,7 @@ from harness.turns.json_prefix import scan
 
 
 class ListedEnd(Ending):
-    """A block of parts that end alike, each but the first led by a head."""
+    """A block of parts that have the same ending; each part but the first begins with a head."""
 
     def __init__(self) -> None:
         # The part that continues, and where it began; None between two.
@@ -88,7 +88,10 @@ _LEADS: Final = (
 
 
 class MistralToolCalls(TextDialect):
-    """See the module. It writes as v11 does where a call has an id, else as v13."""
+    """The formats that the docstring of this module describes.
+
+    `write` uses that of v11 for a call with an id, else that of v13.
+    """
 
     title = "[TOOL_CALLS] with an array, or with name, id and arguments (Mistral)"
     openers = (_OPENER,)
@@ -96,7 +99,7 @@ class MistralToolCalls(TextDialect):
     markers = (_OPENER, _CALL_ID, _ARGS, _END)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """JSON of calls follows, or a name and what is between it and its arguments, or the end."""
+        """Whether the marker is followed by JSON of calls, a name and its arguments, or the end."""
         body = start.head.lstrip()
         if not body:
             return None
@@ -114,11 +117,11 @@ class MistralToolCalls(TextDialect):
         return (bool(rest) or start.offered.begins(name[1])) if start.final else None
 
     def ending(self, _opener: str) -> Ending:
-        """The end of the JSON, or the next marker where it is broken or missing."""
+        """Return what finds the end of the JSON, or the next marker if it is broken or missing."""
         return chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls of the array, or those that are named."""
+        """Return the calls of the array, or those whose names precede their arguments."""
         body = block.raw.strip()
         if body.startswith(("[", "{")):
             error = "the JSON after the marker names no tool"
@@ -126,13 +129,13 @@ class MistralToolCalls(TextDialect):
         return tuple(_named(body))
 
     def write_call(self, call: WrittenCall) -> str:
-        """One marker."""
+        """Return the call after a marker."""
         call_id = _CALL_ID + call.id if call.id else ""
         return f"{_OPENER}{call.name}{call_id}{_ARGS}{call.arguments or '{}'}"
 
 
 def _named(body: str) -> Iterator[WrittenCall]:
-    """Yield the calls that stand one after another, each after its name."""
+    """Yield the calls that follow one another, each after its name."""
     at = 0
     while match := _CALL.match(body, at):
         found = scan(body, match.end()) if body.startswith("{", match.end()) else None

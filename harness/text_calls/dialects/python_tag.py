@@ -34,7 +34,7 @@ _CALL = BlockSyntax(PYTHON_QUOTES, brackets=True)
 
 
 class PythonTag(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "JSON or a built-in call after <|python_tag|> (Llama 3.x)"
     openers = (_TAG,)
@@ -49,11 +49,11 @@ class PythonTag(TextDialect):
     markers = (_TAG, *_ENDS)
 
     def ending(self, _opener: str) -> Ending:
-        """The end of the last object, or of the call."""
+        """Return what finds the end of the last object, or of the call."""
         return chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls of all objects, or the one of the built-in tool."""
+        """Return the calls of all objects, or the one call of the built-in tool."""
         body = block.raw.strip()
         if body.startswith(("{", "[")):
             error = "the JSON after the tag names no tool"
@@ -64,7 +64,7 @@ class PythonTag(TextDialect):
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One tag for all calls."""
+        """Return one tag with all calls."""
         written = "; ".join(write_json_call(call, arguments="parameters") for call in calls)
         return f"{_TAG}{written}{_ENDS[0]}" if calls else ""
 

@@ -54,7 +54,7 @@ def _broken(text: str) -> WrittenCall:
 
 
 class Pythonic(TextDialect):
-    """A bare list."""
+    """The list without tags."""
 
     title = "Python calls as the whole reply (Llama 3.2 and 4)"
     openers = ("[",)
@@ -62,28 +62,28 @@ class Pythonic(TextDialect):
     whole = True
 
     def starts(self, start: BlockStart) -> bool | None:
-        """An offered tool is called right after the bracket."""
+        """Whether an offered tool is called right after the bracket."""
         name, after = next(_NAME.finditer(start.head)).groups()  # both may be ""
         if not after:
             return None
         return after == "(" and clean_name(name, start.offered) in start.offered
 
     def ending(self, _opener: str) -> Ending:
-        """The bracket that closes the list."""
+        """Return what finds the bracket that closes the list."""
         return QuotedEnd(_LIST, depth=1)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Nothing but calls is in the list; else it is text."""
+        """Return the calls if the list contains nothing else; otherwise it is text."""
         found = read_python_calls(block.raw)
         return found.calls if block.raw[found.stop :].strip() in ("", "]") else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One list."""
+        """Return one list."""
         return f"[{', '.join(write_python_calls(calls))}]" if calls else ""
 
 
 class TaggedPythonic(TextDialect):
-    """A list, or calls line by line, between tags."""
+    """A list, or one call on each line, between tags."""
 
     name = "pythonic-tags"
     title = "Python calls in tags or tokens (Llama 4, Olmo 3, LFM2)"
@@ -104,11 +104,11 @@ class TaggedPythonic(TextDialect):
     markers = (*openers, *_CLOSERS.values())
 
     def ending(self, opener: str) -> Ending:
-        """The closing tag, where it is outside strings."""
+        """Return what finds the closing tag outside of strings."""
         return QuotedEnd(_TAGGED[opener])
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Every call of the block, and an error for whatever else is in it."""
+        """Return every call of the block, and an error for anything else in it."""
         body = block.raw.strip()
         closer_at = body.rfind("<")
         # The end of the text may cut it.
@@ -127,6 +127,6 @@ class TaggedPythonic(TextDialect):
         return (*found.calls, _broken(rest))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One list in one pair of tags."""
+        """Return one list between one pair of tags."""
         written = ", ".join(write_python_calls(calls))
         return f"<|python_start|>[{written}]<|python_end|>" if calls else ""

@@ -20,7 +20,7 @@ _NEVER: Final = "✿✿"
 
 
 class QwenAgent(TokenCalls):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "Lines of ✿FUNCTION✿ and ✿ARGS✿ (Qwen 2, Qwen-Agent)"
     line_ends = 1
@@ -36,27 +36,27 @@ class QwenAgent(TokenCalls):
     write = TextDialect.write
 
     def starts(self, start: BlockStart) -> bool | None:
-        """A name and its arguments follow, or the result that the model invented."""
+        """Whether a name and its arguments follow, or a result that the model invented."""
         if start.opener != _RESULT:
             return super().starts(start)
         return start.head.startswith(":") if start.head else start.final or None
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """A result has its own line."""
+        """Whether it is a call, because a result must begin its line."""
         return start.opener != _RESULT
 
     def ending(self, opener: str) -> Ending:
-        """The end of the JSON; a result has none."""
+        """Return what finds the end of the JSON; a result has no end."""
         return literal_end(_NEVER) if opener == _RESULT else super().ending(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the one call of the block; a result has none."""
+        """Return the one call of the block; a result contains none."""
         return () if block.opener == _RESULT else super().calls(block)
 
     def named(self, header: str, body: str, _offered: Offered) -> WrittenCall:
-        """The header is the name."""
+        """Return the call whose header is the name."""
         return WrittenCall(header, body.strip())
 
     def write_call(self, call: WrittenCall) -> str:
-        """Two lines."""
+        """Return the two lines of a call."""
         return f"{_NAME} {call.name}\n{_ARGUMENTS} {call.arguments or '{}'}"

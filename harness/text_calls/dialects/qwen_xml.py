@@ -50,7 +50,7 @@ _NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 
 
 class QwenXml(TagDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     grammar = _GRAMMAR
     title = "Function and parameter tags (Qwen3-Coder)"
@@ -69,16 +69,16 @@ class QwenXml(TagDialect):
     markers = (*openers, "<parameter=", *_CLOSERS, *noise)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Tags with nothing in them are words about the tags within a line."""
+        """Whether the tags have content; a sentence that mentions the tags leaves them empty."""
         return self.section(start) is None
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Each function tag is a call."""
+        """Return a call for each function tag."""
         grammar = _SEED_GRAMMAR if block.opener == _SEED else self.grammar
         return read_tagged_calls(grammar, block.text, block.offered)
 
     def write_call(self, call: WrittenCall) -> str:
-        """One outer tag, as the chat template renders it."""
+        """Return one call in its outer tag, as the chat template renders it."""
         parameters = "".join(
             f"<parameter={key}>\n{text}\n</parameter>\n"
             for key, text, _ in written_members(call.arguments)

@@ -75,7 +75,7 @@ _KEYED = re.compile(r"[\-*+(\"'\s]*+([\w.\-]{1,128}+)[\"'*\s]{0,8}+[=:(]")
 
 
 class ReAct(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "ReAct lines, taught by prompt"
     openers = tuple(_LABELS)
@@ -88,14 +88,14 @@ class ReAct(TextDialect):
     markers = tuple(it for it, label in _LABELS.items() if label in (ACTION, INPUT))
 
     def starts(self, start: BlockStart) -> bool | None:
-        """The line of an action holds a name, and what an action has follows it."""
+        """Whether the line of an action has a name, and an input follows it."""
         if _LABELS[start.opener] != ACTION:
             # White space after the label belongs to it.
             return True if start.head.strip() or start.final else None
         return any_of((_starts_with_name(start), super().starts(start)))
 
     def section(self, start: BlockStart) -> Section | None:
-        """Thoughts are reasoning up to the next label; after `Final Answer:` all is visible."""
+        """Return the section of a thought, or of the answer after `Final Answer:`."""
         space = len(start.head) - len(start.head.lstrip())
         label = _LABELS[start.opener]
         if label == ANSWER:
@@ -113,12 +113,12 @@ class ReAct(TextDialect):
         return None
 
     def ending(self, opener: str) -> Ending:
-        """The end of the input."""
+        """Return what finds the end of the input."""
         is_action = _LABELS[opener] == ACTION
         return ActionEnd() if is_action else literal_end("\n")
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """One action is one call, or none; None if it is the answer after all."""
+        """Return the one call of an action; () if it names none; None if it is the answer."""
         if _LABELS[block.opener] == INPUT:
             nothing = block.raw.strip().lower() in _NOTHING
             return () if nothing else (WrittenCall("", error="an input without its action"),)
@@ -128,12 +128,12 @@ class ReAct(TextDialect):
         )
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
-        """An action that is the final answer."""
+        """Return the text of an action that is the final answer."""
         answer = (read_members(_object_of(block.raw) or "") or {}).get(_ACTION_INPUT, "")
         return False, read_string(answer) if answer.startswith('"') else answer
 
     def write_call(self, call: WrittenCall) -> str:
-        """One action, from the start of a line to the end of its object."""
+        """Return one action, from the start of a line to the end of its object."""
         return f"{ACTION} {call.name}\n{INPUT} {call.arguments or '{}'}"
 
 
@@ -154,7 +154,7 @@ def _starts_with_name(start: BlockStart) -> bool | None:
 
 
 def _object_of(raw: str) -> str | None:
-    """Return the text of the object that the action itself is; None if it is not one."""
+    """Return the text of the object that is the action; None if the action is not an object."""
     fenced = _FENCED.match(raw)
     text = raw[fenced.end() :] if fenced else raw.lstrip()
     if not text.startswith("{"):
@@ -163,7 +163,7 @@ def _object_of(raw: str) -> str | None:
 
 
 def _of_object(text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
-    """Return the call of `{"action": NAME, "action_input": ...}`; None if it answers."""
+    """Return the call of `{"action": NAME, "action_input": ...}`; None if it is an answer."""
     found = read_pairs(text)
     if found is None:
         return (WrittenCall("", error="the action is not a JSON object"),)
@@ -209,7 +209,7 @@ def _before_label(text: str) -> str:
 
 
 def _object_text(text: str) -> str:
-    """Return the object that `text` begins with, or what may be a broken one."""
+    """Return the object at the start of `text`, or the text of a broken one."""
     end = scan(text).end
     return text[:end] if end >= 0 else _before_label(text)
 
@@ -227,7 +227,7 @@ def _with_input(name: str, text: str, offered: Offered) -> WrittenCall:
 
 
 def _with_text(name: str, content: str, offered: Offered) -> WrittenCall:
-    """Return the call with text as its only argument."""
+    """Return the call with the text as its only argument."""
     schema = offered.schema(name)
     key, required = _only_text(schema)
     if content.lower() in _NOTHING and not required:
@@ -240,7 +240,7 @@ def _with_text(name: str, content: str, offered: Offered) -> WrittenCall:
 
 
 def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:
-    """Whether this is an object that went wrong, or the call in another syntax."""
+    """Whether the input is a broken object, or the call in another format."""
     if _NO_TEXT.match(content):
         return True
     keyed = _KEYED.match(content)
@@ -249,7 +249,7 @@ def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:
 
 
 def _only_text(schema: dict[str, object]) -> tuple[str, bool]:
-    """Return the parameter that plain text is, "" if none, and whether any is required."""
+    """Return the parameter that plain text can be, or "", and whether any is required."""
     required, properties = as_list(schema.get("required")), as_mapping(schema.get("properties"))
     texts = [
         it for it in map(str, required) if as_mapping(properties.get(it)).get("type") == "string"

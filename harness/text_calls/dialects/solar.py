@@ -20,7 +20,7 @@ _ANSWER: Final = "<|content|>"
 
 
 class Solar(TokenCalls):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "Sections of special tokens with ids and names (Solar Open)"
     section_begins = ("<|tool_calls|>",)
@@ -36,7 +36,7 @@ class Solar(TokenCalls):
     markers = (*openers, *separators, _ARGUMENTS, *orphans, *noise)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Reasoning begins with its token alone, and an answer with its own, unless a call does."""
+        """Whether reasoning, an answer or a call begins; the token is enough for the first two."""
         if start.opener == _ANSWER:
             return self._is_answer(start)
         return True if start.opener == _THINK else super().starts(start)
@@ -48,7 +48,7 @@ class Solar(TokenCalls):
         return not head.startswith(calls)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """An answer begins right after its token; words about the token do not."""
+        """Whether an answer begins right after its token; a sentence that mentions it does not."""
         return start.opener != _ANSWER or bool(start.head[:1].strip())
 
     def section(self, start: BlockStart) -> Section | None:
@@ -58,12 +58,12 @@ class Solar(TokenCalls):
         return Section(reasoning=True, closers=self.ends) if start.opener == _THINK else None
 
     def named(self, header: str, body: str, _offered: Offered) -> WrittenCall:
-        """The header is the id, and the name precedes the arguments."""
+        """Return the call. The header is its id, and its name precedes the arguments."""
         name, _, arguments = body.partition(_ARGUMENTS)
         return WrittenCall(name.strip(), arguments.strip(), header)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One section with all calls, numbered where they have no ids."""
+        """Return one section with all calls; calls without ids are numbered."""
         inside = "".join(
             f"{self.call_begins[0]}{call.id or index}{_NAME}{call.name}{_ARGUMENTS}"
             f"{call.arguments or '{}'}{self.call_ends[0]}"

@@ -63,7 +63,7 @@ class TagEnd(Ending):
         return self._before_blank("".join(self._pieces), self._json.close())
 
     def _behind(self, *, final: bool) -> int:
-        """Return where the block ends, by what follows its JSON."""
+        """Return the end of the block, which the text after its JSON decides."""
         tail, at = self._tail, self._json_end
         fence = _CODE_FENCE.match(tail) if self._fenced else None
         own = fence.end() if fence else 0
@@ -83,13 +83,13 @@ class TagEnd(Ending):
         return at + own if stop and not begun else MORE
 
     def _reopened(self, end: int, *, final: bool) -> int:
-        """An opening tag follows: that of another call, or in the place of the closing one."""
+        """Handle an opening tag: it begins another call, or replaces the closing tag."""
         if self._tail[end:].strip():
             return self._json_end
         return self._json_end + end if final else MORE
 
     def _before_blank(self, whole: str, end: int) -> int:
-        """Return the first blank line near which the JSON broke, or after it."""
+        """Return the first blank line near or after the point where the JSON broke."""
         at = self._json.broken_at
         if at == MORE:  # in a string, which may have blank lines
             return end
@@ -110,7 +110,7 @@ _TAGS_AND_JSON = re.compile(rf"(?:{OPENER}\s*+)++[{{\[]")
 
 
 class TaggedJson(TextDialect):
-    """See the module."""
+    """The format that the docstring of this module describes."""
 
     title = "JSON in <tool_call> tags (Hermes, Qwen 2.5 and 3, taught by prompt)"
     line_ends = 1
@@ -121,7 +121,7 @@ class TaggedJson(TextDialect):
     markers = (OPENER, CLOSER, _WRAPPER, _UNWRAPPER)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """JSON follows the tag or tags, or garbage that is closed soon."""
+        """Whether JSON follows the tag or tags, or other text that is closed soon."""
         body = start.head.lstrip()
         if not body:
             return None
@@ -137,15 +137,15 @@ class TaggedJson(TextDialect):
         return _garbage(body, final=start.final)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Tags with nothing in them are words about the tags within a line."""
+        """Whether the tags have content; a sentence that mentions the tags leaves them empty."""
         return not start.head.lstrip().startswith(CLOSER)
 
     def ending(self, opener: str) -> Ending:
-        """The end of the JSON, or the closing tag after it, or where it is broken."""
+        """Return what finds the closing tag after the JSON, or the end of the JSON without one."""
         return literal_end(OPENER, inclusive=False) if opener == _WRAPPER else chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Every value in the tag is a call, or a broken one; an opening tag too many is none."""
+        """Return a call, perhaps a broken one, for each value; a repeated opening tag has none."""
         body = block.raw.strip().removesuffix(OPENER).rstrip()
         if not body:
             return ()
@@ -159,7 +159,7 @@ class TaggedJson(TextDialect):
         return (_overfull(calls),) if _has_more(body) else calls
 
     def write_call(self, call: WrittenCall) -> str:
-        """One tag."""
+        """Return one tag."""
         return f"{OPENER}\n{write_json_call(call)}\n{CLOSER}"
 
 
@@ -180,7 +180,7 @@ def _json(body: str, *, final: bool) -> bool | None:
 
 
 def _garbage(body: str, *, final: bool) -> bool | None:
-    """Whether what is not JSON is closed within the head; prose about the tag is not."""
+    """Whether text that is not JSON is closed within the head; prose about the tag is not."""
     garbage, closer, rest = body.partition(CLOSER)
     if OPENER in garbage or "\n\n" in garbage:
         return False

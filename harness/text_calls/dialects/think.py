@@ -1,10 +1,10 @@
-"""`<think>...</think>` and end tokens in the visible text, which no server took out.
+"""`<think>...</think>` and end tokens in the visible text, if no server removed them.
 
-Not a dialect of calls, but in the way of each: a call drafted in it must not run (quirks
-TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts at the start of a line only, because prose may
-speak of it; a special token counts anywhere, but not with a space after it. Source: chat
-templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral, MiniMax-M3,
-openPangu and HyperCLOVA X.
+This is not a dialect of calls, but it affects each of them: a call that is drafted in reasoning
+must not be executed (quirks TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts only at the start of
+a line, because prose may mention it. A special token counts anywhere, unless a space follows it.
+Source: chat templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral,
+MiniMax-M3, openPangu and HyperCLOVA X.
 """
 
 from typing import Final
@@ -61,7 +61,7 @@ _ENDS: Final = (
 
 
 class Think(TextDialect):
-    """The section, in the form of a dialect that has no calls."""
+    """The section of reasoning, in the form of a text dialect without calls."""
 
     title = "Reasoning in think tags"
     openers = tuple(_CLOSERS)
@@ -78,7 +78,7 @@ class Think(TextDialect):
     line_ends = 2
 
     def starts(self, start: BlockStart) -> bool | None:
-        """The tag alone is enough; after a token words follow, or a line end."""
+        """Whether reasoning begins: always after a tag; after a token before text or line end."""
         if start.opener not in TOKENS:
             return True
         return not start.head.startswith(" ") if start.head or start.final else None
@@ -90,11 +90,11 @@ class Think(TextDialect):
         return Section(reasoning=True, closers=closers, line_ends=line_ends)
 
     def ending(self, opener: str) -> Ending:
-        """Return the end of the section; never asked for."""
+        """Return the end of the section; the scanner never calls it."""
         return literal_end(_CLOSERS[opener])
 
     def calls(self, _block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """There are none."""
+        """Return no calls."""
         return None
 
 
