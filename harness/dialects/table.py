@@ -1,4 +1,4 @@
-"""The registry of dialects, and what holds for all of them."""
+"""The registry of dialects, and the rules that hold for all of them."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -57,7 +57,7 @@ _SSE = "text/event-stream"
 # The same request is parsed for each replay of its response, some forty times a cell.
 @lru_cache(_REQUESTS_KEPT)
 def read_request(dialect: str, request: Request) -> ChatRequest:
-    """Return what `request` contains; all empty if it was not recorded or cannot be read."""
+    """Return the content of `request`; all empty if it was not recorded or cannot be read."""
     row, body = DIALECTS.get(dialect), request_body(request.body)
     if row is None or body is None:
         return kit.UNKNOWN_REQUEST
@@ -66,7 +66,7 @@ def read_request(dialect: str, request: Request) -> ChatRequest:
 
 
 def request_body(body: bytes) -> Json | None:
-    """Return the object that the body of a request is; None if it is not one."""
+    """Return the JSON object in the body of a request; None if the body is not one."""
     value = json_or_none(body)
     return value if isinstance(value, dict) else None
 
@@ -85,7 +85,7 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
     """Return the meaning of the body of `interaction`, by the contract of its API.
 
     Three rules hold for all APIs: an error status is an error, text that may contain text calls
-    has several readings or none, and reasoning that is marked up in the text may be taken for text.
+    has several readings or none, and a client may read marked-up reasoning in the text as text.
 
     Raises:
         UsageError: the dialect is not known.
@@ -128,8 +128,8 @@ def _oracle_reading(interaction: Interaction) -> OracleReading:
 def with_content_type(interaction: Interaction) -> Interaction:
     """Return `interaction` with the content type of its body, if it was stored without headers.
 
-    Clients such as those of Cohere and Mistral refuse a response without one, and each server
-    sends it. A response with headers is returned unchanged.
+    Every server sends the header, and some clients, such as Cohere's and Mistral's, refuse a
+    response without it. A response with headers is returned unchanged.
     """
     row = DIALECTS.get(interaction.dialect)
     if interaction.headers or row is None:

@@ -1,8 +1,8 @@
-"""Frames of a messages response -> deltas; stream, complete message and error body alike.
+"""Frames of a Messages response -> deltas; stream, complete message and error body alike.
 
-Whatever is not known is passed over, as the API asks of its clients; the turn still ends well
-only with a stop reason. Nothing of a stream raises, and no call runs of a message that failed,
-broke off or was stopped inside that call.
+The reader ignores what it does not know, as the API requires of its clients, but a turn ends well
+only with a stop reason. No content of a stream raises an exception. A call is not executed if its
+message failed or was truncated, or if the model was stopped inside the call.
 Source: Anthropic API reference, "Streaming Messages", "Errors" and "Handling stop reasons".
 """
 
@@ -31,7 +31,7 @@ def names_an_error(value: Json, event: str, *, first: bool) -> bool:
     Args:
         value: the object.
         event: its name in the framing.
-        first: nothing of the API came before, so that plain words are not part of a stream.
+        first: no event of the API preceded it, so that text is not part of a stream.
     """
     if event == "error" or any(map(value.get, _MARKS)):
         return True
@@ -92,9 +92,10 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
-        """Take one event by its type; the framing's name counts if it has none.
+        """Take one event by its type; if it has none, the name in the framing counts.
 
-        An error without a type stays one behind the name of a frame that it broke off.
+        An error without a type stays an error, even if it is in a frame with the name of another
+        event.
         """
         kind = value.get("type")
         if type(kind) is not str:
@@ -107,7 +108,7 @@ class _Reader(EventReader):
             self.turn.fail(*error_of(value))
 
     def end_of_stream(self) -> None:
-        """Close a message that has its stop reason, and fail any other."""
+        """Close a message that has its stop reason. Fail any other."""
         if self.turn.finished:
             self._close()
         else:
@@ -180,7 +181,7 @@ class _Reader(EventReader):
             self.end_of_stream()
 
     def _ping(self, _value: Json, _frame: Frame) -> None:
-        """Keep waiting."""
+        """Ignore a `ping`, which only keeps the connection open."""
 
     def _error(self, value: Json, _: Frame) -> None:
         self.turn.fail(*error_of(value))

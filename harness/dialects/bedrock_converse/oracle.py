@@ -1,8 +1,8 @@
 """The oracle of the dialect bedrock-converse.
 
-The framing names each event; recordings that lost it have the name as the one key around the
-event. The index distinguishes blocks. `messageStop` has the reason why the model stopped, and only
-`metadata` may follow it.
+The framing names each event. In recordings that lost the framing, the name is the only key of an
+object around the event. The index distinguishes blocks. `messageStop` contains the reason why the
+model stopped, and only `metadata` may follow it.
 Source: Amazon Bedrock API reference, "ConverseStream" and "Converse".
 """
 
@@ -38,7 +38,7 @@ class Blocks(OpenCalls[int, _Call]):
         self._others: set[int] = set()  # blocks of tools that run at the provider
 
     def conclude(self) -> None:
-        """Note what only all blocks show."""
+        """Note deviations that only all blocks together show."""
         for place, call in enumerate(self._calls.values()):
             if place:
                 self._notes.harmless("BED-MULTI-BLOCKS", call.offset)
@@ -155,7 +155,7 @@ class BedrockConverseOracle(OneEndOracle):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def check_calls(self, calls: int) -> None:
-        """Note what finish word, blocks and number of calls show together."""
+        """Note deviations between the finish word, the blocks and the number of calls."""
         self._blocks.conclude()
         if self.word == "tool_use" and not calls and self.notes.calls_known:
             self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)

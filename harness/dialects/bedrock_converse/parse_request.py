@@ -67,7 +67,7 @@ def _parts(block: Json) -> Iterator[kit.Part]:
 
 
 def _result(content: object) -> object:
-    """Return what a kit.tool returned; content that is neither text nor JSON is unchanged."""
+    """Return what a tool returned; content that is neither text nor JSON is unchanged."""
     blocks = list(dicts(content))
     if not isinstance(content, list) or len(blocks) != len(content):
         return content
@@ -89,7 +89,7 @@ def _reasoning(content: Json) -> Iterator[kit.Part]:
 
 
 def _declarations(body: Json) -> Iterator[Json]:
-    """Yield the declared tools; a system kit.tool or a cache marker is not one."""
+    """Yield the declared tools; a system tool or a cache marker is not one."""
     declared = dicts(as_dict(body.get("toolConfig")).get("tools"))
     return (item["toolSpec"] for item in declared if isinstance(item.get("toolSpec"), dict))
 

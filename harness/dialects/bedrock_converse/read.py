@@ -1,8 +1,8 @@
 """Frames of a ConverseStream response -> deltas; stream, recorded events and document alike.
 
-The framing names each event; recordings that lost the framing have the name as the one key
-around it. A call is a separate block, keyed by its index, whose input comes in fragments.
-Tools that run at the provider are not calls. Never raises.
+The framing names each event. In recordings that lost the framing, the name is the only key of an
+object around the event. A call is a separate block, keyed by its index, whose input comes in
+fragments. Tools that the provider executes are not calls. The reader never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
@@ -59,7 +59,7 @@ class ReasoningPiece(msgspec.Struct, gc=False):
 
 
 class BlockDelta(msgspec.Struct, gc=False, rename="camel"):
-    """What the event adds to its block."""
+    """The member `delta` of an event: what it adds to its block."""
 
     text: Any = None
     tool_use: InputPiece | None = None
@@ -77,7 +77,7 @@ piece_of = piece_decoder(BlockDeltaEvent)
 
 
 def read_document(value: dict[str, Any], frame: Frame, turn: Assembly) -> None:
-    """Say the blocks of the message in `value`, which `frame` holds."""
+    """Add the blocks of the message in `value` to `turn`; `frame` contains the message."""
     if any("toolUse" in block for block in _blocks(value)):
         value = exact_event(value, frame.data)
     for block in _blocks(value):
@@ -143,14 +143,14 @@ class _Reader(EventReader):
             self._other(value, frame)
 
     def end_of_stream(self) -> None:
-        """Close the turn if `messageStop` came, else fail it."""
+        """Close the turn if `messageStop` came, otherwise fail it."""
         if self.failed:
             self.turn.fail(self.failed, f"the model stopped with {self.failed!r}")
         else:
             super().end_of_stream()
 
     def _keyed(self, value: Json, frame: Frame) -> bool:
-        """Take an event that has its name as the key around it; say whether it is one."""
+        """Take an event that has its name as the key around it; return whether it is one."""
         found = False
         for name, inner in value.items():
             if type(inner) is not dict or self.turn.over:
@@ -248,7 +248,7 @@ def _index(index: object) -> Hashable:
 
 
 def _exact_input(value: Json, frame: Frame) -> str:
-    """Return the text of an input that came as an object, written as the event has it."""
+    """Return the text of an input that came as an object, with the characters of the event."""
     event = exact_event({}, frame.data)
     delta = as_dict(as_dict(event.get(_DELTA, event)).get("delta"))
     return write_exactly(as_dict(delta.get("toolUse")).get("input", value))

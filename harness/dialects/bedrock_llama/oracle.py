@@ -50,5 +50,5 @@ class BedrockLlamaOracle(FinishWordOracle):
 
 
 def _message(value: Json) -> object:
-    """Return the message of an error; the services in front of the model capitalize the key."""
+    """Return the message of an error. The services before the model write the key in capitals."""
     return value.get("message", value.get("Message"))

@@ -41,7 +41,7 @@ def usage(turn: Assembly, counts: object) -> None:
 
 
 def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
-    """Return code and words of the error that an object without a type is, or None."""
+    """Return code and message of the error in an object without a type; None without one."""
     error, message = value.get("error"), value.get("message")
     if isinstance(error, dict):  # in the shape of other APIs
         error = error.get("message") or error
@@ -53,5 +53,5 @@ def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def _as_integer(count: object) -> object:
-    """Return a count that came as `14.0` as the integer that it is."""
+    """Return a count as an integer, also if it came as `14.0`."""
     return int(count) if isinstance(count, float) and count.is_integer() else count

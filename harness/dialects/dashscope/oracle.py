@@ -34,11 +34,12 @@ class Values:
 
     Fields:
         all: each value, with the end of its event.
-        repeats: some value begins with the one before.
-        differs_at: the end of the first event whose value does not, so that it continues it.
-        grows: some value begins with the one before, and continues.
-        repeats_much: so much of it that it must be a repetition.
-        has_half_characters: some value holds half a surrogate pair.
+        repeats: some value begins with the value before it.
+        differs_at: the end of the first event whose value does not begin with the value before,
+            so that it continues that value.
+        grows: some value begins with the value before it, and is longer.
+        repeats_much: a value repeats so much text that this must be intended.
+        has_half_characters: some value contains half a surrogate pair.
     """
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class Values:
 
 
 def requested_mode(request: bytes) -> bool | None:
-    """Return whether the request wants all so far in each event; None if unknown."""
+    """Return whether the request asks for all text so far in each event; None if unknown."""
     value = dict_or_empty(event_value(request.decode("utf-8", "replace")))
     increments = dict_or_empty(value.get("parameters")).get("incremental_output")
     return not increments if isinstance(increments, bool) else None
@@ -191,7 +192,7 @@ class DashScopeOracle(FinishWordOracle):
         )
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         self._cumulative = self._is_cumulative()
         self._calls.join(cumulative=self._cumulative)
         super().conclude()
@@ -209,7 +210,7 @@ class DashScopeOracle(FinishWordOracle):
             self._output(output, event)
 
     def _is_cumulative(self) -> bool:
-        """Return whether the events contain all so far; noted as open if that is not sure."""
+        """Return whether the events contain all so far; noted as ambiguous if uncertain."""
         fields = self._fields()
         if any(field.has_half_characters for field in fields):
             self.notes.unreadable("SSE-UTF8-SPLIT", 0)
@@ -235,7 +236,8 @@ class DashScopeOracle(FinishWordOracle):
     def _text_marks(self) -> tuple[tuple[int, int], ...]:
         """Return how much of the text is complete after which byte.
 
-        Values that repeat what came before, or might, may be held back until that is sure.
+        A client may hold back a value that repeats earlier text, or may do so, until that is
+        certain.
         """
         differ = (field.differs_at for field in self._fields() if field.differs_at is not None)
         sure_at = min(differ, default=0)

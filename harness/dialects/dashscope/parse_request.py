@@ -1,7 +1,7 @@
 """A request of DashScope's native API -> what it contains.
 
-Messages are in `input`, tools in `parameters`. A header that is not recorded requests a stream, so
-only `incremental_output` shows it here.
+Messages are in `input`, tools in `parameters`. A header requests a stream, and recordings do not
+store it, so only `incremental_output` shows the stream here.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 

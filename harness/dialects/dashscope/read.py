@@ -1,8 +1,9 @@
-"""Frames of DashScope's native text generation -> deltas; a plain response reads alike.
+"""Frames of DashScope's native text generation -> deltas; a complete response is read alike.
 
-Each event contains the message, new or complete: `snapshots` decides which. `output` has `choices`,
-or only `text` if the request asked for that format. What the model searched for itself is not a
-call. The reader never raises, whatever a stream contains, and never invents a call or a finish.
+Each event contains the message, either its new part or all of it so far: `snapshots` decides which.
+`output` has `choices`, or only `text` if the request asked for that format. A search by the model
+itself is not a call. The reader never raises, whatever a stream contains, and never invents a call
+or a finish.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 
@@ -27,9 +28,9 @@ _TEXT, _REASONING = "content", "reasoning"
 
 
 class _GrowingTurn(Assembly):
-    """Emits what was pending before the turn ends, in whichever way it ends.
+    """A turn that emits all pending text before it ends, however it ends.
 
-    The counts of tokens are pending too: each event has them, and the last ones are the turn's.
+    Counts of tokens are pending too: each event has them, and only the last ones count.
     """
 
     __slots__ = ("_input_tokens", "_output_tokens", "fields")
@@ -52,7 +53,7 @@ class _GrowingTurn(Assembly):
         super().end_calls(failed, cut_short=cut_short)
 
     def contradict(self) -> None:
-        """Fail because a field takes something back, which has no one reading."""
+        """Fail the turn, because a field took back earlier text, so that its value is unknown."""
         self.fail("bad_event", "a snapshot takes back what came before")
 
 
@@ -76,7 +77,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def _takes_piece(self, piece: MessageEvent) -> bool:
-        """Take an ordinary event; do nothing, and say so, for any other."""
+        """Take an ordinary event; return False for any other."""
         choices = piece.output.choices
         if not choices or choices[0].index not in _FIRST_CHOICE:
             return False
@@ -138,7 +139,7 @@ class _Reader(EventReader):
         self._take_finish(choice.get("finish_reason"))
 
     def _take_content(self, key: str, content: object) -> None:
-        """Take text, or parts that have some, as the multimodal address sends it."""
+        """Take text, or a list of parts with text, which the multimodal address sends."""
         if isinstance(content, list):
             texts = (part.get("text") for part in content if isinstance(part, dict))
             content = "".join(text for text in texts if isinstance(text, str))
@@ -146,7 +147,7 @@ class _Reader(EventReader):
             self._fields.take(key, content)
 
     def _take_finish(self, word: object) -> None:
-        """Take a finish reason; nothing takes the first one back."""
+        """Take a finish reason. A later event cannot take back the first one."""
         if isinstance(word, str) and word not in _NO_FINISH and not self.turn.finished:
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 

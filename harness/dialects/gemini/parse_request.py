@@ -55,7 +55,7 @@ def _groups(body: Json) -> Iterator[Iterable[object]]:
 
 
 def _inner(body: Json) -> Json:
-    """Return the request that Code Assist wraps; else the body itself."""
+    """Return the request inside the object of Code Assist, or else the body itself."""
     inner = body.get("request")
     return inner if isinstance(inner, dict) else body
 
@@ -117,7 +117,7 @@ def _signed(part: Json) -> SealedPlace:
 
 
 def _result(answer: Json) -> object:
-    """Return what the kit.tool returned, as text; a response that is not an object is unchanged."""
+    """Return what the tool returned, as text; a response that is not an object is unchanged."""
     response, parts = answer.get("response"), answer.get("parts")
     if parts:
         return [{"type": "other", "parts": parts}]  # pictures and files
@@ -137,7 +137,7 @@ def _is_text(part: object) -> bool:
 
 
 def _declarations(body: Json) -> Iterator[Json]:
-    """Yield the declared functions, not search, code execution and the like."""
+    """Yield the declared functions, without tools of the provider such as search."""
     for item in dicts(_inner(body).get("tools")):
         yield from dicts(member(item, "functionDeclarations"))
 

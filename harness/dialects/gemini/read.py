@@ -1,8 +1,8 @@
-"""Frames of a generateContent stream -> deltas, as prompt as the bytes allow.
+"""Frames of a generateContent stream -> deltas, as promptly as the bytes allow.
 
 Every event is a complete response that continues the ones before: SSE events, elements of one
-JSON array, or lines. A finish reason ends the turn only with the stream, since a turn in
-which the provider runs code goes on after one. It never invents a call or an argument.
+JSON array, or lines. A finish reason does not end the turn before the stream ends, because a turn
+in which the provider runs code continues after one. The reader never invents a call or an argument.
 Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
 """
 
@@ -97,7 +97,7 @@ class _Reader(EventReader):
             self._error(value["error"])
 
     def end_of_stream(self) -> None:
-        """End the turn; a finish reason is enough for it."""
+        """End the turn. It is complete if it has a finish reason."""
         self._calls.close()
         if self.turn.finished and not self._stopped:
             self.interrupted()
@@ -105,14 +105,14 @@ class _Reader(EventReader):
             super().end_of_stream()
 
     def interrupted(self, message: str = "") -> None:
-        """Fail the turn; the received part of a call is kept for the report."""
+        """Fail the turn. The report still shows the part of a call that was received."""
         self._calls.close()
         super().interrupted(message)
 
     # One event
 
     def _blocked(self, value: dict[str, Any]) -> None:
-        """Take an event without candidates: of usage alone, or of a blocked prompt."""
+        """Take an event without candidates: it has only usage, or reports a blocked prompt."""
         if not _OURS.isdisjoint(value):
             self.is_known = True
         feedback = member(value, "promptFeedback")
@@ -149,7 +149,7 @@ class _Reader(EventReader):
             self._finish(reason, candidate)
 
     def _part(self, part: dict[str, Any]) -> None:
-        """Take one part; those of tools that the provider runs itself are ignored."""
+        """Take one part. Parts of tools that the provider executes are ignored."""
         text = part.get("text")
         if text:
             self._stopped = False

@@ -227,7 +227,7 @@ class GoogleInteractionsOracle(GoogleOracle):
                 self._open_first(event)
 
     def _document(self, value: Json, event: Event) -> None:
-        """Take an interaction that was not streamed."""
+        """Take a complete interaction, which was not streamed."""
         steps = value.get("steps")
         if self.values > 1 or not isinstance(steps, list):
             self.notes.unreadable(_FIRST_VERSION, event.offset)
@@ -246,7 +246,7 @@ class GoogleInteractionsOracle(GoogleOracle):
     # The end
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         calls = self.calls()
         if self._first_kinds and not all(call.name for call in calls):
             self.notes.ambiguous(_FIRST_VERSION, 0, calls=True)

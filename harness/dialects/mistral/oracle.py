@@ -1,7 +1,8 @@
 """The oracle of the dialect mistral: it adds up the deltas of choice 0.
 
 Content is text or a list of parts. An entry of `tool_calls` with a name is a complete call, and one
-without continues the call at its index. An entry without a clear call leaves the calls open.
+without continues the call at its index. If an entry does not identify its call, the calls are
+ambiguous.
 Source: https://docs.mistral.ai/api/#tag/chat
 """
 
@@ -56,7 +57,7 @@ class CallList(OpenCalls[int, OpenCall]):
     def _new(
         self, call_id: str, name: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
-        """Open a call; ambiguous if it could continue a known one."""
+        """Open a call. It is ambiguous if it could also continue a known one."""
         rival = known if has_index else next(reversed(self._calls.values()), None)
         if call_id in self._by_id:
             self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)

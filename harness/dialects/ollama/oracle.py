@@ -102,7 +102,7 @@ class OllamaOracle(OneEndOracle):
         return member_text(text, "function", "arguments")
 
     def _check_key(self, call_id: str | None, index: object, offset: int) -> None:
-        """Each entry is a call; one that has the key of another may be that one again."""
+        """Take an entry as a call; if another call has the same key, it may repeat that call."""
         if not call_id:
             self.notes.harmless("OLL-ARGS-OBJECT", offset)
         elif call_id in self._ids:
@@ -126,7 +126,7 @@ class OllamaOracle(OneEndOracle):
         self.finish(word if isinstance(word, str) else "", offset)
 
     def check_calls(self, calls: int) -> None:
-        """Note what finish word and number of calls show together."""
+        """Note deviations between the finish word and the number of calls."""
         if calls and self.word == "stop":
             self.notes.harmless("OLL-DONE-STOP", 0)
         if self.word == "tool_calls" and not calls:

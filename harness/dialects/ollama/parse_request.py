@@ -24,7 +24,7 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
 
 
 def _messages(body: Json) -> Iterator[object]:
-    """Give Ollama's calls the ids that it does not have: results follow in the calls' order."""
+    """Return the messages with ids for Ollama's calls, whose results follow in the calls' order."""
     waiting: list[tuple[str, str]] = []  # id and name of calls without a result
     for place, message in enumerate(listed(body.get("messages"))):
         if not isinstance(message, dict):

@@ -1,7 +1,7 @@
 """The oracle of the dialect openai-completions.
 
-Texts of the first choice are appended; others are other answers to the prompt.
-A chunk without a choice has usage. Any other member of a choice is of another API, and the
+The texts of the first choice are appended; other choices are alternative answers to the prompt.
+A chunk without a choice has usage. Any other member of a choice belongs to another API, and the
 oracle abstains.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """

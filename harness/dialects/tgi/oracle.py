@@ -1,7 +1,7 @@
 """The oracle of the dialect tgi.
 
-Texts of the tokens that are not special are appended; the event that has the whole text is
-the last one, and its details say why the model stopped, where they were asked for.
+The texts of all tokens that are not special are appended. The event with the complete text is
+the last one. Its details say why the model stopped, if the request asked for them.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 

@@ -1,7 +1,7 @@
 """Frames of a text-generation-inference response -> deltas; stream and complete response alike.
 
-Each event is one token; the last one also has the complete text, which is not emitted again.
-A special token (end of text and its kind) is not part of the answer. Never raises.
+Each event is one token. The last one also contains the complete text, which is not emitted again.
+A special token, such as the end of text, is not part of the answer. The reader never raises.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
@@ -39,7 +39,7 @@ class _Reader(EventReader):
             self.unknown(value)
 
     def _last(self, value: dict[str, Any]) -> None:
-        """Close the turn; without details it ended well for an unknown reason."""
+        """Close the turn. Without details, the reason of its end is unknown."""
         details = value.get("details")
         word = ""
         if type(details) is dict:

@@ -1,8 +1,8 @@
 """Content blocks of a message -> text, reasoning and calls, by Anthropic's contract.
 
 Each block has an `index`; its deltas come between its start and its stop and are of its kind.
-A call's input is the sum of its fragments, or the object of its start if none came. A delta
-without a clear block leaves the meaning open; the oracle never guesses.
+A call's input is the sum of its fragments, or the object of its start if none came. If a delta does
+not identify its block, the meaning is ambiguous; the oracle never guesses.
 Source: Anthropic API reference, "Streaming Messages".
 """
 
@@ -41,7 +41,7 @@ _RESULT = "_tool_result"
 
 
 class Block(OpenCall):
-    """One block so far; of a call with what it was given."""
+    """One block so far. A block of a call also has the input of its start."""
 
     def __init__(self, kind: str, offset: int) -> None:
         super().__init__(offset)
@@ -189,7 +189,7 @@ class BlockTable:
             block.is_open = False
 
     def conclude(self, *, ended: bool) -> None:
-        """Note what only the complete message shows; `ended` if it ended well."""
+        """Note deviations that only the complete message shows; `ended` is set if it ended well."""
         for block in self.uses():
             fragments = "".join(block.fragments)
             if not fragments and block.start_input and block.is_open:

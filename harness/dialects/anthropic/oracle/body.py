@@ -69,7 +69,7 @@ class AnthropicOracle(Oracle):
             self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off."""
+        """Take an event that is incomplete because the body ends inside it."""
         values = [event_value(data), *map(event_value, data.split("\n"))]
         dicts = [value for value in values if isinstance(value, dict)]
         if any(value.get("type") not in tuple(_HARMLESS) for value in dicts) or (
@@ -160,7 +160,7 @@ class AnthropicOracle(Oracle):
             self.notes.ambiguous("FINISH-UNKNOWN", event.offset, end=True)
 
     def _message(self, value: Json, event: Event) -> None:
-        """Take the document that a request without a stream gets."""
+        """Take the document that the API returns to a request without a stream."""
         if self.values > 1:
             self.notes.unreadable("EVENT-GLUED", event.offset)
             return
@@ -195,7 +195,7 @@ class AnthropicOracle(Oracle):
         return tuple(self._blocks.sealed())
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         if not self.finishes and self.error is None and self._start_reason and self._is_whole:
             # The start has the content and the stop reason, and the end of the message is missing.
             ends = self.notes.policy_choice("ANT-WHOLE-IN-START", 0, "interrupted", "finished")

@@ -84,7 +84,7 @@ class CohereOracle(OneEndOracle):
             self.notes.ambiguous("COH-FINISH-ERROR", offset, end=True)
 
     def check_calls(self, calls: int) -> None:
-        """Note what finish word and number of calls show together."""
+        """Note deviations between the finish word and the number of calls."""
         if self.word == "TOOL_CALL" and not calls and self.notes.calls_known:
             self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
         if self.word == "COMPLETE" and calls and self._version == "2":
@@ -172,7 +172,7 @@ class CohereOracle(OneEndOracle):
         self.end_with(value.get("finish_reason"), value.get("error"), offset)
 
     def _error(self, value: Json, offset: int) -> None:
-        """An error is an object with a message; inside a stream as well."""
+        """Take an object with a message, which is an error, inside a stream too."""
         message = value.get("message")
         is_error = isinstance(message, str) and "choices" not in value and not value.get("error")
         self.notes.failure("ERR-IN-200", offset, ambiguous=not is_error)

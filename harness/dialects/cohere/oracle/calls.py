@@ -1,7 +1,8 @@
 """Pieces of Cohere's calls -> calls, by the contract of both versions.
 
-The integer `index` of an event is the key; a start has id, name and no arguments yet, and
-fragments are appended. A piece without a clear call leaves the calls open.
+The integer `index` of an event is the key. The start of a call has its id and name and no
+arguments, and fragments are appended. If a piece does not identify its call, the calls are
+ambiguous.
 """
 
 from harness.dialects.kit.oracle.dispatch import Json
@@ -56,7 +57,7 @@ class CallTable(OpenCalls[int, _Call]):
         found.fragments.append(text_or_empty(fragment))
 
     def end(self, index: object) -> None:
-        """Take the end of a call; it adds nothing to the end of the turn."""
+        """Take the end of a call. The end of the turn follows it in any case."""
         if isinstance(index, int) and index in self._calls:
             self._calls[index].ended = True
 

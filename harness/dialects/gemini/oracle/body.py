@@ -213,7 +213,7 @@ class GeminiOracle(GoogleOracle):
         self._meaning, self._stopped = meaning, True
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         self._calls.conclude()
         self._check_end(self.finishes, len(self._calls))
         if self._blocked and not self.finishes:

@@ -1,8 +1,8 @@
 """The `functionCall` parts of a generateContent response -> calls, by contract.
 
-A part is a complete call, with its arguments as an object that may be left out. A part with
-`willContinue` is continued by the parts without a name that follow, up to the first without it.
-Anything else leaves the calls open; the oracle never guesses.
+A part is a complete call, whose arguments are an object or are missing. A part with
+`willContinue` is continued by the next parts without a name, up to the first part without it.
+Any other form makes the calls ambiguous; the oracle never guesses.
 Source: Gemini API and Vertex AI API references, `FunctionCall`, `PartialArg`.
 """
 
@@ -134,7 +134,7 @@ class CallList:
 
 
 def _put(call: _Call, piece: object) -> bool:
-    """Put one partial argument into its place; return whether it had just one meaning."""
+    """Add one partial argument at its path; return whether it has exactly one meaning."""
     if not isinstance(piece, dict):
         return False
     path, kinds = piece.get("jsonPath"), [kind for kind in _KINDS if kind in piece]
@@ -162,7 +162,7 @@ def _put(call: _Call, piece: object) -> bool:
 
 
 def _place(tree: Json, path: str, value: object) -> bool:
-    """Put `value` at `path`, which must be empty; arrays are objects by index here."""
+    """Set `value` at `path`, which must be empty. Arrays are objects with indexes as keys here."""
     steps = [name or int(place) for name, place in _STEP.findall(path)]
     node: dict[Any, Any] = tree
     if len(steps) > _MOST_STEPS:
@@ -178,7 +178,7 @@ def _place(tree: Json, path: str, value: object) -> bool:
 
 
 def _arguments_text(tree: Json) -> str | None:
-    """Return the arguments as text; None if they are not an object without a gap."""
+    """Return the arguments as text; None if they are not an object, or an array has a gap."""
     try:
         value = _value(tree)
     except ValueError:

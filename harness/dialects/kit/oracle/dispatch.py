@@ -1,8 +1,8 @@
 """Body -> events -> values, in order: the dispatch that the oracles of all dialects share.
 
-Each event is one JSON object, and so is a complete response. What is neither is noted, and if it
-may have carried something, the oracle abstains. An oracle never raises, whatever the bytes. It
-never repairs and never guesses.
+Each event is one JSON object, and so is a complete response. The oracle notes anything else, and
+abstains if it may have had content. An oracle never raises, whatever the bytes. It never repairs
+and never guesses.
 """
 
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ NOISE_QUIRKS: Final = frozenset(("SSE-COMMENT-AS-DATA", "SSE-DATA-NULL", "SSE-EM
 
 
 class CallTable(Protocol):
-    """What collects the calls of one response."""
+    """The collector of the calls of one response."""
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
@@ -45,13 +45,14 @@ class Oracle(ABC):
     Fields:
         error: code and message of the provider's error.
         finishes: the distinct finish words, in order of their last appearance.
-        values: how many JSON objects came.
-        over: nothing may follow.
+        values: how many JSON objects arrived.
+        over: no event may follow.
         stopped: the turn failed, whatever follows.
         ended: the turn has its end.
         model_failed, damaged: as in `OracleReading`.
-        choice: number of the choice that is the answer; None until one came.
-        table: of the calls; None in an API that has none, and if the oracle lists them itself.
+        choice: the number of the choice that is the answer; None until one arrives.
+        table: the collector of calls; None in an API without calls, or if the oracle lists them
+            itself.
     """
 
     # The contract's finish words; STOP also for a turn that ends with calls.
@@ -87,9 +88,9 @@ class Oracle(ABC):
 
     @abstractmethod
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off.
+        """Take an event that is incomplete because the body ends inside it.
 
-        WHATWG drops such an event; what it would have contained may still matter.
+        The WHATWG algorithm drops such an event, but a client may have used its content.
         """
 
     @property
@@ -107,7 +108,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
 
     @property
     def refusal(self) -> str:
@@ -170,7 +171,7 @@ class Oracle(ABC):
             note(quirk, event.offset)
 
     def take_value(self, value: Json, event: Event) -> None:
-        """Take one object, and mark how much of the text is complete after it."""
+        """Take one object, and note how much of the text is complete after it."""
         self.values += 1
         before = self.text.length
         self.take(value, event)
@@ -178,7 +179,7 @@ class Oracle(ABC):
             self.marks.append((event.end, self.text.length))
 
     def not_an_answer(self, text: str) -> None:
-        """Take a document that is not of this API."""
+        """Take a document that does not belong to this API."""
         if text.startswith("<"):
             self.notes.harmless("HTTP-HTML-BODY", 0)
         else:
@@ -187,7 +188,8 @@ class Oracle(ABC):
     def is_answer(self, choice: object, offset: int, quirk: str = "N-CHOICES") -> bool:
         """Return whether the choice with this number is the answer to the request.
 
-        It is the first one that came, or that with the number 0; others are other answers.
+        The answer is the first choice that arrived, or the one with the number 0. Others are
+        alternative answers.
         """
         number = choice if isinstance(choice, int) else 0
         if self.choice is None:
@@ -210,7 +212,7 @@ class Oracle(ABC):
         self.error = self.error or error
 
     def check_failure_word(self, word: str, offset: int) -> bool:
-        """Return whether a finish word may be a failure, which fails the turn or ends it."""
+        """Return whether a finish word may mean a failure; clients may end the turn or fail it."""
         if word.casefold() not in FAILURE_WORDS:
             return False
         if self.notes.policy_choice("FINISH-UNKNOWN", offset, "failed", "finished") == "failed":
@@ -218,7 +220,7 @@ class Oracle(ABC):
         return True
 
     def uses_late_content(self, offset: int) -> bool:
-        """Return whether what comes after the finish word is part of the turn."""
+        """Return whether content after the finish word is part of the turn."""
         return self.notes.policy_choice("CONTENT-AFTER-FINISH", offset, "use", "drop") == "use"
 
     def take_error_event(self, value: Json, event: Event) -> None:
@@ -226,7 +228,7 @@ class Oracle(ABC):
         self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     def add_text(self, text: GrowingText, piece: object, offset: int) -> None:
-        """Append a piece of text or reasoning; what is neither text nor null leaves it open."""
+        """Append a piece of text or reasoning. A value of another type makes it ambiguous."""
         if isinstance(piece, str):
             text.add(piece)
         elif piece is not None:
@@ -238,7 +240,7 @@ class Oracle(ABC):
         self.ended = True
 
     def reading(self) -> OracleReading:
-        """Return the meaning of what was taken."""
+        """Return the meaning of the events so far."""
         self.conclude()
         notes = self.notes
         return OracleReading(

@@ -1,6 +1,6 @@
-"""The oracles of APIs by how a turn ends: with one event, or with finish words.
+"""Base classes of oracles by how a turn ends: with one event, or with finish words.
 
-Most oracles of the dialects are one of the two; the others have their own rules.
+Most oracles of the dialects derive from one of the two. The others have their own rules.
 """
 
 from abc import abstractmethod
@@ -28,12 +28,12 @@ _DOCUMENT_STARTS: Final = (b"{", b"[", b"<", b"\x1f")
 class OneEndOracle(Oracle):
     """Reads an API in which one event ends the turn, with or without a finish word.
 
-    The events are server-sent, or lines of JSON, or the one document that the body is. Half an
-    event at the end contains nothing.
+    The body is server-sent events, lines of JSON, or one document. An incomplete event at the end
+    has no content.
 
     Fields:
         framing: `sse`, `lines` or `document`.
-        known: how many objects of this API came.
+        known: how many objects of this API arrived.
     """
 
     LIST_DATA: ClassVar[str] = "ENVELOPE-WRAPPED"
@@ -68,7 +68,7 @@ class OneEndOracle(Oracle):
         self.error = self.error or words
 
     def finish(self, word: str, offset: int) -> None:
-        """End the turn with a finish word; "" is an end without one."""
+        """End the turn with a finish word; "" ends it without one."""
         word = join_surrogates(word)
         self.ended = True
         if not word:
@@ -82,7 +82,7 @@ class OneEndOracle(Oracle):
         self._has_sentinel = True
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take the last event without its end: a line need not have one, an SSE event must."""
+        """Take the last event without its end, which a JSON line may lack, an SSE event not."""
         value = event_value(data)
         if event.damaged:
             self.notes.unreadable("SSE-UTF8-SPLIT", event.offset)
@@ -118,7 +118,7 @@ class OneEndOracle(Oracle):
             self.not_an_answer(text)
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         if self.values:
             self._check_end(len(self.calls()))
         elif not self.notes.deviations() or self._has_sentinel:
@@ -136,13 +136,13 @@ class OneEndOracle(Oracle):
 
     @abstractmethod
     def check_calls(self, calls: int) -> None:
-        """Note what finish word and number of calls show together."""
+        """Note deviations between the finish word and the number of calls."""
 
 
 class FinishWordOracle(Oracle):
-    """Reads an API whose events carry finish words; `[DONE]` and errors end the stream.
+    """Reads an API whose events have finish words; `[DONE]` and errors end the stream.
 
-    The events are server-sent, or AWS messages, or the one document that the body is.
+    The body is server-sent events, AWS messages, or one document.
     """
 
     _is_messages = False
@@ -185,7 +185,7 @@ class FinishWordOracle(Oracle):
             self.ended = answer == "finished"
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off; a message without its end is none."""
+        """Take an event that the body ends in; a truncated AWS message has no content."""
         value = event_value(data)
         if self._is_messages:
             self.values += 1
@@ -216,7 +216,7 @@ class FinishWordOracle(Oracle):
             self.not_an_answer(text)
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         noted = {deviation.quirk for deviation in self.notes.deviations()}
         if not self.values and noted <= NOISE_QUIRKS:
             self.notes.harmless("STREAM-NO-EVENTS", 0)

@@ -1,8 +1,9 @@
-"""Body -> its events in whichever framing they came; the complete body at once.
+"""Body -> its events in any framing; the complete body at once.
 
-Server-sent events by the WHATWG algorithm, AWS messages, lines of JSON, a JSON list, one document.
-WHATWG drops an event that the end of the body cut off. It is yielded here, marked incomplete,
-because what it means for a turn depends on the API.
+The framings are server-sent events by the WHATWG algorithm, AWS messages, lines of JSON, a JSON
+list, and one document. The WHATWG algorithm drops an event that is incomplete because the body ends
+inside it. Here it is yielded and marked incomplete, because its meaning for a turn depends on the
+API.
 Sources: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 and https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 """
@@ -47,8 +48,8 @@ class Event(msgspec.Struct, frozen=True):
         data: its data lines joined by a newline; bytes that are not UTF-8 became U+FFFD.
         offset: byte of its first data line.
         end: byte after its blank line; the length of the body if that is missing.
-        name: of its last `event` field; "" if it has none; "error" for an AWS exception, or for
-            an AWS message that is damaged.
+        name: the value of its last `event` field; "" if it has none; "error" for an AWS exception,
+            or for an AWS message that is damaged.
         complete: False if the blank line, or the end of the message, is missing.
         damaged: its bytes were not UTF-8.
     """
@@ -66,7 +67,7 @@ class _DamagedError(Exception):
 
 
 def _split_messages(body: bytes) -> Iterator[Event]:
-    """Yield the event of each message of `body`; of one that is cut off, what there is of it."""
+    """Yield the event of each AWS message of `body`; a truncated one is incomplete."""
     at = 0
     while at < len(body):
         try:
@@ -132,7 +133,7 @@ def _headers(block: bytes) -> dict[str, str]:
 
 
 def _unwrap_chunk(payload: bytes) -> bytes | None:
-    """Return the event of the model's own API in an envelope of Bedrock; None if it is none."""
+    """Return the event of the model's own API in Bedrock's envelope; None without one."""
     try:
         value = json.loads(payload)
         return base64.b64decode(value["bytes"], validate=True)
@@ -194,7 +195,7 @@ def _as_object(data: str) -> str:
 
 
 def json_events(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the events of `body`, each a JSON object; what has no events is noted."""
+    """Yield the events of `body`, each a JSON object; a body without events is noted."""
     start = body.removeprefix(BOM).lstrip()[:1]
     if start in (b"{", b"["):
         yield from _iter_json_events(body, notes)
@@ -224,7 +225,7 @@ def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
 
 
 def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield an event for each line; if the first one is not a value, there are no lines."""
+    """Yield an event for each line, or nothing if the first line is not a JSON value."""
     at = len(body) - len(body.lstrip())
     first = at
     for line in body[at:].split(b"\n"):
@@ -245,7 +246,7 @@ def function_entries(
 ) -> Iterator[tuple[int, dict[str, Any], Any]]:
     """Yield position, entry and arguments of each call of a function in the list at `path`.
 
-    Arguments that are an object are its JSON text as the event has it.
+    Arguments that are an object are yielded as the JSON text in the event.
     """
     texts: tuple[str, ...] = ()
     for position, entry in enumerate(entries):

@@ -1,7 +1,7 @@
-"""What the oracles of Google's APIs share: framings, errors, the event that was cut off.
+"""The common parts of the oracles of Google's APIs: framings, errors, an incomplete last event.
 
-Server-sent events with `alt=sse`, one JSON array without it, one object for a response that
-is not streamed, and one object a line as clients log a stream.
+The framings are server-sent events with `alt=sse`, one JSON array without it, one object for a
+response that is not streamed, and one object on each line, as clients log a stream.
 Source: Gemini API reference, `streamGenerateContent`.
 """
 
@@ -38,7 +38,7 @@ def _google_events(body: bytes, notes: Notes) -> Iterator[Event]:
 
 
 def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the one object that `body` is, or one for each of its lines."""
+    """Yield the one object of `body`, or the object of each of its lines."""
     text = body.decode("utf-8-sig", "replace").strip(_SPACE)
     value = event_value(text)
     if value is not UNREADABLE:
@@ -55,7 +55,7 @@ def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
 
 
 def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the elements of the array that `body` is; the last may be cut off."""
+    """Yield the elements of the array in `body`; the last one may be incomplete."""
     text = body.decode("utf-8-sig", "replace")
     if text.encode() != body.removeprefix(BOM):
         notes.unreadable("SSE-UTF8-SPLIT", 0)
@@ -91,7 +91,7 @@ def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool 
 
 
 class GoogleOracle(Oracle):
-    """What the oracles of Google's APIs share: framings, errors and an interrupted event."""
+    """The base of the oracles of Google's APIs: framings, errors, an incomplete last event."""
 
     # Whether half an event that is some other JSON value than an object loses everything.
     ANY_VALUE_COUNTS: ClassVar[bool] = False
@@ -106,7 +106,7 @@ class GoogleOracle(Oracle):
         return _google_events(body, self.notes)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off."""
+        """Take an event that is incomplete because the body ends inside it."""
         value = event_value(data)
         counts = value is not UNREADABLE and (self.ANY_VALUE_COUNTS or isinstance(value, dict))
         if counts:

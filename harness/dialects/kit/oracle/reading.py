@@ -10,7 +10,7 @@ from harness.turns.oracle_reading import CallReading, Deviation, Part
 
 
 class Notes:
-    """The deviations of one body; bounded, because only the first of a kind is stored.
+    """The deviations of one body. Memory is bounded, because only the first of a kind is stored.
 
     Fields:
         unknown: the ambiguous parts, each with its first reason.
@@ -59,14 +59,14 @@ class Notes:
     def policy_choice(
         self, quirk: str, offset: int, *answers: str, question: str = "", ambiguous: bool = True
     ) -> str:
-        """Note a deviation with several admissible meanings; return that of this reading.
+        """Note a deviation with several admissible meanings; return the meaning in this reading.
 
         Args:
-            quirk: of the deviation.
-            offset: byte of the event.
-            answers: the admissible ones, the most likely first.
+            quirk: the id of the deviation.
+            offset: the byte offset of the event.
+            answers: the admissible meanings, the most likely first.
             question: the policy that decides it; "" for the quirk. It has one answer in a body.
-            ambiguous: the contract does not say what it means; False if only the client decides.
+            ambiguous: the contract does not define the meaning; False if it is the client's choice.
         """
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
         self.questions.setdefault(question or quirk, answers)
@@ -83,7 +83,7 @@ class Notes:
         self.harmless(quirk, offset)
 
     def deviations(self) -> tuple[Deviation, ...]:
-        """Return them in the order of the body."""
+        """Return all deviations in the order of the body."""
         return tuple(sorted(self._first.values(), key=lambda found: (found.offset, found.quirk)))
 
 
@@ -105,7 +105,7 @@ class GrowingText:
         self.length += len(whole)
 
     def value(self) -> str:
-        """Return the text so far; a half that has no other half is U+FFFD."""
+        """Return the text so far; half of a surrogate pair becomes U+FFFD."""
         return "".join(self._complete) + join_surrogates(self._half)
 
 
@@ -143,7 +143,7 @@ CallT = TypeVar("CallT", bound=OpenCall)
 
 
 class OpenCalls(Generic[KeyT, CallT]):
-    """The calls of one response while they are read, by what distinguishes them."""
+    """The calls of one response while they are read, each under the key that distinguishes it."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -167,7 +167,7 @@ class OpenCalls(Generic[KeyT, CallT]):
         return text_or_empty(value)
 
     def check_type(self, entry: dict[str, Any], offset: int, *, opening: bool = True) -> None:
-        """Note an entry's type other than OpenAI's; it may be missing unless a call opens."""
+        """Note an entry type other than OpenAI's, or one that is missing where a call opens."""
         kind = entry.get("type", "function")
         if opening and "type" not in entry:
             self._notes.harmless("DELTA-TYPE-MISSING", offset)

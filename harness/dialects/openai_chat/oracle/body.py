@@ -98,10 +98,10 @@ class OpenAIChatOracle(Oracle):
             self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off.
+        """Take an event that is incomplete because the body ends inside it.
 
-        Its lines are read one by one: if a blank line is missing at the end, one may be missing
-        before too, and then the event holds several chunks.
+        Its lines are read one by one. If the last blank line is missing, an earlier one may be
+        missing too, and then the event contains several chunks.
         """
         value = event_value(data)
         lines = [event_value(line) for line in data.split("\n")]
@@ -125,7 +125,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.ambiguous("SSE-EOF-MIDCALL", event.offset, end=True)
 
     def _uses_unfinished(self, event: Event) -> bool:
-        """Whether an event without its blank line is read, which a policy decides."""
+        """Whether an event without its blank line is used, which depends on a policy."""
         answer = self.notes.policy_choice(
             "SSE-NO-FINAL-BLANK", event.offset, "use", "drop", question="unfinished_event"
         )
@@ -180,11 +180,11 @@ class OpenAIChatOracle(Oracle):
         self._finish_reason(choice.get("finish_reason"), offset)
 
     def _check_generation(self, failed: Json) -> None:
-        """Note an error of Groq that quotes the model's output, which could not be used."""
+        """Note an error of Groq that quotes output of the model which could not be used."""
         self.model_failed |= "failed_generation" in dict_or_empty(failed.get("error"))
 
     def _check_message(self, message: object, offset: int) -> None:
-        """Note a message; next to deltas, Perplexity's contains their text so far."""
+        """Note a message. Next to deltas, the message of Perplexity contains their text so far."""
         calls = not isinstance(message, dict) or any(map(message.get, _CALL_FIELDS))
         so_far = dict_or_empty(message).get("content")
         if calls or not isinstance(so_far, str) or len(so_far) != self.text.length:
@@ -254,7 +254,7 @@ class OpenAIChatOracle(Oracle):
         self._calls.add(entries, offset)
 
     def _finish_reason(self, reason: object, offset: int) -> None:
-        """Take one finish reason; null and "" are none."""
+        """Take one finish reason; null and "" do not count."""
         if reason is None:
             return
         if not isinstance(reason, str):
@@ -324,7 +324,7 @@ class OpenAIChatOracle(Oracle):
     # The end
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         self.ended = bool(self.finishes) or self.over
         if not self.text.value().startswith(self._message):
             self.notes.ambiguous("MESSAGE-NOT-DELTA", 0, text=True)
@@ -352,7 +352,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.harmless(quirk, 0)
 
     def _check_promise(self, finishes: list[str]) -> None:
-        """Note a finish word that promises calls, without any; a word of another API may not."""
+        """Note a finish word that announces calls if there are none."""
         promised = not _PROMISES_CALLS.isdisjoint(finishes)
         if promised and finishes[-1] not in _PROMISES_CALLS:
             # The last word may take the promise back.

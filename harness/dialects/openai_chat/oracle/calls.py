@@ -1,8 +1,8 @@
 """Tool-call deltas -> calls, by the contract of the chat completion chunk.
 
 An integer `index` is the key; `id`, `type` and `function.name` come in the first delta of a
-call; fragments of `function.arguments` are appended. What is not clearly part of one call,
-or what a call is, is noted as open and never guessed.
+call; fragments of `function.arguments` are appended. If a delta does not clearly belong to one
+call, the oracle notes the calls as ambiguous and never guesses.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
@@ -28,7 +28,7 @@ _WHOLE_AGAIN_RATIO = 4
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """The content of one entry of a `tool_calls` list; "" for what it does not have.
+    """The content of one entry of a `tool_calls` list; "" for a member that is missing.
 
     Fields:
         key: its index; None if it has none.
@@ -63,7 +63,7 @@ class _Call(OpenCall):
         self.fragments, self.size = [], 0
 
     def stretched_by(self, fragment: str) -> str:
-        """Return the quirk that makes it doubtful whether `fragment` is to be appended."""
+        """Return the quirk that makes it uncertain whether `fragment` is to be appended."""
         if not self.size or not fragment:
             return ""
         opens = fragment.lstrip().startswith("{")
@@ -129,7 +129,7 @@ class CallTable(OpenCalls[int | None, _Call]):
             self._entry(entry, offset)
 
     def _check_siblings(self, entries: list[Any], offset: int) -> None:
-        """Two opening entries of one list are two calls, so they need two indices."""
+        """Check that two opening entries of one list, which are two calls, have two indexes."""
         keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
         if keys.count(None) > 1:
             self._notes.ambiguous("DELTA-INDEX-MISSING", offset, calls=True)
@@ -274,14 +274,14 @@ def _key(entry: dict[str, Any]) -> int | None:
 
 
 class CopiedCalls:
-    """Calls under `additional_kwargs`, a member of LangChain, which may repeat those of the API."""
+    """Calls under LangChain's `additional_kwargs`, which may repeat those of the API."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._table = CallTable(Notes())
 
     def add(self, answer: dict[str, Any], offset: int) -> None:
-        """Take those of a delta or a message."""
+        """Take the calls under `additional_kwargs` of a delta or a message."""
         kwargs = dict_or_empty(answer.get("additional_kwargs"))
         if kwargs.get("function_call"):
             self._notes.ambiguous("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
@@ -289,7 +289,7 @@ class CopiedCalls:
             self._table.add(with_indexes(kwargs)["tool_calls"], offset)
 
     def compare(self, calls: tuple[CallReading, ...]) -> None:
-        """Note whether they repeat `calls`, or whether clients may find other calls."""
+        """Note whether these calls repeat `calls`, or whether clients may find other calls."""
         copies = self._table.calls()
         if not copies:
             return

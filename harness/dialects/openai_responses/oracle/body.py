@@ -90,7 +90,7 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.ambiguous("RESP-NO-TERMINAL", event.offset, end=True)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off."""
+        """Take an event that is incomplete because the body ends inside it."""
         values = [event_value(data), *map(event_value, data.split("\n"))]
         if self.ended or DONE.startswith(data):
             self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
@@ -135,7 +135,7 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.harmless("RESP-REALTIME-EVENTS", event.offset)
 
     def _after_end(self, kind: str, offset: int) -> None:
-        """After the end nothing may come but, after an error event, the failed response."""
+        """Take an event after the end. Only the failed response may follow, after an error."""
         if self.error is None or kind not in ("response.failed", "error"):
             self.notes.unreadable("SSE-AFTER-DONE", offset)
 
@@ -155,7 +155,7 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _document(self, value: Json, offset: int) -> None:
-        """Take the complete response to a request without a stream."""
+        """Take the complete response that the API returns to a request without a stream."""
         if self.values > 1:
             self.notes.unreadable("EVENT-GLUED", offset)
             return
@@ -225,7 +225,7 @@ class OpenAIResponsesOracle(Oracle):
         self.text.add(text_or_empty(value.get("delta")))
 
     def _closed(self, _: Json, offset: int) -> None:
-        """Take the end of a translation session, which has no reason."""
+        """Take the end of a translation session, which has no finish reason."""
         self.ended = True
         if len(self._items):
             self.notes.unreadable("RESP-REALTIME-EVENTS", offset)
@@ -237,7 +237,7 @@ class OpenAIResponsesOracle(Oracle):
         return tuple(self._items.sealed())
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         self._items.conclude(0, completed=self.word == "completed")
         calls = self._items.calls()
         if not self.values:

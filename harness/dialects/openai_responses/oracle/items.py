@@ -1,8 +1,8 @@
 """Output items of a Responses stream -> texts, reasoning and calls, by the contract.
 
 `output_index` is the key of an item and `item_id` its id, both in each event of it. Deltas are
-appended; what `done` events and the terminal event repeat must be the same. Where an event
-does not identify its item, or two of them differ, the meaning is open.
+appended; texts that `done` events and the terminal event repeat must be equal. If an event
+does not identify its item, or two events differ, the meaning is ambiguous.
 Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 """
 
@@ -105,7 +105,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._add_piece(item, kind, piece)
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
-        """Take a complete part, which is the text of an item without deltas."""
+        """Take a complete part. Its text counts if the item had no deltas."""
         item = self._of(event, offset)
         text = event.get(field)
         if item is None or not isinstance(text, str):
@@ -146,7 +146,7 @@ class ItemTable(OpenCalls[int, Item]):
     # The complete response
 
     def output(self, output: object, offset: int, *, streamed: bool) -> None:
-        """Take the `output` of a response, all items again."""
+        """Take the `output` of a response, which repeats all items."""
         if not isinstance(output, list):
             quirk = "RESP-COMPLETED-OUTPUT-NULL" if output is None else "EVENT-GLUED"
             self._notes.ambiguous(quirk, offset, text=output is not None, calls=output is not None)
@@ -163,7 +163,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._compare(output, offset)
 
     def _compare(self, output: list[Any], offset: int) -> None:
-        """Compare with what was streamed; an item is known by one of its ids, or by its place."""
+        """Compare `output` with the streamed items, which are matched by id or by position."""
         values = [value for value in output if isinstance(value, dict)]
         by_id = {item.item_id: place for place, item in self._calls.items() if item.item_id}
         by_call = {item.id: place for place, item in self._calls.items() if item.id}
@@ -182,7 +182,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._repeat(item, value, offset, last=True)
 
     def conclude(self, offset: int, *, completed: bool) -> None:
-        """Note what only all items together show."""
+        """Note deviations that only all items together show."""
         if completed and self._streamed and any(item.is_open() for item in self._calls.values()):
             self._notes.harmless("RESP-NO-ITEM-DONE", offset)
         if {"summary", "reasoning"} <= self._kinds:
@@ -216,14 +216,14 @@ class ItemTable(OpenCalls[int, Item]):
         return item
 
     def _is_provider_run(self, value: Json) -> bool:
-        """Whether a custom call names none of the client's tools, as the response repeats them."""
+        """Whether a custom call names a tool that the response does not list as the client's."""
         is_custom = value.get("type") == "custom_tool_call"
         name = value.get("name")
         is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
         return is_custom and not is_named
 
     def _open_action(self, item: Item, kind: str, offset: int) -> None:
-        """Open what the client itself must do; it may reject it, as no call of a named tool."""
+        """Open an action for the client. The client may reject it, because it names no tool."""
         item.id = item.id or item.item_id
         item.name = item.name or kind.removesuffix("_call")
         answer = self._notes.policy_choice(
@@ -246,7 +246,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._texts(item, value, offset)
 
     def _given(self, call: tuple[CallKind, tuple[str, ...]], value: Json, offset: int) -> object:
-        """Return what the model gives a call; the content of an action as JSON text."""
+        """Return the arguments of a call; for an action, its content as JSON text."""
         kind, fields = call
         found = [value[field] for field in fields if value.get(field) is not None]
         if kind != "action" or not found or isinstance(found[0], str):
