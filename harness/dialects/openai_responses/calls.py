@@ -62,7 +62,7 @@ class ResponsesCalls:
             item.pending.append(piece)
 
     def complete_arguments(self, item: Item, arguments: str) -> None:
-        """Take the complete arguments. Other types than text are ignored, and so is a later `{}`."""
+        """Take the complete arguments. A value that is not text is ignored, as is a later `{}`."""
         if not arguments:
             return
         if item.complete:

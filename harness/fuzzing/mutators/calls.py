@@ -1,6 +1,6 @@
-"""Other calls than the model made: what models do wrong, and what gateways make of it.
+"""Mutators that change the calls of a turn: mistakes of models, and what gateways make of them.
 
-The oracle decides from the changed bytes which of them a client may execute.
+The oracle decides from the changed bytes which of the calls a client may execute.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ def calls_of(deltas: Deltas) -> list[Call]:
 
 
 def with_calls(deltas: Deltas, calls: list[Call]) -> Deltas:
-    """Return `deltas` with `calls` instead of theirs, one after the other, renumbered."""
+    """Return `deltas` with `calls` in place of their calls, one after the other, renumbered."""
     first = next(at for at, delta in enumerate(deltas) if isinstance(delta, CallDelta))
     rest = tuple(delta for delta in deltas if not isinstance(delta, CallDelta))
     return (*rest[:first], *_numbered(calls), *rest[first:])
@@ -68,7 +68,7 @@ def _numbered(calls: list[Call]) -> Iterator[Delta]:
 
 
 def recalling(edit: EditCalls) -> Mutate:
-    """Return the mutation that edits all calls of a turn together."""
+    """Return the mutation that applies `edit` to all calls of a turn together."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
@@ -82,7 +82,7 @@ def recalling(edit: EditCalls) -> Mutate:
 
 
 def editing_call(edit: EditCall) -> Mutate:
-    """Return the mutation that edits one call, knowing the schema of its tool."""
+    """Return the mutation that applies `edit` to one call, with the schema of its tool."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         schemas = {tool.name: tool.parameters for tool in offered_tools(interaction)}
@@ -235,7 +235,7 @@ def _repeated_with_id(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]
 
 
 def _again(draw: DrawFn, calls: list[Call], tail: str) -> tuple[list[Call], str]:
-    """Repeat one call, as a separate call whose id ends with `tail` in addition."""
+    """Repeat one call as a separate call, whose id has `tail` appended."""
     at = draw(st.integers(0, len(calls) - 1))
     start, *rest = calls[at]
     if not isinstance(start, ToolCallStart):

@@ -1,7 +1,7 @@
 """Encodings of openai-chat calls that only some clients read, or that only some calls allow.
 
-Written by the dialect's own writer, like `respelled`. Each needs a capability, or calls whose
-meaning does not change with the options.
+The dialect's own writer writes them. Each one needs a capability of the client, or calls whose
+meaning does not depend on the option.
 """
 
 import itertools
@@ -55,7 +55,7 @@ def _with_option(
 
 
 def _all_whole(deltas: Deltas) -> bool:
-    """Whether there are calls, all of them of functions and fit to be run."""
+    """Whether there are calls, and all of them are complete calls of functions."""
     calls = calls_of(deltas)
     return bool(calls) and all(
         isinstance(start := call[0], ToolCallStart)
@@ -91,7 +91,7 @@ def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
 
 
 def _without_halves(_interaction: Interaction, deltas: Deltas) -> bool:
-    """Whether no half of a surrogate pair is in the arguments, as it is or escaped."""
+    """Whether the arguments contain no half of a surrogate pair, written or escaped."""
     text = "".join(piece for call in calls_of(deltas) for piece in _fragments(call))
     return _HALF.search(text) is None
 

@@ -1,4 +1,7 @@
-"""The same turn in other pieces and other spellings, written by the dialect's own writer."""
+"""The same turn in other pieces and with other writer options.
+
+The dialect's own writer writes it.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -64,7 +67,7 @@ def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def joined(deltas: Iterable[Delta]) -> Deltas:
-    """Return the deltas, with neighbours of one text or call joined."""
+    """Return the deltas; neighbouring deltas of one text or call become one."""
     left: list[Delta] = []
     for delta in deltas:
         before = left[-1] if left else None

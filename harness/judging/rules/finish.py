@@ -1,4 +1,4 @@
-"""Rules about the end of a turn: its reason, once, and no failure reported as success."""
+"""Rules about the end of a turn: its reason is emitted once, and a failure is never a success."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _of_odd_form(evidence: TurnEvidence) -> Came:
-    """Return "undocumented" if the turn has no finish value, in a form that the API has not."""
+    """Return "undocumented" if the turn has no finish value because its form is undocumented."""
     finish = evidence.turn.finish
     is_open = finish is not None and finish.reason is FinishReason.OTHER and not finish.raw
     return "undocumented" if is_open and evidence.is_undocumented else ""
@@ -102,7 +102,7 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _hands_promise_over(evidence: TurnEvidence) -> bool:
-    """Whether an SDK hands over the finish value that promises calls, and no call."""
+    """Whether an SDK passes on a finish value that announces calls, and there is no call."""
     finish = evidence.turn.finish
     promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
     is_known = finish is None or finish.reason is not FinishReason.OTHER
@@ -111,7 +111,7 @@ def _hands_promise_over(evidence: TurnEvidence) -> bool:
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:
-    """Whether the body is an answer that ends too early, and no error was sent."""
+    """Whether the body is an answer that ends too early, without an error of the provider."""
     oracle = evidence.oracle
     is_answer = NO_ANSWER.isdisjoint(oracle.quirks)
     has_error = oracle.error is not None and not ends_in_event(evidence.interaction.body)

@@ -1,4 +1,4 @@
-"""Rules about the markup of text calls: none is visible, and text is not delayed because of it."""
+"""Rules about the markup of text calls: it is not visible, and it does not delay other text."""
 
 import re
 from collections.abc import Iterator

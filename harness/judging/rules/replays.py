@@ -96,9 +96,9 @@ def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Viola
     of="time",
 )
 def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
-    """Text must be emitted before the read after next is pulled.
+    """Check that text is emitted before the read after next is pulled.
 
-    If calls are expected in the text, TEXT-HELD-BACK decides what may wait. A normalizer that
+    If calls are expected in the text, TEXT-HELD-BACK decides which text may wait. A normalizer that
     reads such calls may always delay the start of a marker, and JSON until it ends.
     """
     if evidence.expectation.has_text_calls:

@@ -62,14 +62,14 @@ def has_lone_surrogate(evidence: TurnEvidence) -> Came:
 
 
 def without_end(evidence: TurnEvidence) -> Came:
-    """Return "undocumented" if a form that the API does not have is lost, and shows as no end."""
+    """Return "undocumented" if the turn has no end because its form is undocumented."""
     return "undocumented" if evidence.is_undocumented and lacks_finish(evidence) else ""
 
 
 def lacks_finish(evidence: TurnEvidence) -> bool:
     """Return whether neither the stream nor the turn has a finish value, so that a caller sees it.
 
-    A client may document that it takes such an end for a stop: the policy `absent-finish: stop`.
+    A client may document that it reads such an end as a stop: the policy `absent-finish: stop`.
     """
     finish = evidence.turn.finish
     is_documented = evidence.normalizer.policies.get("absent-finish") == "stop"
@@ -86,9 +86,9 @@ def sent_ids_of_calls(evidence: TurnEvidence) -> list[str] | None:
 
 
 def contains_marks(sent: Iterable[str] | None, actual: str, marks: Iterable[str]) -> bool:
-    """Return whether the texts in the stream contain the markers of `actual` as often as it.
+    """Return whether the stream contains each marker at least as often as `actual` does.
 
-    They may if the calls of the stream are ambiguous, so that `sent` is None.
+    It is also True if the calls of the stream are ambiguous, so that `sent` is None.
     """
     if sent is None:
         return True
@@ -97,7 +97,7 @@ def contains_marks(sent: Iterable[str] | None, actual: str, marks: Iterable[str]
 
 
 def unusable_arguments(text: str) -> Came:
-    """Return why some parsers read arguments that are not strict JSON; "" if none does."""
+    """Return why some parsers accept arguments that are not strict JSON; "" if none does."""
     if parse(text).kind is ArgumentClass.DUPLICATE_KEYS:
         return "duplicate-keys"
     try:
@@ -110,7 +110,7 @@ def unusable_arguments(text: str) -> Came:
 
 
 def _python_literal(text: str) -> object:
-    """Return what Python reads in a literal, with values that JSON has; None if it is not one."""
+    """Return the value of a Python literal that JSON can express; None if it is not one."""
     try:
         with warnings.catch_warnings(action="ignore"):  # Python warns of unknown escapes
             value = ast.literal_eval(text.strip() if len(text) <= _LONGEST_LITERAL else "")
@@ -140,7 +140,7 @@ def may_read_as(sent: str, actual: str) -> bool:
 def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any JSON value, to be compared only
     """Return a JSON value with numbers as tuples, so that 1.0 is 1 and is not true.
 
-    Of a key that an object has twice, it is the last value or the first.
+    If an object has a key twice, the last value counts, or the first.
     """
     return json.loads(
         _completed(text),
@@ -152,7 +152,7 @@ def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any
 
 
 def _completed(text: str) -> str:
-    """Return JSON text without what many parsers ignore: commas and tags after the last value."""
+    """Return JSON text without commas and tags after the last value, which parsers may ignore."""
     return _TRAILING_COMMA.sub(lambda found: found[1] or "", _TRAILING_MARKUP.sub("", text))
 
 
