@@ -1,7 +1,7 @@
 """An old and a new response to the same request -> the differences that matter to a client.
 
-A model never answers twice with the same text, so that texts are not compared. The events, their
-fields, the end and the calls are, because clients depend on those.
+A model rarely answers twice with the same text, so texts are not compared. The events, their
+fields, the end and the calls are compared, because clients depend on them.
 """
 
 from collections.abc import Iterator

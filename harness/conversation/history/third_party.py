@@ -93,7 +93,7 @@ def _without_meta(message: Message) -> Message:
 
 
 def _answered(messages: Sequence[Message], start: int) -> Iterator[str]:
-    """Yield the ids of the calls that the messages from `start` answer."""
+    """Yield the ids of the calls whose results are in the messages from `start` on."""
     while start < len(messages) and messages[start]["role"] == "tool":
         yield text_of(messages[start].get("tool_call_id"))
         start += 1

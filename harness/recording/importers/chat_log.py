@@ -91,7 +91,7 @@ def _request(value: object, raw: msgspec.Raw) -> Request:
 
 
 def _body(value: object, raw: msgspec.Raw) -> bytes:
-    """Return a JSON body as it was written, and text as its bytes."""
+    """Return a JSON body with its original characters, and text as its bytes."""
     return value.encode("utf-8", "replace") if isinstance(value, str) else bytes(raw)
 
 

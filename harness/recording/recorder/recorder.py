@@ -154,7 +154,7 @@ class Recorder:
         """Begin the journal, which shows whether the folder can be written to.
 
         Raises:
-            UsageError: it cannot, or another recorder writes the same cassette.
+            UsageError: it cannot be written, or another recorder writes the same cassette.
         """
         with self._writing:
             self._journal.open(msgspec.to_builtins(self._labels), self._on_disk)
@@ -176,7 +176,7 @@ class Recorder:
         return response
 
     def _end(self, exchange: Exchange) -> None:
-        """Write an exchange that ended to the journal; an error must not reach the client."""
+        """Write an exchange that ended to the journal. An error must not reach the client."""
         if not self._journals or not exchange.ended:
             return
         with self._writing:
@@ -195,7 +195,7 @@ class Recorder:
 
     @property
     def recorded(self) -> list[Interaction]:
-        """What the disk has of the exchanges so far, in the order of their requests."""
+        """The exchanges on the disk so far, in the order of their requests."""
         every = self._snapshot()
         return [each.interaction for each in every if each.interaction and not each.left_out]
 
@@ -221,7 +221,7 @@ class Recorder:
         return self._with_kept(every)
 
     def checkpoint(self) -> None:
-        """Write the cassette with all exchanges that ended so far; recording goes on.
+        """Write the cassette with all exchanges that ended so far, and continue to record.
 
         Raises:
             OSError: it cannot be written.
@@ -264,7 +264,7 @@ class Recorder:
             return list(self._exchanges)
 
     def _clean(self, exchange: Exchange) -> bool:
-        """Remove the secrets of an exchange; return whether it was written with one."""
+        """Remove the secrets of an exchange; return whether it was written with one before."""
 
         def clean(interaction: Interaction) -> Interaction:
             number, where = exchange.number, str(self.path)
@@ -293,7 +293,7 @@ class Recorder:
             each.saved = True
 
     def _recover(self) -> int:
-        """Write what a killed recorder left; return how many exchanges that were."""
+        """Write the exchanges of a killed recorder; return how many they were."""
         try:
             found = self._journal.take()
             if found and found.interactions:
@@ -378,7 +378,7 @@ def recorder_for_test(file: Path, test: str, mode: str, *, allow_in_ci: bool) ->
 
     Args:
         file: the test's file; the folder of its cassettes is next to it.
-        test: its name, with its parameters.
+        test: the name of the test, with its parameters.
         mode: a record mode.
         allow_in_ci: record even if CI is set.
 
