@@ -34,7 +34,7 @@ _EXAMPLES: Final = 5
 
 
 class PartCount(msgspec.Struct, frozen=True):
-    """What came of a part.
+    """The result of measuring one part.
 
     Fields:
         turns: how many were measured.
@@ -53,9 +53,9 @@ class PartWork(msgspec.Struct, frozen=True):
     """How parts are measured.
 
     Fields:
-        folder: for the files of rows, absolute.
-        mapping: key of a record -> where a row of the log has it; empty if the log is known.
-        normalizer: whose turns are judged; "" for those of `reference`, which are not.
+        folder: the absolute path of the folder for the files of rows.
+        mapping: key of a record -> the key in a row of the log; empty if the log is known.
+        normalizer: the normalizer whose turns are judged; "" for `reference`, which is not judged.
     """
 
     folder: str
@@ -88,7 +88,7 @@ def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | U
 
 
 class _Unread:
-    """What of a part could not be read: how often, by whether it is damaged, and the first."""
+    """The records of a part that could not be read: their number, by kind, and the first ones."""
 
     def __init__(self) -> None:
         self.counts: Counter[bool] = Counter()
@@ -110,7 +110,7 @@ def measure_parts(
 ) -> Iterator[PartCount]:
     """Measure parts, and yield each count as soon as it is known.
 
-    The parts are taken one by one, and few are under way, so that memory does not grow with them.
+    Only a few parts are in progress at a time, so that memory does not grow with their number.
 
     Raises:
         UsageError: the process of a part ended several times.

@@ -1,6 +1,6 @@
-"""A logged turn -> its row: was it a success, and if not, the blame and the kind of failure.
+"""A logged turn -> its row: whether it was a success, and if not, the blame and kind of failure.
 
-The response is read once, complete, by `reference`. Blame comes from the oracle, which reads only
+`reference` reads the response once, unsplit. Blame comes from the oracle, which reads only
 turns that failed. If a normalizer is measured, its turn is judged instead, as `harness run` does
 with the cuts `whole`.
 """
@@ -28,21 +28,21 @@ class MeasuredTurn(msgspec.Struct, frozen=True):
     """One turn of a log: a row of `turns-*.parquet`.
 
     Fields:
-        file, position: where it is in the log: a byte offset, a row, or a number of a member.
-        time: ISO 8601; "" if the log does not say so.
+        file, position: its location in the log: a byte offset, a row, or a number of a member.
+        time: ISO 8601; "" if the log does not contain it.
         success: as in `harness.judging.blame`.
-        kind: what kind of failure it is, such as `parse error`; "" for a success.
-        why: the failure in words.
-        signature: what failures of one cause have in common: kind, and the first quirk or else the
+        kind: the kind of failure, such as `parse error`; "" for a success.
+        why: the failure as text.
+        signature: equal for failures of one cause: kind, and the first quirk or else the
             dialect.
         blame: the responsible party.
         quirks: ids of the catalogue that the bytes show; only of failed turns.
         calls, parse_errors: numbers of calls that may be executed, and of rejected ones.
-        digest, asked: what equal responses and equal requests have in common.
+        digest, asked: hashes of response and request, by which equal ones are found.
         bytes: size of the response.
-        lacks: what the log does not contain, so that it was not judged.
-        normalizer: whose turn it is; "" for `reference`, which is not judged.
-        outcome: of that normalizer, as in a run; "" without one.
+        lacks: the data that is missing in the log, so that it was not judged.
+        normalizer: the normalizer that made the turn; "" for `reference`, which is not judged.
+        outcome: the outcome of that normalizer, as in a run; "" without one.
     """
 
     file: str
@@ -130,7 +130,7 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
 def judge_turn(
     logged: LoggedTurn, file: str, position: int, normalizer: Normalizer
 ) -> MeasuredTurn | None:
-    """Return the row of the turn that a normalizer makes; None if it does not support it."""
+    """Return the row of the turn that a normalizer makes; None if the dialect is unsupported."""
     subject = _subject_of(logged)
     result, _ = judge_subject(subject, normalizer, cuts="whole")
     if not result.turns:
@@ -196,7 +196,7 @@ def _row(  # noqa: PLR0913 - what makes a row
 
 
 def _kind(facts: TurnFacts) -> str:
-    """Return what kind of failure it is, without what differs between turns."""
+    """Return the kind of failure, without details that differ between turns."""
     if facts.failure or not facts.finish or facts.finish in CUT_SHORT:
         return facts.why
     if facts.parse_errors:

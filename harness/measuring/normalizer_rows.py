@@ -1,7 +1,7 @@
 """Logged turns -> rows of the turns that a normalizer makes of them.
 
 Third-party code runs in another process than the one that reads the log, with the limits of a run.
-If it ends that process, it costs the turn, and not the part of the log.
+If it ends that process, only the turn is lost, and not the part of the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ _normalizer = lru_cache(1)(load_normalizer)
 
 
 def judge_turns(normalizer: str, turns: Sequence[Placed]) -> tuple[MeasuredTurn | Unread, ...]:
-    """Return a row for each turn, or why it has none. Called where the client may run."""
+    """Return a row for each turn, or why it has none. It runs in the process of the client."""
     return tuple(_judge(normalizer, each) for each in turns)
 
 

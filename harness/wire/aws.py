@@ -1,12 +1,12 @@
-"""AWS event-stream messages, sans-IO: bytes in as the network cuts them, frames out.
+"""AWS event-stream messages, sans-IO: bytes as the network splits them -> frames.
 
 A message is a prelude (total length, headers length, checksum of the two), headers, payload
-and a checksum of all before it. A message is emitted only if its checksums are correct:
-the first damaged message becomes one frame that reports the damage, and the framing ends there.
+and a checksum of all bytes before it. A message is emitted only if its checksums are correct.
+The first damaged message becomes one frame that reports the damage, and the framing ends there.
 
-Headers have ten types, each read within its block; a block that does not add up is refused,
-never read past its end. Bedrock's invoke streams put each event of the model's own API into
-a `chunk` message, `{"bytes": "<base64>", "p": "<padding>"}`; dialects never see that envelope.
+Headers have ten types, each read within its block. A block whose lengths do not add up is refused,
+and never read past its end. Bedrock's invoke streams put each event of the model's own API into
+a `chunk` message, `{"bytes": "<base64>", "p": "<padding>"}`; dialects get the event without it.
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_PayloadPart.html
 """
@@ -35,7 +35,7 @@ _STRING = 7
 
 
 class _DamagedError(Exception):
-    """The bytes at hand are not a message; the text is the reason."""
+    """The bytes are not a message; the text is the reason."""
 
 
 class HeaderError(_DamagedError):
@@ -70,7 +70,7 @@ def parse_headers(data: bytes) -> Headers:
     """Return the headers that a block contains.
 
     Raises:
-        HeaderError: it is damaged, names a header twice, or has a type that is none.
+        HeaderError: it is damaged, names a header twice, or has an unknown type.
     """
     block = iter(data)
     headers: dict[str, HeaderValue] = {}
@@ -94,7 +94,7 @@ def _header_value(block: Iterator[int], name: str) -> HeaderValue:
 
 
 def _take(block: Iterator[int], size: int, what: str) -> bytes:
-    """Return the next bytes of a block, which must be as many as `size`."""
+    """Return the next `size` bytes of a block, which must be that long."""
     taken = bytes(islice(block, size))
     if len(taken) < size:
         raise HeaderError(f"expected {size} bytes of {what}, found {len(taken)}")
@@ -102,7 +102,7 @@ def _take(block: Iterator[int], size: int, what: str) -> bytes:
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:
-    """Return the block that `parse` reads back as `headers`, all of them text."""
+    """Return the block that `parse_headers` reads as `headers`, all of them text."""
     pieces = []
     for name, value in headers.items():
         key, text = name.encode(), value.encode("utf-8", "replace")
@@ -118,7 +118,7 @@ _DECODE = msgspec.json.Decoder(_PayloadPart).decode
 
 
 def unwrap_chunk(payload: bytes) -> bytes | None:
-    """Return the event that `payload` holds; None if it is not such an envelope."""
+    """Return the event in `payload`; None if it is not such an envelope."""
     try:
         return binascii.a2b_base64(_DECODE(payload).bytes, strict_mode=True)
     except (ValueError, RecursionError):
@@ -147,10 +147,10 @@ _FAILURES: Final = {
 
 
 class MessageDecoder:
-    """Decode one body of messages.
+    """Decodes one body of messages.
 
     Args:
-        offset: of the first byte that it is fed.
+        offset: the offset in the body of the first byte that it is fed.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -161,7 +161,7 @@ class MessageDecoder:
         self._damaged = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Return the messages that `data` completes; after a damaged one there is none."""
+        """Return the messages that `data` completes. After a damaged message there are none."""
         if self._damaged:
             return []
         self._pieces.append(data)
@@ -182,9 +182,10 @@ class MessageDecoder:
         return found
 
     def close(self) -> list[Frame]:
-        """Return the message that the end of the body truncated, if there is one.
+        """Return the message that is incomplete at the end of the body, if there is one.
 
-        Its bytes are emitted unchanged, prelude first, which is never a payload.
+        Its bytes are emitted unchanged. They begin with the prelude, so they are never a valid
+        payload.
         """
         if self._damaged or not self._size:
             return []
@@ -244,9 +245,9 @@ class _Meaning(msgspec.Struct, frozen=True):
     """The meaning of the headers of a message.
 
     Fields:
-        name: of the event.
+        name: the name of the event.
         failure: the code of a failure; "" if it is not one.
-        words: of the failure.
+        words: the text of the failure.
     """
 
     name: str = ""
@@ -276,7 +277,7 @@ _JSON: Final = {":content-type": "application/json"}
 
 
 def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
-    """Write one message with right checksums; its headers are text."""
+    """Write one message with correct checksums; its headers are text."""
     block = encode_headers(headers)
     total = _FRAMING_BYTES + len(block) + len(payload)
     sizes = struct.pack(">II", total, len(block))
@@ -299,9 +300,10 @@ def encode_exception(payload: bytes, name: str) -> bytes:
 
 
 def borders(body: bytes) -> Iterator[tuple[int, ...]]:
-    """Yield the offsets where the parts of each message of `body` meet; the last is its end.
+    """Yield the offsets at which the parts of each message of `body` meet; the last is its end.
 
-    Detected from the lengths alone, whatever the checksums are; stops where they are impossible.
+    They are found by the lengths alone, whatever the checksums are. The search stops at an
+    impossible length.
     """
     start = 0
     while start + _PRELUDE.size <= len(body):

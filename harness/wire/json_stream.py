@@ -1,7 +1,7 @@
 """JSON lines, and one JSON array whose elements are events -> frames, sans-IO.
 
-If a frame breaks the limit, the frames before it are returned first, so that the position of
-the cuts does not decide what is parsed.
+If a frame exceeds the limit, the frames before it are returned first, so that the result does not
+depend on the cuts.
 """
 
 import re
@@ -18,10 +18,10 @@ _STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1, b",": 0}
 
 
 class ElementDecoder(BoundedDecoder):
-    """Decode one body that begins with `[`.
+    """Decodes one body that begins with `[`.
 
     Args:
-        offset: of the first byte that it is fed.
+        offset: the offset in the body of the first byte that it is fed.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -81,7 +81,7 @@ class ElementDecoder(BoundedDecoder):
         return [Frame(payload, "", offset, complete)]
 
     def _forget(self) -> None:
-        """Let go of what was emitted."""
+        """Free the bytes of emitted elements."""
         done = self._start if self._depth else self._at
         del self._buffer[:done]
         self._offset += done
@@ -94,10 +94,10 @@ _OPENER, _CLOSER = b"{}"
 
 
 class LineDecoder(BoundedDecoder):
-    """Decode one body that begins with `{`.
+    """Decodes one body that begins with `{`.
 
     Args:
-        offset: of the first byte that it is fed.
+        offset: the offset in the body of the first byte that it is fed.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -161,7 +161,7 @@ class LineDecoder(BoundedDecoder):
 
 
 def holds_lines(body: bytes) -> bool:
-    """Return whether the first line of `body` is a JSON value, so that others may follow."""
+    """Return whether the first line of `body` is a JSON value, so that further lines may follow."""
     try:
         decode_json(body.partition(b"\n")[0])
     except NotJson:
@@ -170,6 +170,6 @@ def holds_lines(body: bytes) -> bool:
 
 
 def _maybe_cut(frame: Frame) -> Frame:
-    """Mark a document that does not end as an object ends: the body ended inside of it."""
+    """Mark a document that does not end like an object, because the body ended inside it."""
     whole = frame.complete and frame.data.endswith(b"}")
     return Frame(frame.data, frame.event, frame.offset, whole)

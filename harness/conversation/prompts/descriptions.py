@@ -195,7 +195,7 @@ class _Parameters:
         return self._below(self._schema, 1, frozenset())
 
     def _below(self, value: object, level: int, above: frozenset[str]) -> Iterator[str]:
-        """Yield the lines of the parameters in `value`; `above` are the references that led here."""
+        """Yield the lines of the parameters in `value`; `above` are the references to it."""
         objects = self._read.objects(value) if level <= _MOST_LEVELS else ()
         for number, found in enumerate(objects, start=1):
             inside = level

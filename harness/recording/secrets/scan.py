@@ -116,7 +116,7 @@ class Scan:
 
     @cached_property
     def _protected(self) -> frozenset[int]:
-        """The bytes of all escapes, which a parser needs: the `n` of `\\n` is not a letter."""
+        """The bytes of all escapes, which a parser needs: the `n` of a newline is not a letter."""
         return frozenset(
             offset
             for view in self._decoded
