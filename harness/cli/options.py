@@ -1,4 +1,4 @@
-"""What several commands share: options, the argument CASSETTE, progress bar, safe file names."""
+"""The common parts of commands: options, the argument CASSETTE, progress bar, safe file names."""
 
 import re
 import signal
@@ -30,7 +30,7 @@ _DIALECT_NAMES: Final = sorted(DIALECTS)
 
 
 def dialect_option(action: str) -> Decorator:
-    """Return the option; `action` is the start of its help: what happens in that dialect."""
+    """Return the option; `action`, the start of its help, says what is done in that dialect."""
     return click.option(
         "--dialect",
         type=click.Choice(_DIALECT_NAMES),

@@ -1,7 +1,7 @@
 """The table of replays as its columns, and how many of its rows match a link.
 
-A report counts cells with the columns that its filter reads, so that the number of a link is the
-number of rows behind it.
+A report counts cells with the same columns as the filter of the table, so that the number at a link
+is the number of rows that the link shows.
 """
 
 from collections import defaultdict
@@ -68,10 +68,10 @@ COLUMNS: Final[Mapping[str, Callable[[Result], Value]]] = {
 
 
 class CellIndex:
-    """The cells by the values of each column that was asked for.
+    """The cells by the values of each column that was used.
 
     Args:
-        results: of the run.
+        results: the results of the run.
     """
 
     def __init__(self, results: Sequence[Result]) -> None:
@@ -80,7 +80,7 @@ class CellIndex:
         self._found: dict[tuple[str, str | tuple[str, ...]], set[int]] = {}
 
     def count(self, filters: Mapping[str, str | tuple[str, ...]]) -> int:
-        """Return the number of rows behind `replays_link(**filters)`."""
+        """Return the number of rows that `replays_link(**filters)` shows."""
         sets = [self._rows(*each) for each in filters.items() if each[1]]
         if not sets:
             return len(self._results)

@@ -1,7 +1,7 @@
-"""Two turns -> the rows of a table: what was expected, what a client gave, and where both agree.
+"""Two turns -> the rows of a table: the expected and the actual value of each part.
 
-Turns are compared as the rules compare them, so a field that is open shows no difference. A value
-is shown entire, or from shortly before its first difference if it is long.
+Turns are compared as the rules compare them, so a field that is not judged shows no difference. A
+long value is shown from shortly before its first difference.
 """
 
 import json
@@ -37,9 +37,9 @@ class PartRow(msgspec.Struct, frozen=True):
 
     Fields:
         label: `text`, or a path such as `tool_calls[0].arguments`.
-        expected, actual: of a field that differs; both empty for a part that does not.
+        expected, actual: the values of a field that differs; both empty for equal parts.
         same: name and content of the fields of a part that are as expected.
-        note: about long values, and fields that are not judged.
+        note: a note about long values, and fields that are not judged.
     """
 
     label: str
@@ -68,7 +68,7 @@ def differences(
 def part_rows(
     expected: Turn | None, actual: Turn, judged: Collection[Field] = ALL_FIELDS
 ) -> tuple[PartRow, ...]:
-    """Return all of `actual`, and what was expected instead; None expects nothing else."""
+    """Return all of `actual`, and the expected values; with None for `expected`, they are equal."""
     found = differences(expected, actual, judged) if expected else ()
     parts = {part: list(rows) for part, rows in _different_parts(found)}
     different = {each.path for each in found}
@@ -227,8 +227,8 @@ def _part(
 ) -> Iterator[_Pair]:
     """Yield field `name` if it differs; `open_if` is the expected text that allows any value.
 
-    If the actual object is missing, an open field differs only if its text requires a value
-    ("*").
+    If the actual object is missing, a field that allows any value differs only if its text requires
+    a value ("*").
     """
     want = None if expected is None else str(getattr(expected, name))
     got = None if actual is None else str(getattr(actual, name))
@@ -238,7 +238,7 @@ def _part(
 
 
 def _same_json(one: str, other: str) -> bool:
-    """Whether two texts are the same JSON value, key order and kinds of numbers included."""
+    """Whether two texts are the same JSON value, including key order and kinds of numbers."""
     try:
         return json.dumps(json.loads(one)) == json.dumps(json.loads(other))
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""The page that shows one input side by side: what each client made of the same response.
+"""The page that shows one input side by side: the turn of each client for the same response.
 
-Clients with equal turns are one row. The run file has the turn of a client if its cell has a case;
-a client that conforms gave the expected turn, as far as it is judged.
+Clients with equal turns are one row. The run file has the turn of a client if its cell has a case.
+A client that conforms gave the expected turn, as far as it is judged.
 """
 
 from collections.abc import Iterable
@@ -26,13 +26,13 @@ _MAX_LANES: Final = 8
 
 
 class SameTurn(msgspec.Struct, frozen=True):
-    """Clients that made the same of an input.
+    """Clients that gave the same turn for an input.
 
     Fields:
-        results: of these clients, by name.
+        results: the results of these clients, by name.
         rows: the fields that are not as expected.
-        findings: of the first client, if the run has no turn of it.
-        interaction: that the turn is of.
+        findings: those of the first client, if the run has no turn of it.
+        interaction: the interaction of the turn.
         split: the first delta of the first client that differs from `reference`, and that of
             `reference`; None if the deltas are the same, or the run does not have them.
         error: the exception that the first client raised; "" if it raised none.
@@ -56,7 +56,7 @@ class InputView(msgspec.Struct, frozen=True):
         more: how many are left out.
         as_expected: results that conform.
         others: results that are unjudged or unsupported.
-        size, lanes: of the bytes, with the first divergence of each client.
+        size, lanes: size and lanes of the bytes, with the first divergence of each client.
     """
 
     first: Result
@@ -81,7 +81,7 @@ class InputView(msgspec.Struct, frozen=True):
 
 
 class InputsView(msgspec.Struct, frozen=True):
-    """The inputs on which most clients fail first; `more` are left out."""
+    """The inputs; those on which most clients fail come first, and `more` are left out."""
 
     inputs: tuple[InputView, ...]
     more: int
