@@ -63,6 +63,7 @@ class ShownTags:
         """Begin the next line. A blank line ends the paragraph."""
         self._part = ""
         self._shown_names.clear()
+        # CommonMark: inline code and inline HTML end with their paragraph, at the latest.
         if blank:
             self._code = ""
 
@@ -111,6 +112,7 @@ class Quotation:
 
     def _turn(self, before: str, mark: str, after: str) -> None:
         if mark in self._open:
+            # In "don't" the mark is inside a word, so it closes no quotation.
             apostrophe = mark in _APOSTROPHES and before.isalnum() and after.isalnum()
             if not apostrophe:
                 self._open.remove(mark)
@@ -119,6 +121,7 @@ class Quotation:
 
 
 def _may_open(before: str) -> bool:
+    # Chinese and Japanese have no space before a quotation.
     return before >= _FIRST_CJK or not (before.isalnum() or before in _WORD_ENDS)
 
 

@@ -47,6 +47,7 @@ class Walk(Ending):
         end = self.inside.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
         if end == len(text):
             return end
+        # An escaped quotation mark does not end the string, and the text may end between the two.
         if text[end] == _BACKSLASH:
             self._escaped = True
         else:
@@ -176,6 +177,7 @@ class JsonString:
         else:
             self.broken = True
             return at
+        # `\uXXXX` is one UTF-16 unit; a character outside the BMP is two of them (RFC 8259, 7).
         if len(self.held) == _HEX_END:
             self._unit(chr(int(self.held.removeprefix("\\u"), 16)), out)
             self.held = ""
@@ -187,6 +189,7 @@ class JsonString:
             self._emit("", out)
             self._high = unit
         elif "\udc00" <= unit <= "\udfff":
+            # Only the pair is a character; a lone half cannot be encoded as UTF-8.
             pair = (self._high + unit).encode("utf-16-le", "surrogatepass")
             out.append(pair.decode("utf-16-le") if self._high else _LONE)
             self._high = ""

@@ -69,6 +69,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 def clean_name(name: str, offered: Offered) -> str:
     """Return the offered name that remains without leaked markup; `name` unchanged if none does."""
+    # An offered name is never cleaned, even if it looks like markup.
     if name in offered:
         return name
     token = _TOKEN_BEGINS.search(name)
@@ -102,6 +103,7 @@ def _unbalanced(text: str) -> str:
         kind, closes = _kind(mark)
         if not closes:
             opened[kind] = opened.get(kind, 0) + 1
+        # A balanced pair of tags in a string may be the value that the user asked for.
         elif opened.get(kind, 0):
             opened[kind] -= 1
         elif _FOREIGN.search(mark[0]) or not text[mark.end() : stop].strip():

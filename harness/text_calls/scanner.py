@@ -179,10 +179,12 @@ class Scanner:
         if self._markup.may_begin(buffer, at, final=final, start=self._at_start):
             return self._hold(buffer, at)
         opening = None
+        # Inside a section such as a Harmony message, most markers are text.
         if self._transcript.takes(marker):
             if self._section is not None and marker in self._section.closers:
                 self._enter(None)
                 return at + len(marker)
+            # Several text dialects share markers such as `<tool_call>`; what follows decides.
             opening = self._opening(buffer, at, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
@@ -224,6 +226,7 @@ class Scanner:
             return stray
         if self._section is not None or self._transcript.example:
             return False
+        # The engine parsed the call and left its closing marker in the text.
         if self._leftovers and marker in markup.explicit:
             return True
         if marker in THINK.closers:
@@ -278,6 +281,7 @@ class Scanner:
         """Take drafts before a `</think>` without a start. Return whether the tag is hidden."""
         emitted, self._think_shown = self._think_shown, _NEVER
         blank = self._transcript.visible.blank
+        # The template may have opened the reasoning in the prompt, so `</think>` comes alone.
         if self._policy.reasoning == "drafts":
             drafts = self.found[max(emitted, 0) :]
             del self.found[max(emitted, 0) :]

@@ -121,6 +121,7 @@ class _Stage:
                 yield self._started(delta)
             case ToolCallEnd():
                 yield self._ended(delta)
+            # Calls in text count only now: a failed turn must not have executed any of them.
             case Finish() | StreamFailure():
                 yield from self._over(delta)
             case _:
@@ -131,8 +132,10 @@ class _Stage:
     def _started(self, delta: ToolCallStart) -> ToolCallStart:
         name = clean_name(delta.name, self._offered)
         self._names[delta.index] = name
+        # The input of a custom tool is free text, in which markup is data.
         if delta.kind == "function":
             self._fragments[delta.index] = []
+        # Ids of native and written calls must differ, because results are found by id.
         call_id = self._ids.unique(delta.id, self._seed, delta.index, name)
         return ToolCallStart(delta.index, call_id, name, delta.kind)
 
@@ -170,6 +173,7 @@ class _Stage:
         for index, found in enumerate(calls, first):
             yield from self._call(index, found, end)
         written = any(not found.is_leftover for found in calls)
+        # The server took the calls for text, so it reported `stop`.
         if written and isinstance(end, Finish) and end.reason in DECIDED_BY_CALLS:
             end = Finish(FinishReason.TOOL_CALLS, end.raw)
         yield end
@@ -178,6 +182,7 @@ class _Stage:
         """Return the calls that count. Next to native calls, only complete new ones count."""
         if not self._names:
             return found
+        # A server may parse a call and leave its text, too (quirk TEXT-LEAK-AND-CALL).
         native = {self._sense(index) for index in self._names}
         return [
             it

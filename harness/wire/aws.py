@@ -74,6 +74,7 @@ def parse_headers(data: bytes) -> Headers:
     """
     block = iter(data)
     headers: dict[str, HeaderValue] = {}
+    # Each header is: name length (1 byte), name, type (1 byte), value.
     for size in block:
         name = _decode_text(_take(block, size, "a header name"))
         if name in headers:
@@ -88,6 +89,7 @@ def _header_value(block: Iterator[int], name: str) -> HeaderValue:
     if kind not in _TYPES:
         raise HeaderError(f"{what} has type {kind}, expected 0 to 9")
     size, read = _TYPES[kind]
+    # Texts and bytes state their length in two bytes before the value.
     if size is None:
         (size,) = _LENGTH.unpack(_take(block, _LENGTH.size, f"the length of {what}"))
     return read(_take(block, size, what))
@@ -120,6 +122,7 @@ _DECODE = msgspec.json.Decoder(_PayloadPart).decode
 def unwrap_chunk(payload: bytes) -> bytes | None:
     """Return the event in `payload`; None if it is not such an envelope."""
     try:
+        # `p` is padding that hides the length of an event; it has no meaning.
         return binascii.a2b_base64(_DECODE(payload).bytes, strict_mode=True)
     except (ValueError, RecursionError):
         return None
@@ -197,9 +200,11 @@ class MessageDecoder:
         self._wanted = _PRELUDE.size
         while size - at >= _PRELUDE.size:
             total, headers_size, prelude = _PRELUDE.unpack_from(block, at)
+            # The prelude has a separate checksum, so a wrong length is found before it is used.
             if (seen := crc32(block[at : at + _SIZES_BYTES])) != prelude:
                 raise _DamagedError(_mismatch("prelude", prelude, seen))
             payload_size = total - headers_size - _FRAMING_BYTES
+            # The limits of the AWS format. A wrong length must not make the decoder wait.
             if headers_size > MAX_HEADERS_BYTES or not 0 <= payload_size <= MAX_PAYLOAD_BYTES:
                 raise _DamagedError(_impossible(total, headers_size))
             end = at + total
@@ -208,6 +213,7 @@ class MessageDecoder:
                 break
             payload_end = end - _CHECKSUM.size
             (checksum,) = _CHECKSUM.unpack_from(block, payload_end)
+            # The checksum of the message continues that of the prelude, over all bytes before it.
             if (seen := crc32(block[at + _SIZES_BYTES : payload_end], prelude)) != checksum:
                 raise _DamagedError(_mismatch("message", checksum, seen))
             start = at + _PRELUDE.size + headers_size
@@ -260,6 +266,7 @@ class _Meaning(msgspec.Struct, frozen=True):
 def _meaning(block: bytes) -> _Meaning:
     headers = parse_headers(block)
     kind = _text_header(headers, ":message-type")
+    # AWS reports a failure in the headers of a message, after the status 200 was sent.
     if kind not in _FAILURES:
         return _Meaning(_text_header(headers, ":event-type"))
     code, words = (_text_header(headers, header) for header in _FAILURES[kind])
@@ -311,5 +318,6 @@ def borders(body: bytes) -> Iterator[tuple[int, ...]]:
         prelude, end = start + _PRELUDE.size, start + total
         if total < _FRAMING_BYTES + headers_size or end > len(body):
             return
+        # Start, headers length, prelude checksum, headers, payload, message checksum, end.
         yield start, start + 4, start + 8, prelude, prelude + headers_size, end - 4, end
         start = end

@@ -53,6 +53,7 @@ class EventStreamDecoder(SSEDecoder):
         found = super().close()
         if found or self._came:
             return found
+        # A proxy may answer with plain text, whose lines are not fields of an event stream.
         words = self._head.strip().removeprefix(_BOM).strip()
         is_stream = all(line.startswith(_FIELDS) for line in words.splitlines() if line.strip())
         return [] if is_stream else [Frame(words, "", self._head.index(words))]
@@ -100,6 +101,7 @@ def _iter_found(reads: Iterable[bytes]) -> Iterator[list[Frame]]:
             yield decoder.feed(start)
             break
         yield decoder.feed(read)
+        # White space may precede the body, so it decides nothing; any other byte does.
         if start:
             break
         blanks += len(read)

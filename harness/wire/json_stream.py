@@ -40,6 +40,7 @@ class ElementDecoder(BoundedDecoder):
             mark, at = match[0], match.end()
             if mark == b'"':
                 in_string = not in_string
+            # A bracket inside a string is text, so strings are skipped with their escapes.
             elif mark != b"\\":
                 self._pass(mark, at, found)
             elif at == len(buffer):  # what it escapes is yet to come
@@ -119,6 +120,7 @@ class LineDecoder(BoundedDecoder):
         self._tail, self._size = [], 0
         if not self._is_lines:
             check_size(block.index(b"\n"), "a line", self._offset)
+            # A first line that is no JSON value is the start of an indented document.
             if not holds_lines(block):
                 self._document = PlainDecoder(self._offset)
                 found += self._document.feed(block)
@@ -154,6 +156,7 @@ class LineDecoder(BoundedDecoder):
         check_size(len(line), "a line", self._offset)
         start = self._offset
         self._offset += len(line) + 1
+        # NDJSON permits CRLF, and white space around a value.
         payload = line.strip(_LINE_SPACE)
         if not payload:
             return []

@@ -67,6 +67,7 @@ class SSEDecoder(BoundedDecoder):
     def _take(self, data: bytes, found: list[Frame]) -> None:
         if self._after_cr and data:
             self._after_cr = False
+            # A read may end between CR and LF, which are one line end.
             if data.startswith(b"\n"):
                 data = data[1:]
                 self._line_start += 1
@@ -104,6 +105,7 @@ class SSEDecoder(BoundedDecoder):
     def _skip_bom(self, block: bytes | bytearray) -> int:
         """Return how many bytes of the stream's start are not text: 0 or 3."""
         self._at_start = False
+        # The decoding of WHATWG removes one byte order mark, at the start of the stream only.
         size = len(_BOM) if block.startswith(_BOM) else 0
         self._line_start += size
         return size
@@ -181,16 +183,19 @@ class SSEDecoder(BoundedDecoder):
                 if self._data:
                     frames.append(self._frame())
                 self._event = b""
+            # A line that starts with a colon is a comment, which gateways use as a keep-alive.
             elif not line.startswith(b":"):
                 self._field(line.rstrip(b"\r\n"), start)
 
     def _field(self, line: bytes, start: int) -> None:
         name, _, value = line.partition(b":")
+        # Only one space after the colon is removed; a second one belongs to the value.
         value = value.removeprefix(b" ")
         if name == b"data":
             self._add_data(value, start)
         elif name == b"event":
             self._event = value
+        # The algorithm ignores an id with NUL, and a retry that is not only digits.
         elif name == b"id" and b"\0" not in value:
             self._id = value
         elif name == b"retry" and value and _DIGITS.issuperset(value):
@@ -205,6 +210,7 @@ class SSEDecoder(BoundedDecoder):
 
     def _frame(self, *, complete: bool = True) -> Frame:
         data = self._data
+        # Several data lines are one payload, joined by newlines (quirk SSE-MULTILINE-DATA).
         payload = data[0] if len(data) == 1 else b"\n".join(data)
         data.clear()
         self._data_size = 0

@@ -96,6 +96,7 @@ class Blocks:
         key_index = index if type(index) is int else None
         earlier = self._by_index.get(key_index)
         if earlier is not None:
+            # Indexes of blocks are reused (quirk ANT-BLOCK-INDEX), so the id decides about calls.
             if earlier.open and earlier.is_call and given_id == earlier.given_id != "":
                 if not self._turn.arguments(earlier.key):
                     earlier.input = self._input(earlier, content.get("input")) or earlier.input
@@ -113,6 +114,7 @@ class Blocks:
         elif kind == "thinking":
             self._turn.reasoning(content.get("thinking"))
             block.signature.append(as_text(content.get("signature")))
+        # Encrypted by the provider, which requires it back unchanged.
         elif kind == "redacted_thinking":
             self._turn.seal(kind, content.get("data"))
 
@@ -157,10 +159,12 @@ class Blocks:
         for block in self._calls:
             is_stopped = not block.open
             self._close(block)
+            # A call without input sends no fragment, or an empty one (quirk ANT-EMPTY-INPUT).
             if is_stopped and not self._turn.arguments(block.key):
                 self._turn.append(block.key, "{}")
         last = self._last
         self._seal(last)
+        # A limit may leave an input that is valid JSON (quirk ANT-BUFFERED-MAXTOKENS).
         if cut_short and last is not None and last.is_call:
             self._turn.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
 
@@ -185,6 +189,7 @@ class Blocks:
 
     def _odd_fragment(self, block: _Block | None, index: object, fragment: object) -> None:
         """Take a fragment that is not text, or that belongs to no call of the client."""
+        # Tools that the provider executes stream their input too (quirk ANT-SERVER-TOOLS).
         if not fragment or (block is not None and block.passed_over):
             return
         if block is None or not block.is_call:

@@ -117,6 +117,7 @@ class _Reader(EventReader):
     # One method for each event
 
     def _message_start(self, value: Json, frame: Frame) -> None:
+        # A stream has one message; deltas of a second one would be added to blocks of the first.
         if self._blocks.count:
             self.turn.fail("bad_event", f"byte {frame.offset}: a second message began in the first")
             return
@@ -127,6 +128,7 @@ class _Reader(EventReader):
         # Code that calls tools is answered so (quirk ANT-WHOLE-IN-START).
         if message.get("content"):
             message = exact_event(value, frame.data).get("message", message)
+        # Null, unless the start has the complete message.
         self._reason_at_start = message.get("stop_reason")
         self._opening(message)
 
@@ -147,6 +149,7 @@ class _Reader(EventReader):
         delta = value.get("delta")
         if type(delta) is not dict:
             return
+        # A gateway that sends the object instead of its text would lose digits when decoded.
         if type(delta.get("partial_json")) is dict:
             delta = exact_event(value, frame.data).get("delta", delta)
         # Not `msgspec.convert`, which refuses half a surrogate pair in the name of any member.
@@ -161,6 +164,7 @@ class _Reader(EventReader):
         self._stopped(as_dict(value.get("delta")).get("stop_reason"))
 
     def _message_stop(self, _value: Json, _frame: Frame) -> None:
+        # Without message_delta, the reason in the start of the message counts.
         if not self.turn.finished:
             self._stopped(self._reason_at_start)
         if self.turn.finished:
@@ -170,6 +174,7 @@ class _Reader(EventReader):
 
     def _message(self, value: Json, frame: Frame) -> None:
         """Take a complete message, unless it only repeats what was streamed."""
+        # A complete message after a stream repeats it, and would double the turn.
         if self._started:
             return
         if type(value.get("content")) is not list:

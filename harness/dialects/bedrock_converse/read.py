@@ -159,6 +159,7 @@ class _Reader(EventReader):
             if take is not None:
                 self.is_known = found = True
                 take(self, inner, frame)
+            # A recorder without framing keeps the name of an exception as the key (BED-EXCEPTION).
             elif name.endswith("Exception"):
                 found = True
                 self.turn.fail(name, quote(inner.get("message") or inner))
@@ -190,6 +191,7 @@ class _Reader(EventReader):
         if type(use) is not dict:
             return
         index = _index(value.get("contentBlockIndex"))
+        # The provider executes this tool itself (quirk BED-SERVER-TOOL).
         if use.get("type") == SERVER_TOOL:
             self._server_tools.add(index)
             return

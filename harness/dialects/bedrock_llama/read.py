@@ -25,6 +25,7 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one piece of text, or the complete response."""
+        # Invoke streams wrap the model's own events, which have no name (quirk BED-INVOKE-CHUNK).
         if frame.event not in _EVENTS:
             return
         if "generation" in value:

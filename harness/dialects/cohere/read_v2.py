@@ -91,6 +91,7 @@ class V2:
                 self._turn.reasoning(message.content.thinking)
                 self._turn.text(message.content.text)
             case "tool-plan-delta":
+                # The plan is reasoning about tools, not text for the user (COH-TOOL-EVENTS).
                 self._turn.reasoning(message.tool_plan)
             case "tool-call-delta" if message.tool_calls is not None:
                 return self._call_piece(piece.index, message.tool_calls)
@@ -162,6 +163,7 @@ class V2:
         """Open a call. If its index has a call already, this is another unless the id is equal."""
         turn, call_id = self._turn, call.get("id")
         key = self._keys.get(index)
+        # An index that comes again with another id is another call.
         if key is None or self._call_ids.get(key) != call_id:
             key = self._keys[index] = len(turn)
             self._call_ids[key] = call_id

@@ -116,6 +116,7 @@ class _Reader(EventReader):
 
     def _take_output(self, output: dict[str, Any], frame: Frame) -> None:
         choices = output.get("choices")
+        # `result_format: text` has the text directly in `output`.
         if not isinstance(choices, list):
             self._take_content(_TEXT, output.get("text"))
             self._take_finish(output.get("finish_reason"))
@@ -148,12 +149,14 @@ class _Reader(EventReader):
 
     def _take_finish(self, word: object) -> None:
         """Take a finish reason. A later event cannot take back the first one."""
+        # Until the end, the finish reason is the text "null" (quirk DASH-FINISH-NULL-TEXT).
         if isinstance(word, str) and word not in _NO_FINISH and not self.turn.finished:
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _error(self, value: dict[str, Any]) -> None:
         error = value.get("error")
         holder = error if isinstance(error, dict) else value
+        # Code and message are in the event itself (quirk DASH-ERROR-EVENT), or in `error`.
         code = holder.get("code") or holder.get("type") or "error"
         self.turn.fail(quote(code), quote(holder.get("message") or error or value))
 

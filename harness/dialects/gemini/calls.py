@@ -62,6 +62,7 @@ class GeminiCalls:
             return None
         if call_id and isinstance(call_id, str):
             content = (name, complete)
+            # A call may come again, without its signature (quirk GEM-SIGNATURE-OVERWRITTEN).
             if self._complete_calls.get(call_id) == content:
                 return None
             self._complete_calls.setdefault(call_id, content)
@@ -75,6 +76,7 @@ class GeminiCalls:
         """Take the content of one part; the last part ends the call."""
         pieces = member(call, "partialArgs")
         more = bool(member(call, "willContinue"))
+        # An empty `args` next to parts is not a value (quirk GEM-PARTIAL-ARGS).
         if complete and (complete != "{}" or not (pieces or more)):
             if growing.complete:
                 self._turn.reject(growing.key, "its arguments came twice")

@@ -99,6 +99,7 @@ class _Reader(EventReader):
     def end_of_stream(self) -> None:
         """End the turn. It is complete if it has a finish reason."""
         self._calls.close()
+        # The turn went on after a finish reason, and then broke off (quirk GEM-FINISH-THEN-MORE).
         if self.turn.finished and not self._stopped:
             self.interrupted()
         else:
@@ -113,11 +114,13 @@ class _Reader(EventReader):
 
     def _blocked(self, value: dict[str, Any]) -> None:
         """Take an event without candidates: it has only usage, or reports a blocked prompt."""
+        # The last event may have only usage, without candidates.
         if not _OURS.isdisjoint(value):
             self.is_known = True
         feedback = member(value, "promptFeedback")
         if isinstance(feedback, dict) and self._candidate is _NO_CANDIDATE:
             reason = _word(member(feedback, "blockReason"))
+            # A blocked prompt has no candidate, so it is the end (quirk GEM-PROMPT-BLOCKED).
             if reason not in UNSAID:
                 self._stopped = True
                 self.turn.finish(FinishReason.CONTENT_FILTER, reason)
@@ -137,6 +140,7 @@ class _Reader(EventReader):
             )
 
     def _continue(self, candidate: dict[str, Any]) -> None:
+        # The API leaves out an index of 0.
         index = candidate.get("index") or 0
         if self._candidate is _NO_CANDIDATE:
             self._candidate = index
@@ -153,6 +157,7 @@ class _Reader(EventReader):
         text = part.get("text")
         if text:
             self._stopped = False
+            # A thought is a text part with the flag `thought`.
             (self.turn.reasoning if part.get("thought") else self.turn.text)(text)
         if "functionCall" in part or "function_call" in part:
             call = member(part, "functionCall")
@@ -166,16 +171,19 @@ class _Reader(EventReader):
     def _call(self, call: object, signature: object) -> None:
         if self._data and isinstance(call, dict) and has_object_arguments(call):
             keep_argument_text(self._event, self._data)
+            # `args` is an object here, whose text keeps digits and repeated keys.
             self._data = b""  # once for all calls of an event
         self._calls.take(call, signature)
 
     # The end
 
     def _finish(self, reason: object, candidate: dict[str, Any]) -> None:
+        # Some clients log enumerations as numbers (quirk GEM-FINISH-NUMBER).
         known = NUMBERS.get(reason, "") if type(reason) is int else ""
         known = known or _word(reason).upper()
         if known in UNSAID:
             return
+        # The server could not parse the model's call (quirk GEM-MALFORMED); `stop` would hide it.
         if known in FAILED:
             message = as_text(member(candidate, "finishMessage"))
             self._calls.close()

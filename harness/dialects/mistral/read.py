@@ -110,6 +110,7 @@ class _Reader(EventReader):
                 self.turn.text(part)
             elif part.get("type", "text") == "text":
                 self.turn.text(part.get("text"))
+            # Models that reason send reasoning as a part (quirk MIST-CONTENT-PARTS).
             elif part["type"] == "thinking":
                 self._thinking(part.get("thinking"))
 
@@ -121,6 +122,7 @@ class _Reader(EventReader):
 
     def _finished(self, word: str) -> None:
         """Take a finish reason. Only a failure of the provider replaces the first one."""
+        # `error` is a finish word of this API (quirk MIST-FINISH-WORDS), and not an end.
         if word in _FAILED:
             self.failed = word
         elif not self.turn.finished:

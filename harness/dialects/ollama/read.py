@@ -80,6 +80,7 @@ class _Reader(EventReader):
             return
         if not self.first:
             self.first = frame.data
+            # A response has no id, so `created_at` distinguishes it from others.
             self.turn.seed = as_text(line.created_at)
         message, add = line.message or _Message(line.response, line.thinking), self.turn.out.append
         if thinking := message.thinking:
@@ -131,6 +132,7 @@ class _Reader(EventReader):
                 self.turn.reject(len(self.turn), f"no call of a function: {quote(entry)}")
 
     def _call(self, call_id: object, name: object, arguments: str) -> None:
+        # Without an id, as older servers send it, each entry is a call (OLL-ARGS-OBJECT).
         if isinstance(call_id, str) and call_id:
             identity = (call_id, str(name), arguments)
             if identity in self._known_calls:
@@ -149,6 +151,7 @@ class _Reader(EventReader):
         if word in _FAILED:
             turn.fail(word, f"the provider finished the turn with {word!r}")
             return
+        # A turn with calls ends with `stop`, too (quirk OLL-DONE-STOP).
         turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
         turn.close()
 
@@ -166,6 +169,7 @@ def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
 def _text_of(arguments: msgspec.Raw) -> str:
     """Return the JSON text of arguments; the text of an object stays as it was received."""
     text = str(arguments, "utf-8", "replace")
+    # Some servers send the arguments as text (quirk OLL-ARGS-TEXT), or null (OLL-ARGS-NULL).
     if text.startswith('"'):
         return as_text(json_or_none(bytes(arguments)))
     return "" if text == "null" else text

@@ -121,6 +121,7 @@ class ChatCalls:
         call_id, name, index = entry.id, function.name, entry.index
         is_custom = custom is not None or entry.type == "custom"
         call = None
+        # By the contract later deltas have only `index` and a fragment; most entries are such.
         if type(index) is int and not (name or is_custom):
             call = self._by_index.get(index)
         if call is None or (call_id and (call_id != call.given_id or call.rival_id)):
@@ -131,6 +132,7 @@ class ChatCalls:
             if is_custom and not call.started:
                 call.custom = True
             self._identify(call, call_id, name, out)
+        # The type may be missing, "" or null (quirk DELTA-TYPE-EMPTY-OR-NULL): a function.
         if entry.type not in KNOWN_TYPES:
             call.kind = as_text(entry.type) or "unreadable"
         if fragment:
@@ -189,6 +191,7 @@ class ChatCalls:
         """Return the call at an index. If several calls share it, the id decides."""
         call = self._by_index.get(key)
         known = self._by_id.get(call_id) if call_id else None
+        # Parallel calls may all have index 0 (quirk DELTA-INDEX-ALL-ZERO).
         if known is None or known.key != key or (name and name != known.name):
             return call
         return known
@@ -199,6 +202,7 @@ class ChatCalls:
         if not call_id:
             return last
         found = self._by_id.get(call_id)
+        # The id may come after the name (quirk DELTA-ID-LATE).
         if found is None and last is not None and not name and not last.given_id:
             return last
         return found
@@ -207,6 +211,7 @@ class ChatCalls:
         self, call: _Call, key: Hashable, call_id: str, name: str, fragment: str
     ) -> bool:
         """Whether a named entry at a known index is another call (quirk DELTA-INDEX-ALL-ZERO)."""
+        # Some servers repeat id and name in each delta of a call (quirk DELTA-NAME-REPEATED).
         if call_id and call_id == call.given_id and key is not None:
             return False
         has_other_id = bool(call_id and call.given_id and call_id != call.given_id)
@@ -224,6 +229,7 @@ class ChatCalls:
             call.given_id = call_id
             self._by_id[call_id] = call
             self._send_starts(out)
+        # The id may change within a call (quirk DELTA-ID-CHANGES); results must name the first.
         elif name and call_id and call_id != call.given_id:
             call.rival_id = call_id
         elif call.rival_id and call_id == call.given_id:  # an id that changed does not return
@@ -258,6 +264,7 @@ class ChatCalls:
         appended = so_far + piece
         if self._policy.names == "append":
             return appended
+        # An equal piece repeats the name, unless only the name twice over is a declared tool.
         if piece == so_far:
             is_piece = appended in self._tools and so_far not in self._tools
             return appended if is_piece else so_far
@@ -270,6 +277,7 @@ class ChatCalls:
         """Start the call as soon as its name cannot become another declared name."""
         name = call.name
         if call.waiting or (
+            # "get" may become "get_weather", so a name waits if it begins that of another tool.
             name in self._tools
             and not any(tool != name and tool.startswith(name) for tool in self._tools)
         ):
@@ -297,6 +305,7 @@ class ChatCalls:
 
 def _index_key(index: object) -> Hashable:
     """Return the key of an index; None for a missing or invalid one."""
+    # Some gateways send the index as text or as a float.
     if isinstance(index, str) and _NUMBER.fullmatch(index):
         return int(index)
     if isinstance(index, bool) or not isinstance(index, int | float):
@@ -313,4 +322,5 @@ def _is_sibling(call: _Call, fragment: str) -> bool:
     if not fragment.startswith("{") or not call.fragments.complete():
         return False
     text = call.fragments.text
+    # `{}` before the arguments is a placeholder (quirk ARGS-EMPTYOBJ-THEN-REAL).
     return text.strip() != "{}" and not same_value(text, fragment)

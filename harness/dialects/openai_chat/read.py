@@ -113,6 +113,7 @@ class _Reader(EventReader):
         chunk = decode_plain(frame.data) if frame.complete else None
         if chunk is not None:
             self._chunk(chunk, frame)
+        # `[DONE]` is not JSON; it ends the stream by OpenAI's convention.
         elif frame.data.strip() == DONE:
             self._done()
         elif frame.complete or not self._may_be_left_out(frame):
@@ -150,6 +151,7 @@ class _Reader(EventReader):
             self._calls.seed = "" if chunk.id is None else str(chunk.id)
             self.first = frame.data
         choices = chunk.choices
+        # Servers send errors as chunks with status 200 (quirks ERR-IN-200, ERR-CHOICES-EMPTY).
         if not choices or frame.event or chunk.error:
             failure = _failure(chunk, frame)
             if failure is not None:
@@ -158,6 +160,7 @@ class _Reader(EventReader):
         for choice in choices or ():
             if self._take_choice(choice, frame):
                 return
+        # A chunk may have counts without a choice (quirk CHUNK-CHOICES-EMPTY); the last ones count.
         usage = chunk.usage
         if isinstance(usage, dict):
             self._out.append(UsageDelta(_usage(usage)))
@@ -169,6 +172,7 @@ class _Reader(EventReader):
             return False  # another answer to the same request (quirk N-CHOICES)
         delta = choice.delta
         message = choice.message
+        # Some servers stream `message`, as without streaming (quirk MESSAGE-NOT-DELTA).
         if message is not None and (delta is None or _is_silent(delta)):
             self._message(message, out)
         elif delta is not None:
@@ -177,6 +181,7 @@ class _Reader(EventReader):
             if self._take_answer(delta, out):
                 self._calls_came = len(self._calls) > 0
         finish = choice.finish_reason
+        # "" and null are not reasons; servers send them until the end (quirk FINISH-EMPTY-STRING).
         if finish and type(finish) is str:
             self._finished(finish)
         if choice.error and (failure := _failure(Chunk(error=choice.error), frame)) is not None:
@@ -200,6 +205,7 @@ class _Reader(EventReader):
             else:
                 for part in content if isinstance(content, list) else ():
                     self.turn.text(part.get("text") if isinstance(part, dict) else part)
+        # Providers use two names for it (quirk REASONING-FIELD-NAMES).
         reasoning = answer.reasoning_content or answer.reasoning
         if reasoning:
             self.turn.reasoning(reasoning)
@@ -216,6 +222,7 @@ class _Reader(EventReader):
 
     def _calls_elsewhere(self, answer: ChoiceDelta, out: list[Delta]) -> None:
         """Take calls outside of `tool_calls`; if both are there, these are only copies."""
+        # The field of the first version of tool calls (quirk LEGACY-FUNCTION-CALL).
         if answer.function_call is not None:
             self._calls.take(Entry(index=0, function=answer.function_call), out)
         kwargs = answer.additional_kwargs
@@ -256,12 +263,14 @@ class _Reader(EventReader):
     def _finished(self, raw: str) -> None:
         reason = _FINISH.get(raw.lower(), FinishReason.OTHER)
         so_far = self._finish
+        # A second `stop` must not hide `tool_calls` (quirk FINISH-TOOLCALLS-THEN-STOP).
         if so_far is not None and so_far.reason in _STRONG and reason not in _STRONG:
             return
         if so_far is None or not _is_error(so_far):  # nothing takes an error back
             self._finish = Finish(reason, raw)
 
     def _done(self) -> None:
+        # `[DONE]` alone is not an answer, and must not become an empty success.
         if not self.first:
             self.turn.fail("empty_stream", "the stream held no event before [DONE]")
         elif self._choice is _NO_CHOICE:
@@ -273,6 +282,7 @@ class _Reader(EventReader):
             self._close(self._finish or Finish(FinishReason.STOP, ""))
 
     def _close(self, finish: Finish) -> None:
+        # A refusal is not an answer: agent code must not read it as the text of one.
         if self._refusal:
             self.turn.fail("refusal", "".join(self._refusal))
         elif _is_error(finish):
@@ -326,6 +336,7 @@ def _is_error(finish: Finish) -> bool:
 
 def _glued_error(frame: Frame) -> StreamFailure | None:
     """Return the error that a gateway appended to an incomplete event."""
+    # Gateways write their error into an event that broke off (quirk ERR-INJECTED-MID-EVENT).
     _, mark, rest = frame.data.partition(b'{"error"')
     data = mark + rest
     value = json_or_none(data)

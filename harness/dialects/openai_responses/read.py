@@ -148,6 +148,7 @@ class _Reader(EventReader):
         kind = piece.type
         if kind == _ARGUMENTS:
             item = self._items.at(piece.item_id, piece.output_index)
+            # Fragments follow arguments that came early, or repeat them: then they wait.
             if item.kind and item.pending is None:
                 self.turn.append(item.key, piece.delta)
             else:
@@ -210,6 +211,7 @@ class _Reader(EventReader):
     def _part_over(self, field: str, position: str, event: dict[str, Any]) -> None:
         """Take a complete part if its item had no delta."""
         item = self._items.at(event.get("item_id"), event.get("output_index"))
+        # `done` repeats the deltas, or replaces them (quirk RESP-NO-TEXT-DELTAS).
         if field not in item.texts:
             self._emit(item, field, as_text(event.get(position)))
 
@@ -224,6 +226,7 @@ class _Reader(EventReader):
             if pieces := complete.get(field):
                 so_far = "".join(item.texts.get(field, ()))
                 all_of_it = "".join(pieces)
+                # Deltas that were emitted cannot be taken back, so only a continuation is added.
                 if all_of_it.startswith(so_far):
                     self._emit(item, field, all_of_it[len(so_far) :])
         if kind == "reasoning":
@@ -286,6 +289,7 @@ class _Reader(EventReader):
 
     def _input(self, event: dict[str, Any], _: Frame) -> None:
         item = self._items.at(event.get("item_id"), event.get("output_index"))
+        # The provider's own tools use the same events, such as `x_keyword_search` of xAI.
         if not item.by_provider:
             self._calls.fragment(item, event.get("delta"), "custom_tool_call")
 

@@ -24,6 +24,7 @@ class _Reader(EventReader):
         """Take one token, or the complete response."""
         token = value.get("token")
         if type(token) is dict:
+            # Special tokens such as `</s>` are part of the stream, and not of the text.
             if not token.get("special"):
                 self.turn.text(token.get("text"))
             if value.get("generated_text") is not None or value.get("details"):
