@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     judge all cells, and so does the deep profile.
     """
     from harness.normalizers import discovery  # noqa: PLC0415 - as above
-    from harness.runs.worker import load_subject  # noqa: PLC0415 - as above
+    from harness.runs.load import load_subject  # noqa: PLC0415 - as above
     from harness.testing.items import CellItem  # noqa: PLC0415 - as above
     from tests.judging.judging_samples import (  # noqa: PLC0415
         IS_DEEP,

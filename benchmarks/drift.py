@@ -21,8 +21,8 @@ from typing import Final, Literal
 import msgspec
 
 from harness.measuring.change_point import find_rise
-from harness.runs.run import pluralize
-from harness.runs.statistics import Cluster, wilson
+from harness.verdicts.statistics import Cluster, wilson
+from harness.wording import pluralize
 
 # The default of `harness drift`, with which delays are measured, and a less strict one.
 ALPHA: Final = 0.01

@@ -36,8 +36,8 @@ from harness.judging.replaying import DEFAULT_LIMITS, deadlines
 from harness.normalizers.mutants import MUTANTS as NORMALIZERS
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
+from harness.runs.load import load_subject
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
 from harness.wire.cuts import Chunking, iter_single_cuts, split
 from harness.wire.interaction import Interaction
 

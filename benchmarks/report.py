@@ -23,18 +23,14 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from harness.judging.case import Case
-from harness.judging.cause import cause_of_cell
-from harness.judging.results import (
-    CassetteFacts,
-    Emission,
-    Finding,
-    Outcome,
-    Result,
-    TurnFacts,
-)
 from harness.reporting.page import render_page
-from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
+from harness.results.case import Case
+from harness.results.cause import cause_of_cell
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.replay import Emission
+from harness.results.result import CassetteFacts, Result, TurnFacts
+from harness.results.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallStart
 from harness.turns.fold import fold
 from harness.wire.sse import SSEDecoder

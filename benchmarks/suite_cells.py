@@ -20,11 +20,12 @@ from harness.fuzzing.search import Budget, InputSource, Search, Shrinking
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds, varied_seeds
 from harness.judging.replaying import Cuts
-from harness.judging.results import Finding, Outcome
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
-from harness.runs import worker
-from harness.runs.cells import SelectedClients, requested_cells
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.runs import judge_job, load
 from harness.runs.plan import Job
+from harness.runs.request import SelectedClients, requested_cells
 
 ROOT: Final = Path(__file__).parents[1]
 _SECONDS: Final = 600.0
@@ -86,7 +87,7 @@ class Cell(msgspec.Struct, frozen=True):
 
     def findings(self, cuts: Cuts) -> tuple[str, ...]:
         """Judge the cell; a client that does not support it any more has a finding too."""
-        result, _ = worker.judge_job(self.job, cuts)
+        result, _ = judge_job.judge_job(self.job, cuts)
         if result.outcome is Outcome.UNSUPPORTED:
             return (result.outcome,)
         return _texts(result.findings)
@@ -231,7 +232,7 @@ def measure_suite(files: Collection[str], options: SearchOptions) -> MeasuredSui
     """Judge all cells and generated inputs for each client, and trace `files`."""
     load_subjects_once()
     clients = SelectedClients(default_normalizer_names(), default_agent_names())
-    jobs = [each for each in requested_cells(clients).jobs if worker.is_job_supported(each)]
+    jobs = [each for each in requested_cells(clients).jobs if judge_job.is_job_supported(each)]
     tracing = _Tracing(files)
     tracing.cells(jobs)
     for name in clients.normalizers:
@@ -250,15 +251,15 @@ def cells_of(paths: Iterable[Path]) -> tuple[Cell, ...]:
     load_subjects_once()
     clients = SelectedClients(default_normalizer_names(), default_agent_names())
     cells = (Cell(each) for each in requested_cells(clients, paths).jobs)
-    supported = (each for each in cells if worker.is_job_supported(each.job))
+    supported = (each for each in cells if judge_job.is_job_supported(each.job))
     return tuple(Cell(each.job, each.findings("whole")) for each in supported)
 
 
 def load_subjects_once() -> None:
     """Keep each scenario and cassette in memory once it is loaded."""
-    load = worker.load_subject
-    if hasattr(load, "cache_parameters") and load.cache_parameters()["maxsize"] is not None:
-        worker.load_subject = functools.cache(load.__wrapped__)
+    once = load.load_subject
+    if hasattr(once, "cache_parameters") and once.cache_parameters()["maxsize"] is not None:
+        judge_job.load_subject = functools.cache(once.__wrapped__)  # type: ignore[attr-defined]  # imported there
 
 
 def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:

@@ -30,13 +30,14 @@ from benchmarks import code_teeth
 from benchmarks.turn_mutations import MUTATIONS, Part, Response, deltas_of, parts_of
 from harness.dialects.table import tool_names
 from harness.errors import StreamError
-from harness.judging.expectation import COUNTED_FIELDS, Field
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Finding, Result
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
 from harness.recording.identify import identify
 from harness.recording.importing import Labels, import_file, only_answers
+from harness.results.expectation import COUNTED_FIELDS, Field
+from harness.results.finding import Finding
+from harness.results.result import Result
 from harness.turns.deltas import Delta
 from harness.turns.fold import fold
 from harness.wire.cassette import Cassette

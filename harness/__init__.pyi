@@ -1,9 +1,6 @@
 # What type checkers see of the public interface; `__init__.py` imports it on first use.
 
 from harness.conversation.agent import Agent as Agent
-from harness.conversation.conversation import Conversation as Conversation
-from harness.conversation.conversation import TurnMeta as TurnMeta
-from harness.conversation.conversation import TurnRecord as TurnRecord
 from harness.conversation.task import Task as Task
 from harness.conversation.task import ToolFailed as ToolFailed
 from harness.errors import HarnessError as HarnessError
@@ -12,13 +9,16 @@ from harness.errors import UnreadableError as UnreadableError
 from harness.errors import UsageError as UsageError
 from harness.judging.cassettes import judge as judge
 from harness.judging.cassettes import normalize as normalize
-from harness.judging.results import Finding as Finding
-from harness.judging.results import Outcome as Outcome
-from harness.judging.results import Result as Result
 from harness.normalizers.protocol import Normalizer as Normalizer
 from harness.playback.playback import Playback as Playback
 from harness.playback.server import PlaybackServer as PlaybackServer
 from harness.recording.recorder import Recorder as Recorder
+from harness.results.conversation import Conversation as Conversation
+from harness.results.conversation import TurnMeta as TurnMeta
+from harness.results.conversation import TurnRecord as TurnRecord
+from harness.results.finding import Finding as Finding
+from harness.results.outcome import Outcome as Outcome
+from harness.results.result import Result as Result
 from harness.testing import conformance_suite as conformance_suite
 from harness.text_calls import TEXT_DIALECTS as TEXT_DIALECTS
 from harness.text_calls import TextPolicy as TextPolicy

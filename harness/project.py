@@ -19,7 +19,7 @@ from harness.files.typed import File, Text, convert
 FILE = "pyproject.toml"
 MAX_BYTES = 1 << 20
 
-# What a rule may measure; `harness.runs.gate` defines how each is counted.
+# What a rule may measure; `harness.verdicts.gate` defines how each is counted.
 Metric = Literal[
     "conformance",
     "silent_wrong",
@@ -40,6 +40,7 @@ Basis = Literal["point", "interval"]
 # What a client promises: an SDK hands the provider's words to its caller, a gateway normalizes
 # them, and an agent executes calls.
 ClientKind = Literal["sdk", "gateway", "agent"]
+Role = Literal["conforming", "known-bad", "mutant", "peer"]
 CutsMode = Literal["whole", "quick", "standard", "every"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 

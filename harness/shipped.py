@@ -9,6 +9,10 @@ from typing import Final
 
 from harness.files.paths import path_below
 
+# Among paths, the bundled scenarios and recordings.
+BUNDLED: Final = "bundled"
+# Folders next to scenarios with files that scenarios share, and no scenarios.
+SHARED_FOLDERS: Final = frozenset({"tools", "prompts"})
 _PACKAGE = Path(__file__).resolve().parent
 _IN_WHEEL = _PACKAGE / "shipped_data"
 _REPLAYED: Final = (("scenarios",), ("cassettes",))

@@ -14,10 +14,10 @@ from typing import Final
 
 from harness.reporting.boards import blame_counts, rank_text
 from harness.reporting.visible import markdown_escaped, markdown_table
-from harness.runs.rankings import Ranked, RankedRate, Rankings, rankings
-from harness.runs.run import Run
-from harness.runs.statistics import percent
-from harness.runs.store import read_run
+from harness.results.run import Run
+from harness.results.store import read_run
+from harness.verdicts.rankings import Ranked, RankedRate, Rankings, rankings
+from harness.verdicts.statistics import percent
 from harness.wire.cassette_file import load_cassette
 
 _HEAD: Final = (

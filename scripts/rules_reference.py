@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.judging.duties import KINDS, About, load_duties
 from harness.judging.rules import RULES
+from harness.results.duties import KINDS, About, load_duties
 
 _PATH = Path(__file__).parents[1] / "docs" / "reference" / "rules.md"
 _FIRST = "## Rules for turns"
@@ -26,7 +26,7 @@ def _table(about: About) -> Iterator[str]:
     yield "| rule | kind | stream contained | level | duty, or reason of another level | source |"
     yield "|---|---|---|---|---|---|"
     for rule in RULES.values():
-        if rule.about == about:
+        if rule.duty.about == about:
             yield from _rows(rule.id, about)
 
 

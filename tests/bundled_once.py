@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import shipped
 from harness.judging import scenario_file
 from harness.judging.judge import LoadedSubject
-from harness.runs import selection, worker
+from harness.runs import load, selection
 from harness.runs.plan import Subject
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
@@ -36,7 +36,7 @@ cassette_file.load_cassette = _load_once
 # Each scenario is loaded to collect its cells, for each of them, and by tests of all scenarios.
 _FILES = 4096
 _SCENARIOS = shipped.bundled_folder("scenarios")
-_load_subject = worker.load_subject
+_load_subject = load.load_subject
 
 
 @cache
@@ -52,7 +52,7 @@ def _load_subject_once(subject: Subject) -> LoadedSubject:
 
 # A test may rewrite its file.
 _load_subject_once.cache_clear = _load_subject.cache_clear  # type: ignore[attr-defined]  # as of a cache
-worker.load_subject = _load_subject_once  # type: ignore[assignment]  # asked as the cache is
+load.load_subject = _load_subject_once  # type: ignore[assignment]  # asked as the cache is
 
 # Most commands look for their subjects in all bundled files.
 _PLACES = tuple(map(str, (_BUNDLED, _SCENARIOS)))

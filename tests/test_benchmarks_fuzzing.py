@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import fuzzing as benchmark
 from harness import shipped
-from harness.runs.kill_table import Sensitivity
+from harness.results.kill_table import Sensitivity
 from harness.runs.selection import select_subjects
 
 

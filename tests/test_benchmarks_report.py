@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from benchmarks import report as benchmark
-from harness.runs.store import RunWriter, read_run
+from harness.results.store import RunWriter, read_run
 
 
 def test_a_synthetic_run_is_read_back_whole(tmp_path: Path) -> None:

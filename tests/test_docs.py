@@ -11,7 +11,6 @@ import pytest
 from harness import load_cassette, shipped
 from harness.cli import cli
 from harness.conversation.task import Limits
-from harness.judging.catalogue import load_catalogue
 from harness.judging.conversations import script as conversation_file
 from harness.judging.conversations.expected_request import (
     CharacterCount,
@@ -19,15 +18,16 @@ from harness.judging.conversations.expected_request import (
     ExpectedText,
 )
 from harness.judging.policies import AGENT_POLICIES, READER_POLICIES, TEXT_POLICIES
-from harness.judging.results import Outcome
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import ScenarioFile, TurnFile
 from harness.normalizers.protocol import CAPABILITIES
-from harness.runs.gate import Summary
+from harness.results.catalogue import load_catalogue
+from harness.results.outcome import Outcome
+from harness.runs.judge_job import judge_job
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
-from harness.runs.worker import judge_job
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
+from harness.verdicts.gate import Summary
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted(
@@ -192,7 +192,7 @@ def test_the_policies_are_told_with_their_values(
 
 
 def test_readme_counts_what_ships() -> None:
-    about = [rule.about for rule in RULES.values()]
+    about = [rule.duty.about for rule in RULES.values()]
     turns, conversations, cost = (about.count(it) for it in ("turns", "conversation", "cost"))
     text = " ".join(_text("README.md").split())
     said = (

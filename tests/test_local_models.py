@@ -11,7 +11,7 @@ from harness.cli.run import run_command
 from harness.conversation.prompts import system_text
 from harness.conversation.wording import Language
 from harness.dialects.table import read_request
-from harness.runs.store import read_run
+from harness.results.store import read_run
 from harness.text_calls import TextPolicy, read_text_calls
 from harness.turns.arguments import parse
 from harness.turns.deltas import Finish, FinishReason, TextDelta

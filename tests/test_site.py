@@ -7,10 +7,11 @@ import pytest
 
 from harness import shipped
 from harness.dialects.table import DIALECTS
-from harness.judging.catalogue import load_catalogue
-from harness.judging.results import Finding, Outcome
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
+from harness.results.catalogue import load_catalogue
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from scripts.site.catalogue_pages import Catalogue, catalogue_pages
 from scripts.site.check_links import broken_links
 from scripts.site.client_results import (

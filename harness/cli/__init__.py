@@ -17,7 +17,7 @@ import click
 from harness import __version__
 from harness.cli.interrupts import Interrupts
 from harness.errors import HarnessError
-from harness.files.names import nearest_name
+from harness.wording import nearest_name
 
 EXIT_GATE_FAILED = 1
 EXIT_USAGE = 2

@@ -12,10 +12,10 @@ from harness.errors import UnreadableError, UsageError
 from harness.recording.secrets import second_net
 from harness.recording.secrets.scrubber import iter_leaks
 from harness.reporting.visible import marked
-from harness.runs.run import pluralize
 from harness.shipped import bundled_folder
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
+from harness.wording import pluralize
 
 _SUFFIXES = (".yaml", ".yml")
 

@@ -14,10 +14,10 @@ from harness.emulation.writing import cassette_path, is_stale, load_recipes, wri
 from harness.errors import UsageError
 from harness.files.load import read_file
 from harness.judging.scenario_file import find_scenarios
-from harness.runs.run import pluralize
 from harness.runs.selection import named_folder
 from harness.wire.cassette_file import save_cassette
 from harness.wire.edited import read_edited
+from harness.wording import pluralize
 
 
 @click.command("cassettes")

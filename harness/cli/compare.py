@@ -11,7 +11,7 @@ from harness.cli.options import format_option
 from harness.cli.run_files import find_base, find_run, previous_run, read_finished_run, run_label
 from harness.reporting.text.compare import comparison_text
 from harness.reporting.visible import marked
-from harness.runs.compare import compare
+from harness.verdicts.compare import compare
 
 Format = Literal["pretty", "json", "markdown"]
 

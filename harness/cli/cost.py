@@ -8,17 +8,18 @@ import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import dialect_option, echo_result, format_option, output_option
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import echo_result, format_option, output_option
 from harness.cli.run_files import write_text
 from harness.cost.measure import CostLimits
 from harness.cost.processes import measure
 from harness.cost.table import COST_HEAD, cost_cells
 from harness.errors import UsageError
-from harness.judging.cost import Cost
-from harness.judging.results import Finding
 from harness.judging.rules.cost import cost_findings
 from harness.project import ClientKind
 from harness.reporting.visible import aligned_columns, marked
+from harness.results.cost import Cost
+from harness.results.finding import Finding
 from harness.runs.declared import declared_normalizer
 
 _USUAL: str = "openai-chat"

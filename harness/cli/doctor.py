@@ -7,6 +7,11 @@ from typing import Final, Literal
 import click
 
 from harness import shipped
+from harness.checks import bundled_data
+from harness.checks.bundled_data import BundledData, Check
+from harness.checks.client import check_client
+from harness.checks.kill_table import write_kill_table
+from harness.checks.project import is_project, project_checks
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import echo_result, format_option
 from harness.emulation.writing import iter_problems
@@ -14,13 +19,9 @@ from harness.judging.scenario_file import find_scenarios
 from harness.project import project
 from harness.reporting.visible import aligned_columns
 from harness.reporting.words import reasons_text
-from harness.runs import upkeep
-from harness.runs.client_check import check_client
-from harness.runs.judged import JudgedShare
-from harness.runs.kill_table import MeasuredKill, load_kill_table, write_kill_table
-from harness.runs.project_checks import is_project, project_checks
-from harness.runs.statistics import percent
-from harness.runs.upkeep import BundledData, Check
+from harness.results.kill_table import MeasuredKill, load_kill_table
+from harness.verdicts.judged_shares import JudgedShare
+from harness.verdicts.statistics import percent
 
 _SHOWN: Final = 10
 _HEADINGS: Final = ("rule", "level", "mutant", "scenarios", "first", "fuzz median", "worst")
@@ -55,7 +56,7 @@ def doctor_command(
     if write:
         click.echo(f"wrote {write_kill_table(BundledData().kill_rows(every=True))}", err=True)
     done = list(_printed(checks(), style))
-    table, judged = load_kill_table(), upkeep.judged_turns()
+    table, judged = load_kill_table(), bundled_data.judged_turns()
     shown = {"checks": done, "judged": judged, "kill_table": table} if full else done
     kills = aligned_columns([_HEADINGS, *map(_cells, table)]) if full else _summary_lines(table)
     echo_result(style, shown, (*map(_share_line, judged), *kills))
@@ -72,7 +73,7 @@ def _print_checks(found: Iterable[Check], style: str) -> int:
 
 def checks() -> Iterator[Check]:
     """Run every check on the bundled files, one by one."""
-    yield from upkeep.checks()
+    yield from bundled_data.checks()
     root = shipped.bundled_folder("scenarios")
     scenarios = find_scenarios([root])
     wrong = tuple(iter_problems(scenarios, root, shipped.bundled_folder("cassettes")))

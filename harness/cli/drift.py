@@ -24,7 +24,7 @@ from harness.measuring.drift import (
 from harness.measuring.rates import Share
 from harness.measuring.rows import DEFAULT_FOLDER
 from harness.reporting.visible import plain
-from harness.runs.run import pluralize
+from harness.wording import pluralize
 
 
 @click.command("drift")

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import click
 
+from harness.checks.text_fixtures import format_fixture, text_fixtures
 from harness.cli import EXIT_USAGE, print_error
 from harness.cli.run_files import write_text
 from harness.errors import UsageError
-from harness.runs.run import pluralize
+from harness.runs.judge_job import readable_subjects
 from harness.runs.selection import select_subjects
-from harness.runs.text_fixtures import format_fixture, text_fixtures
-from harness.runs.worker import readable_subjects
+from harness.wording import pluralize
 
 
 @click.group("export")

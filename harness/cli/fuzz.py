@@ -22,11 +22,11 @@ from harness.cli.run_files import require_writable
 from harness.errors import UsageError
 from harness.reporting.visible import marked, plain
 from harness.runs.engine import Engine, open_engine
+from harness.runs.judge_job import readable_subjects
 from harness.runs.plan import Subject, roots_of
-from harness.runs.run import pluralize
 from harness.runs.selection import select_subjects
-from harness.runs.worker import readable_subjects
-from harness.runs.worker_process import FAILED
+from harness.wording import pluralize
+from harness.workers.process import FAILED
 
 if TYPE_CHECKING:
     from harness.fuzzing.found import FuzzFinding, FuzzReport

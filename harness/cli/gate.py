@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -16,11 +17,13 @@ from harness.project import project
 from harness.reporting.failures import Failure, list_failures
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked, plain
-from harness.runs.baseline import BaselineUpdate, write_baseline
-from harness.runs.gate import Gate, Summary, Verdict, next_baseline, summarize
-from harness.runs.policy import GatePolicy, baseline_path, policy_of
-from harness.runs.run import Run, pluralize
-from harness.runs.store import read_run
+from harness.results.run import Run
+from harness.results.store import read_run
+from harness.runs.existing_names import existing_names
+from harness.verdicts.baseline import BaselineUpdate, write_baseline
+from harness.verdicts.gate import Gate, Summary, Verdict, next_baseline, summarize
+from harness.verdicts.policy import GatePolicy, baseline_path, policy_of
+from harness.wording import pluralize
 
 EXIT_CODES: dict[Verdict, int] = {
     "pass": 0,
@@ -39,7 +42,7 @@ def project_policy(
     Raises:
         UnreadableError: a file that the project names is unusable.
     """
-    return policy_of(project(), today, paths=paths, accept_new=accept_new)
+    return policy_of(project(), today, known=partial(existing_names, paths), accept_new=accept_new)
 
 
 def print_gate(gate: Gate) -> None:

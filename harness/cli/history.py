@@ -10,8 +10,8 @@ from typing import Final
 from harness import __version__
 from harness.cli.run_files import writing
 from harness.project import project
-from harness.runs.history import FOLDER, RunAbout, keep_run, kept_selection, run_digest
-from harness.runs.run import Run
+from harness.results.run import Run
+from harness.verdicts.history import FOLDER, RunAbout, keep_run, kept_selection, run_digest
 
 _GIT_SECONDS: Final = 10
 

@@ -20,7 +20,8 @@ import click
 import msgspec
 
 from harness.cli import EXIT_NOTHING_SELECTED, EXIT_USAGE
-from harness.cli.options import dialect_option, format_option, output_option, safe_name
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import format_option, output_option, safe_name
 from harness.cli.run_files import writing
 from harness.conversation.history.jsonl import encode
 from harness.errors import UnreadableError, UsageError
@@ -32,8 +33,8 @@ from harness.recording.importers import wiremock
 from harness.recording.importers.container import damage_text
 from harness.recording.importing import Imported, Labels, import_file
 from harness.reporting.visible import marked
-from harness.runs.run import pluralize
 from harness.wire.cassette_file import save_cassette
+from harness.wording import pluralize
 
 _NOT_A_RECORDING: Final = "not a recording in a supported format"
 _NO_RESPONSE: Final = "contains no response"

@@ -13,11 +13,11 @@ from harness.cli.run_files import require_writable, writing
 from harness.errors import HarnessError, UsageError
 from harness.files.load import load_toml_file, read_file
 from harness.files.write import write_file
-from harness.judging.catalogue import load_catalogue
 from harness.normalizers.discovery import GROUP, installed_normalizer_names
 from harness.normalizers.registry import entry_points_of
 from harness.project import FILE, MAX_BYTES
 from harness.reporting.visible import marked
+from harness.results.catalogue import load_catalogue
 from harness.runs.declared import declared_normalizer
 from harness.wire import cassette_file
 

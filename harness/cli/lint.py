@@ -6,8 +6,10 @@ from typing import Any, Final
 
 import click
 
+from harness.checks.lint import LintFinding, LintReport, lint_cassettes
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
-from harness.cli.options import dialect_option, echo_result, format_option, output_option
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import echo_result, format_option, output_option
 from harness.cli.record import (
     PATHS,
     RecordOptions,
@@ -17,17 +19,16 @@ from harness.cli.record import (
     parse_headers,
 )
 from harness.errors import UnreadableError, UsageError
-from harness.judging.catalogue import load_catalogue
-from harness.judging.results import LEVELS, Level
 from harness.recording.prompt_set import PromptEntry, load_prompts
 from harness.recording.recorder.options import RecordingLabels
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, marked, plain
-from harness.runs.lint import LintFinding, LintReport, lint_cassettes
-from harness.runs.run import pluralize
+from harness.results.catalogue import load_catalogue
+from harness.results.finding import LEVELS, Level
 from harness.shipped import bundled_folder
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
+from harness.wording import pluralize
 
 _SUFFIXES: Final = (".yaml", ".yml")
 _WEATHER: Final = Tool(

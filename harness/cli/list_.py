@@ -11,11 +11,11 @@ from harness.cli.options import echo_result, format_option
 from harness.cli.quirks import quirk_rows
 from harness.conversation.prompts import PROMPTS
 from harness.dialects.table import DIALECTS
-from harness.judging.duties import levels_text, load_duties, rulings_of
 from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.recording.identify import age_text
 from harness.reporting.visible import aligned_columns
+from harness.results.duties import levels_text, rulings_of
 from harness.runs.declared import available_agents, available_normalizers, is_bundled
 from harness.runs.requirement_sets import load_set, set_names
 from harness.text_calls import TEXT_DIALECTS
@@ -97,15 +97,14 @@ def _prompts() -> Iterator[Row]:
 
 def _rules() -> Iterator[Row]:
     for rule in RULES.values():
-        duty, rulings = load_duties()[rule.id], rulings_of(rule.id, rule.about)
         yield _row(
-            rule,
+            rule.duty,
             *("id", "levels", "title", "outcome", "quirks", "about", "duty", "why", "rulings"),
-            levels=levels_text(rule.id, rule.about),
-            duty=duty.duty,
-            why=duty.why,
-            rulings=rulings,
-            source=list(duty.sources),
+            id=rule.id,
+            outcome=rule.outcome,
+            levels=levels_text(rule.id),
+            rulings=rulings_of(rule.id),
+            source=list(rule.duty.sources),
         )
 
 

@@ -17,15 +17,15 @@ from harness.files.typed import convert
 from harness.files.write import write_file
 from harness.measuring.engine import PartCount, PartWork, measure_parts
 from harness.measuring.rates import Measured, measured
+from harness.measuring.rates_text import measured_text
 from harness.measuring.records import RECORD_KEYS
 from harness.measuring.rows import DEFAULT_FOLDER, FILES
 from harness.measuring.samples import FOLDER, write_samples
 from harness.measuring.sources import Unread, parts_of
-from harness.reporting.text.measured import measured_text
 from harness.reporting.visible import marked
 from harness.runs.declared import declared_normalizer
 from harness.runs.engine import open_engine
-from harness.runs.run import pluralize
+from harness.wording import pluralize
 
 Format = Literal["pretty", "json", "markdown"]
 _SECONDS = 10.0

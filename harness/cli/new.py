@@ -13,7 +13,8 @@ import click
 import msgspec
 
 from harness import shipped
-from harness.cli.options import dialect_option, output_option, resolve_cassette, safe_name
+from harness.cli.cassette_options import dialect_option, resolve_cassette
+from harness.cli.options import output_option, safe_name
 from harness.cli.pasted import pasted_cassette
 from harness.cli.quirks import require_quirk
 from harness.cli.run_files import require_writable, writing
@@ -22,11 +23,11 @@ from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
 from harness.files.write import write_file
-from harness.judging.catalogue import Quirk, load_catalogue
 from harness.judging.expected import expectation_from
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import scenario_text
 from harness.recording.importing import Labels
+from harness.results.catalogue import Quirk, load_catalogue
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire import cassette_file

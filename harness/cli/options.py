@@ -15,35 +15,18 @@ from typing import Any, Final, TypeAlias
 import click
 import msgspec
 
-from harness.dialects.table import DIALECTS
-from harness.errors import UsageError
-from harness.files.names import nearest
 from harness.peers.table import default_folder
-from harness.shipped import bundled_folder
-from harness.wire.cassette import Cassette
-from harness.wire.cassette_file import load_cassette
 
 Decorator: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _POLL_SECONDS: Final = 0.2
-_DIALECT_NAMES: Final = sorted(DIALECTS)
-
-
-def dialect_option(action: str) -> Decorator:
-    """Return the option; `action`, the start of its help, says what is done in that dialect."""
-    return click.option(
-        "--dialect",
-        type=click.Choice(_DIALECT_NAMES),
-        metavar="NAME",
-        help=f"{action} One of {', '.join(_DIALECT_NAMES)}.",
-    )
 
 
 def target_options(*, has_default: bool) -> Decorator:
     """Return the options `-n`, `-a` and `--client`, which is short for `-n client:CMD`.
 
     Args:
-        has_default: whether the command selects targets without them; see `harness.runs.cells`.
+        has_default: whether the command selects targets without them; see `harness.runs.request`.
     """
     text = (
         " Default: the {} of the project, or else all conforming ones. If you pass only {}, none."
@@ -179,28 +162,6 @@ port_option: Final = click.option(
 open_option: Final = click.option(
     "--open", "open_page", is_flag=True, help="Open the page in a browser."
 )
-
-
-def resolve_cassette(name: Path) -> Cassette:
-    """Return the cassette in the file `name`, or the bundled cassette with that id.
-
-    Raises:
-        UsageError: there is neither.
-        UnreadableError: the file is not a cassette.
-    """
-    bundled = bundled_folder("cassettes")
-    path = bundled / f"{name}.yaml"
-    if name.exists():
-        return load_cassette(name)
-    if path.is_file():
-        return load_cassette(path, bundled)
-    ids = [each.relative_to(bundled).with_suffix("").as_posix() for each in bundled.rglob("*.yaml")]
-    near = nearest(name.as_posix().removesuffix(".yaml"), ids)
-    raise UsageError(
-        "no such file, and no bundled cassette has this id",
-        where=str(name),
-        hint=f"{near} Run `harness list cassettes` to list the bundled ones.".strip(),
-    )
 
 
 @contextmanager

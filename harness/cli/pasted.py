@@ -15,9 +15,9 @@ from harness.recording.importers.event_list import parse_event
 from harness.recording.importing import Imported, Labels, import_file
 from harness.recording.pasted import Pasted, ways_to_read
 from harness.reporting.visible import marked
-from harness.runs.run import pluralize
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
+from harness.wording import pluralize
 
 STDIN: Final = Path("-")
 _STDIN_NAME: Final = "pasted"

@@ -16,10 +16,10 @@ from harness.errors import UsageError
 from harness.measuring.rows import DEFAULT_FOLDER, FILES, open_rows
 from harness.reporting.text.files import csv_rows
 from harness.reporting.visible import aligned_columns, marked, plain
-from harness.runs.questions import Questions
-from harness.runs.run import pluralize
-from harness.runs.sql import Answer, ask
-from harness.runs.store import read_run
+from harness.results.store import read_run
+from harness.verdicts.database import Questions
+from harness.verdicts.sql import Answer, ask
+from harness.wording import pluralize
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -14,11 +14,11 @@ import msgspec
 from harness import shipped
 from harness.cli.options import echo_result, format_option
 from harness.errors import UsageError
-from harness.files.names import nearest
-from harness.judging.catalogue import GROUP_TITLES, load_catalogue, load_excluded
-from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.reporting.visible import aligned_columns
+from harness.results.catalogue import GROUP_TITLES, load_catalogue, load_excluded
+from harness.results.duties import load_duties
+from harness.wording import nearest
 
 Row: TypeAlias = dict[str, Any]
 
@@ -65,7 +65,7 @@ def quirk_rows() -> Iterator[Row]:
         for cited in scenario.quirks:
             covered.setdefault(cited, []).append(scenario.id)
     excluded = load_excluded(catalogue / "excluded.yaml")
-    rules = [(rule.id, rule.quirks) for rule in RULES.values()]
+    rules = [(name, duty.quirks) for name, duty in load_duties().items()]
     for quirk in load_catalogue(catalogue / "quirks").values():
         yield {
             **msgspec.to_builtins(quirk),

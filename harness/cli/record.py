@@ -15,8 +15,9 @@ from urllib.parse import urlsplit, urlunsplit
 import click
 import msgspec
 
+from harness.cli.cassette_options import resolve_cassette
 from harness.cli.new import write_scenario
-from harness.cli.options import output_option, resolve_cassette, safe_name, wait_for_interrupt
+from harness.cli.options import output_option, safe_name, wait_for_interrupt
 from harness.cli.refresh import refresh, with_recovered
 from harness.dialects.table import DIALECTS, read_request
 from harness.errors import HarnessError, UsageError
@@ -28,11 +29,11 @@ from harness.recording.recorder.options import MODES, RecordingLabels, RecordMod
 from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
-from harness.runs.run import pluralize
 from harness.runs.selection import named_folder
 from harness.shipped import bundled_folder
 from harness.wire.cassette_file import load_cassette
 from harness.wire.interaction import Headers, Request
+from harness.wording import pluralize
 
 # The seconds between two attempts to write to a full disk, and the time without writing, in units
 # of the time that the last writing took.

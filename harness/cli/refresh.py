@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import resolve_cassette
+from harness.cli.cassette_options import resolve_cassette
 from harness.errors import UsageError
 from harness.recording.detect import token_exchange_reason
 from harness.recording.identify import identify
@@ -21,11 +21,11 @@ from harness.recording.refresh import differences
 from harness.recording.secrets.credentials import scrub_address
 from harness.recording.upstream import check_address, upstream_response
 from harness.reporting.visible import marked
-from harness.runs.run import pluralize
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette, save_cassette
 from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Headers, Request
+from harness.wording import pluralize
 
 
 def with_recovered(recorder: Recorder) -> Recorder:

@@ -10,15 +10,12 @@ import msgspec
 
 from harness import shipped
 from harness.cli import EXIT_GATE_FAILED
-from harness.cli.options import dialect_option, echo_result, format_option
+from harness.cli.cassette_options import dialect_option
+from harness.cli.options import echo_result, format_option
 from harness.conversation import discovery as agents
 from harness.errors import UsageError
-from harness.files.names import nearest_name
-from harness.judging.catalogue import load_catalogue
-from harness.judging.conversations.case import ConversationCase
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
-from harness.judging.results import Result
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
@@ -31,19 +28,24 @@ from harness.reporting.text.cell import (
     timeline,
 )
 from harness.reporting.visible import marked, plain
-from harness.runs.apart import ApartJudge
-from harness.runs.batch import Exited
+from harness.results.catalogue import load_catalogue
+from harness.results.conversation_case import ConversationCase
+from harness.results.result import Result
+from harness.results.run import AnyCase, Header, Selection
+from harness.results.store import read_run
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
+from harness.runs.isolated import ApartJudge
+from harness.runs.judge_job import crash_result, is_job_supported, judge_job
+from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
-from harness.runs.policy import project_paths
-from harness.runs.pool import call_in_worker
-from harness.runs.rows import clean_output
-from harness.runs.run import AnyCase, Header, Selection
+from harness.runs.redaction import clean_output
 from harness.runs.selection import select_subjects
-from harness.runs.store import read_run
-from harness.runs.worker import crash_result, is_job_supported, judge_job, load_subject
+from harness.verdicts.policy import project_paths
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
+from harness.wording import nearest_name
+from harness.workers.batch import Exited
+from harness.workers.pool import call_in_worker
 
 LAST_RUN = Path("reports") / "run.jsonl"
 _NAMED_CUTS = ("whole", "recorded", "each-byte", "seams")

@@ -15,9 +15,9 @@ from harness.cli.run_files import context_of, find_run, incomplete_reason, write
 from harness.reporting.page import render_page
 from harness.reporting.text.files import KINDS, files
 from harness.reporting.visible import marked
-from harness.runs.gate import summarize
-from harness.runs.questions import Questions
-from harness.runs.store import read_run
+from harness.results.store import read_run
+from harness.verdicts.database import Questions
+from harness.verdicts.gate import summarize
 
 _PAGE = "html"
 # The pages for coding agents are many files, so they are not written by default.

@@ -18,20 +18,22 @@ from harness.cli.replay import LAST_RUN, find_cell
 from harness.cli.run_files import bundled_context, write_text
 from harness.errors import UsageError
 from harness.judging.judge import LoadedSubject
-from harness.judging.results import Outcome, Result
 from harness.peers.record import read_results
 from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
 from harness.reporting.text.repro import control_script, repro_script
 from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
-from harness.runs.apart import ApartJudge
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import Run
+from harness.results.store import read_run
+from harness.runs.isolated import ApartJudge
+from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
-from harness.runs.rows import loaded_without_secrets
-from harness.runs.run import Run, pluralize
+from harness.runs.redaction import loaded_without_secrets
 from harness.runs.selection import select_subjects
-from harness.runs.store import read_run
-from harness.runs.worker import load_subject
+from harness.wording import pluralize
 
 _CONTROLS: Final = 2  # for each client and dialect
 

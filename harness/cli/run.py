@@ -17,11 +17,11 @@ from msgspec.structs import replace
 
 from harness import __version__
 from harness.cli import EXIT_INTERRUPTED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
+from harness.cli.cassette_options import dialect_option
 from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_github, save_baseline
 from harness.cli.history import keep_in_history
 from harness.cli.options import (
     accept_option,
-    dialect_option,
     format_option,
     jobs_option,
     on_option,
@@ -40,7 +40,6 @@ from harness.cli.run_selection import (
     read_last_run,
     request_of_last_run,
 )
-from harness.judging.catalogue import load_catalogue
 from harness.judging.replaying import CUTS, Cuts
 from harness.project import project
 from harness.reporting.failures import list_failures
@@ -48,19 +47,27 @@ from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
 from harness.reporting.text.verdict import verdict_text
 from harness.reporting.visible import marked
-from harness.runs.cells import RequestedCells, SelectedClients
-from harness.runs.declared import declared_agent, declared_normalizer, third_party_clients
+from harness.results.catalogue import load_catalogue
+from harness.results.run import SCHEMA, Header, Run, Selection
+from harness.results.store import RunWriter, read_run
+from harness.runs.declared import (
+    declared_agent,
+    declared_normalizer,
+    facts_of,
+    facts_of_agent,
+    third_party_clients,
+)
 from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
-from harness.runs.gate import Summary, summarize, with_cells
+from harness.runs.filters import FILTER_KEYS
+from harness.runs.judge_job import crash_result, judge_if_readable
 from harness.runs.plan import Job, roots_of
-from harness.runs.policy import GatePolicy, without_skipped
-from harness.runs.questions import Questions
-from harness.runs.run import SCHEMA, Header, Run, Selection, facts_of, facts_of_agent, pluralize
-from harness.runs.selection import FILTER_KEYS
-from harness.runs.store import RunWriter, read_run
-from harness.runs.worker import crash_result, judge_if_readable
+from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.shipped import bundled_folder
+from harness.verdicts.database import Questions
+from harness.verdicts.gate import Summary, summarize, with_cells
+from harness.verdicts.policy import GatePolicy
+from harness.wording import pluralize
 
 _MIN_PARALLEL_JOBS = 64
 _MOST_SHOWN = 20

@@ -11,9 +11,12 @@ import msgspec
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.files.write import PARTIAL, write_file
-from harness.judging.catalogue import load_catalogue
 from harness.reporting.report import NamedRun, ReportContext
-from harness.runs.history import (
+from harness.results.catalogue import load_catalogue
+from harness.results.kill_table import load_kill_table
+from harness.results.run import Run
+from harness.results.store import read_run
+from harness.verdicts.history import (
     FOLDER,
     MOST_COMPARED,
     KeptRun,
@@ -22,9 +25,6 @@ from harness.runs.history import (
     kept_runs,
     run_digest,
 )
-from harness.runs.kill_table import load_kill_table
-from harness.runs.run import Run
-from harness.runs.store import read_run
 
 DEFAULT_RUNS = Path("reports")
 

@@ -10,20 +10,16 @@ from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
 from harness.project import project
 from harness.reporting.visible import marked
-from harness.runs.cells import RequestedCells, SelectedClients, requested_cells, selected_clients
-from harness.runs.gate import judge_gate
+from harness.results.run import Run
+from harness.results.store import read_run
+from harness.runs.filters import selects_models
 from harness.runs.plan import cell_id
-from harness.runs.policy import GatePolicy
-from harness.runs.run import Run, pluralize
-from harness.runs.selection import (
-    BUNDLED,
-    own_folders,
-    select_subjects,
-    selects_models,
-    unrecognized_files,
-)
-from harness.runs.store import read_run
-from harness.shipped import bundled_folder
+from harness.runs.request import RequestedCells, SelectedClients, requested_cells, selected_clients
+from harness.runs.selection import own_folders, select_subjects, unrecognized_files
+from harness.shipped import BUNDLED, bundled_folder
+from harness.verdicts.gate import judge_gate
+from harness.verdicts.policy import GatePolicy
+from harness.wording import pluralize
 
 
 class RunRequest(msgspec.Struct, frozen=True):

@@ -6,22 +6,22 @@ from typing import Any
 import click
 import msgspec
 
+from harness.checks.lint import LintReport
+from harness.checks.text_fixtures import TextFixture
 from harness.emulation.recipe import EmulateKey, TextFormKey
 from harness.judging import scenario_file
-from harness.judging.case import Case
-from harness.judging.conversations.case import ConversationCase
-from harness.judging.results import Result
 from harness.measuring.drift import Drift
 from harness.normalizers.client.lines import Line, Reply
 from harness.project import Table
 from harness.reporting.text.files import Badge
-from harness.runs.baseline import Baseline
-from harness.runs.compare import Comparison
-from harness.runs.expectations import ExpectationsFile
-from harness.runs.gate import Gate, RunSummary
-from harness.runs.lint import LintReport
-from harness.runs.run import Footer, Header
-from harness.runs.text_fixtures import TextFixture
+from harness.results.case import Case
+from harness.results.conversation_case import ConversationCase
+from harness.results.result import Result
+from harness.results.run import Footer, Header
+from harness.verdicts.baseline import Baseline
+from harness.verdicts.compare import Comparison
+from harness.verdicts.expectations import ExpectationsFile
+from harness.verdicts.gate import Gate, RunSummary
 
 
 def scenario_schema() -> dict[str, Any]:

@@ -14,7 +14,8 @@ import click
 import msgspec
 
 from harness.cli import EXIT_GATE_FAILED, EXIT_NOTHING_SELECTED, EXIT_USAGE, print_error
-from harness.cli.options import port_option, resolve_cassette, wait_for_interrupt
+from harness.cli.cassette_options import resolve_cassette
+from harness.cli.options import port_option, wait_for_interrupt
 from harness.errors import UsageError
 from harness.files.yaml_text import load_yaml
 from harness.judging.conversations.session import tools_of_cassette
@@ -32,11 +33,14 @@ from harness.playback.server import (
     deliver,
 )
 from harness.reporting.visible import marked
-from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.run import UnreadableFile, pluralize
-from harness.runs.selection import FILTER_KEYS, select_subjects
-from harness.runs.worker import load_subject, unreadable_file
+from harness.results.run import UnreadableFile
+from harness.runs.filters import FILTER_KEYS
+from harness.runs.judge_job import unreadable_file
+from harness.runs.load import load_subject
+from harness.runs.request import SelectedClients, requested_cells
+from harness.runs.selection import select_subjects
 from harness.wire.interaction import Interaction, Request
+from harness.wording import pluralize
 
 
 def _delivery_option(name: str, metavar: str, text: str) -> Callable[..., Any]:

@@ -13,7 +13,8 @@ from typing import Any, Final
 import click
 import msgspec
 
-from harness.cli.options import dialect_option, format_option, resolve_cassette
+from harness.cli.cassette_options import dialect_option, resolve_cassette
+from harness.cli.options import format_option
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.table import read_request
 from harness.errors import StreamError
@@ -21,11 +22,11 @@ from harness.recording.detect import Detected
 from harness.recording.identify import age_text, detected, identify
 from harness.recording.importing import reasons_to_skip
 from harness.reporting.visible import marked
-from harness.runs.run import pluralize
 from harness.wire.cassette import Cassette
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames as frames_of
 from harness.wire.interaction import Interaction
+from harness.wording import pluralize
 
 _LABELS: Final = ("id", "provider", "model", "prompt", "dialect")
 _LABEL_WIDTH = 20

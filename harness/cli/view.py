@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 import msgspec
 
+from harness.cli.live_server import Live, LiveServer
 from harness.cli.options import open_option, port_option, wait_for_interrupt
 from harness.cli.run_files import DEFAULT_RUNS, context_of
-from harness.reporting.live_server import Live, LiveServer
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
-from harness.runs.run import Run
+from harness.results.run import Run
 
 
 @click.command("view")

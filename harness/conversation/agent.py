@@ -5,9 +5,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task
 from harness.normalizers.needs import missing_modules
+from harness.results.conversation import Conversation
 
 Converse: TypeAlias = Callable[[Task], Conversation]
 Role = Literal["conforming", "known-bad", "mutant", "peer"]

@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
 from harness.conversation.channel import assistant_text
-from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.feedback import parse_error_reports
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.prompts import PROMPTS, Prompt, Protocol, find_prompt, newest_prompt
@@ -34,6 +33,7 @@ from harness.conversation.wording import TEXTS
 from harness.dialects.table import AGENT_DIALECTS, DIALECTS
 from harness.normalizers import reference
 from harness.normalizers.respond import respond, respond_with_text_calls
+from harness.results.conversation import Conversation, Probe
 from harness.text_calls import ARGUMENTS_KEYS, NAME_KEYS, TextPolicy
 from harness.turns.deltas import (
     SNIPPET_CHARACTERS,

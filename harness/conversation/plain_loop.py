@@ -8,7 +8,6 @@ normalizer, the prompts and how turns become messages.
 from typing import Final
 
 from harness.conversation.agent import Agent, Converse
-from harness.conversation.conversation import Conversation
 from harness.conversation.history.storing import HistoryPolicy, StoringOptions
 from harness.conversation.prompts import PROMPTS, Protocol, find_prompt
 from harness.conversation.task import Task
@@ -16,6 +15,7 @@ from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.dialects.table import AGENT_DIALECTS
 from harness.normalizers import reference, seed_systems
 from harness.normalizers.protocol import Normalize, Normalizer
+from harness.results.conversation import Conversation
 
 _POLICIES: Final = {"probe": "never", "retry": "never", "batch": "per-call"}
 

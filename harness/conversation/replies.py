@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from harness.conversation.conversation import Ending
 from harness.conversation.task import Reply, Task
 from harness.dialects.kit.build_request import RequestSpec, function_of
 from harness.dialects.table import AGENT_DIALECTS, DIALECTS
 from harness.errors import UsageError
 from harness.normalizers.protocol import Normalize
+from harness.results.conversation import Ending
 from harness.turns.deltas import Delta, DeltaError, FinishReason, StreamFailure
 from harness.turns.exact_json import encode_json
 from harness.turns.fold import fold

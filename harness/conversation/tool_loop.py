@@ -14,14 +14,6 @@ from msgspec.structs import replace
 
 from harness.conversation.calling import CallBudget, CallResults, refuse, run_calls
 from harness.conversation.channel import Channel
-from harness.conversation.conversation import (
-    Conversation,
-    Ending,
-    Probe,
-    Strategy,
-    TurnMeta,
-    TurnRecord,
-)
 from harness.conversation.feedback import ToolResult, parse_error_reports, retry_text
 from harness.conversation.history.storing import (
     HistoryPolicy,
@@ -33,6 +25,7 @@ from harness.conversation.replies import turn_ending
 from harness.conversation.task import Task
 from harness.conversation.wording import TEXTS
 from harness.normalizers.protocol import Normalize
+from harness.results.conversation import Conversation, Ending, Probe, Strategy, TurnMeta, TurnRecord
 from harness.turns.messages import Message, user
 from harness.turns.turn import Turn
 

@@ -15,9 +15,9 @@ import msgspec
 from harness.cost.meters import Clock, Meters, NotMeasuredError, meters_of
 from harness.cost.streams import CostStream, cost_stream, stream_floor
 from harness.dialects.table import DIALECTS
-from harness.judging.cost import Cost
 from harness.judging.replaying import run_guarded
 from harness.normalizers.protocol import Normalizer
+from harness.results.cost import Cost
 from harness.turns.arguments import meaning
 from harness.turns.deltas import ArgumentsDelta, TextDelta
 from harness.wire.cuts import split

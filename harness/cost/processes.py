@@ -24,10 +24,10 @@ from harness.cost.meters import NotMeasuredError, meters_of
 from harness.cost.streams import cost_stream
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
-from harness.judging.cost import Cost
-from harness.judging.process_limits import limit_memory
 from harness.normalizers.discovery import load_normalizer
+from harness.results.cost import Cost
 from harness.wire.interaction import Interaction
+from harness.workers.process_limits import limit_memory
 
 T = TypeVar("T")
 

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from harness.judging.cost import Cost
 from harness.judging.rules.cost import (
     MOST_GROWTH,
     MOST_HELD_BACK,
@@ -11,6 +10,7 @@ from harness.judging.rules.cost import (
     cost_findings,
 )
 from harness.project import ClientKind
+from harness.results.cost import Cost
 
 COST_HEAD: Final = ("dialect", "deltas", "time / floor", "growth", "memory / body", "held back")
 # The limits of the SHOULD rules, by column.

@@ -14,7 +14,6 @@ from harness.emulation.recipe import (
     UsageEntry,
 )
 from harness.errors import UsageError
-from harness.files.names import did_you_mean
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -29,6 +28,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from harness.wording import did_you_mean
 
 _REASONS = {reason.value: reason for reason in FinishReason}
 

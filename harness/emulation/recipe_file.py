@@ -20,8 +20,8 @@ from harness.emulation.text_form import recipe_in_text
 from harness.errors import UnreadableError
 from harness.files import yaml_text
 from harness.files.load import read_file
-from harness.files.names import did_you_mean
 from harness.files.typed import convert
+from harness.wording import did_you_mean
 
 # Provider, model and name: the parts of a cassette's id.
 _ID_PARTS: Final = 3

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from harness.errors import UnreadableError
-from harness.files.names import did_you_mean, nearest_name
+from harness.wording import did_you_mean, nearest_name
 
 T = TypeVar("T")
 Text = Annotated[str, msgspec.Meta(min_length=1)]

@@ -18,9 +18,10 @@ import msgspec
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators.mutator import REALISMS, Mutation, Realism
 from harness.fuzzing.mutators.table import quirks_of
-from harness.judging.expectation import Expectation
-from harness.judging.results import Blame, Finding, Level, Outcome
-from harness.judging.scenario import area_of
+from harness.results.expectation import Expectation
+from harness.results.finding import Finding, Level
+from harness.results.outcome import Blame, Outcome
+from harness.results.result import area_of
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
@@ -256,7 +257,7 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> str:
-        """Return one text for each bug, in the form of `harness.judging.cause`.
+        """Return one text for each bug, in the form of `harness.judging.raised`.
 
         The family is that of the steps; without steps, that of the seed.
         """

@@ -18,12 +18,12 @@ from harness.files.write import write_file
 from harness.files.yaml_text import format_flow
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.mutators.mutator import REALISMS, Realism
-from harness.judging.results import Result
 from harness.judging.scenario_text import turn_lines
-from harness.runs.apart import ApartJudge
-from harness.runs.gate import replay_command
+from harness.results.result import Result
+from harness.runs.isolated import ApartJudge
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.selection import select_subjects
+from harness.verdicts.gate import replay_command
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_text import format_cassette
 from harness.wire.cuts import split

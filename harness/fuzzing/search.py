@@ -28,8 +28,8 @@ from harness.fuzzing.found import (
     needs_of,
 )
 from harness.judging.replaying import deadlines
-from harness.judging.results import Finding
-from harness.runs.interruption import stop_requested
+from harness.results.finding import Finding
+from harness.workers.interruption import stop_requested
 
 
 class Profile(msgspec.Struct, frozen=True):

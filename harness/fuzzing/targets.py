@@ -33,17 +33,18 @@ from harness.fuzzing.saving import (
 from harness.fuzzing.search import Profile, find_profile
 from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
-from harness.judging.results import Level, Result
 from harness.normalizers.discovery import load_normalizer
-from harness.runs.batch import Batch, Exited
+from harness.results.finding import Level
+from harness.results.result import Result
 from harness.runs.declared import is_bundled
 from harness.runs.engine import LOCAL_ENGINE, Engine
-from harness.runs.interruption import interruptible, stoppable
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
-from harness.runs.pool import OpenPool, Pool, open_processes
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
-from harness.runs.worker_process import ProcessEndedError
+from harness.workers.batch import Batch, Exited
+from harness.workers.interruption import interruptible, stoppable
+from harness.workers.pool import OpenPool, Pool, open_processes
+from harness.workers.process import ProcessEndedError
 
 _POLL_SECONDS = 0.1
 

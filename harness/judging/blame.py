@@ -15,7 +15,6 @@ import msgspec
 from harness.dialects.table import offered_tools, read_request
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
-from harness.judging.expectation import Expectation, Field
 from harness.judging.expected import (
     MAY_CUT_SHORT,
     NO_ANSWER,
@@ -24,8 +23,10 @@ from harness.judging.expected import (
     reasons_not_judged,
     usable_arguments,
 )
-from harness.judging.results import Blame, TurnFacts, body_digest
 from harness.judging.scenario import Scenario
+from harness.results.expectation import Expectation, Field
+from harness.results.outcome import Blame
+from harness.results.result import TurnFacts, body_digest
 from harness.turns.arguments import parse
 from harness.turns.deltas import CUT_SHORT, ToolCall
 from harness.turns.oracle_reading import OracleReading

@@ -6,9 +6,9 @@ gate; `harness run` and `harness.testing.conformance_suite` do.
 
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import Cuts
-from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
+from harness.results.result import Result
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
 from harness.wire.cassette import Cassette

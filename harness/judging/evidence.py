@@ -10,12 +10,13 @@ from functools import cached_property
 
 import msgspec
 
-from harness.judging.duties import quirks_of_form
-from harness.judging.expectation import Expectation, ExpectedCall, Field
-from harness.judging.results import Came, Replay
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
+from harness.results.duties import quirks_of_form
+from harness.results.expectation import Expectation, ExpectedCall, Field
+from harness.results.finding import Came
+from harness.results.replay import Replay
 from harness.turns.arguments import meaning
 from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
 from harness.turns.oracle_reading import OracleReading
@@ -160,7 +161,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
             yield index, self.expectation.calls[index], self.turn.tool_calls[actual]
 
 
-turn_rule = RuleMaker[TurnEvidence]("turns")
+turn_rule = RuleMaker[TurnEvidence]()
 
 
 def pair_calls(expectation: Expectation, turn: Turn) -> CallPairing:

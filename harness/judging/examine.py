@@ -11,12 +11,14 @@ from typing import Final
 import msgspec
 
 from harness.judging.evidence import TurnEvidence
-from harness.judging.expectation import Expectation
 from harness.judging.replaying import Cuts, ReplayLimits, iter_chunkings, replay
-from harness.judging.results import Finding, Outcome, Replay
 from harness.judging.rule import findings
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import Expectation
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.replay import Replay
 from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking

@@ -10,7 +10,8 @@ from typing import Literal
 import msgspec
 
 from harness.dialects.kit.oracle.values import Arguments, read_arguments
-from harness.judging.expectation import (
+from harness.normalizers.protocol import Hidden, Normalizer
+from harness.results.expectation import (
     COUNTED_FIELDS,
     UNSPECIFIED,
     Expectation,
@@ -18,7 +19,6 @@ from harness.judging.expectation import (
     ExpectedRejection,
     Field,
 )
-from harness.normalizers.protocol import Hidden, Normalizer
 from harness.turns.deltas import CUT_SHORT, FinishReason
 from harness.turns.oracle_reading import CallReading, OracleReading
 

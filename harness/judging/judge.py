@@ -10,26 +10,21 @@ import msgspec
 
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, request_digest, turn_facts
-from harness.judging.case import Case, make_case
-from harness.judging.cause import cause_of_cell
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn, examine
-from harness.judging.expectation import Expectation
 from harness.judging.expected import apply_declarations, expectation_from
+from harness.judging.make_case import make_case
 from harness.judging.random_values import sent_ids
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts, ReplayLimits, deadlines
 from harness.judging.required import is_reframed, shown_capabilities
-from harness.judging.results import (
-    LEVELS,
-    Blame,
-    Finding,
-    Outcome,
-    Result,
-    TurnFacts,
-    body_digest,
-)
-from harness.judging.scenario import CASSETTE_PREFIX, Scenario
+from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
+from harness.results.case import Case
+from harness.results.cause import cause_of_cell
+from harness.results.expectation import Expectation
+from harness.results.finding import LEVELS, Finding
+from harness.results.outcome import Blame, Outcome
+from harness.results.result import CASSETTE_PREFIX, Result, TurnFacts, body_digest
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 from harness.conversation.history.storing import HISTORY_POLICIES
 from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.errors import UnreadableError
-from harness.files.names import did_you_mean
 from harness.text_calls import TextPolicy
+from harness.wording import did_you_mean
 
 
 def _choices(policy: type[Any]) -> dict[str, tuple[str, ...]]:

@@ -21,11 +21,10 @@ from typing import TypeAlias, TypeVar, get_args
 import msgspec
 
 from harness.dialects.table import with_content_type
-from harness.judging import process_limits
-from harness.judging.cause import raised_in, traceback_of
-from harness.judging.results import Emission, Replay
+from harness.judging.raised import raised_in, traceback_of
 from harness.normalizers.protocol import Normalizer
 from harness.project import CutsMode
+from harness.results.replay import Emission, Replay
 from harness.turns.delta_types import has_declared_types
 from harness.turns.deltas import (
     Delta,
@@ -40,6 +39,7 @@ from harness.turns.deltas import (
 from harness.turns.fold import Folder
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams
 from harness.wire.interaction import Interaction
+from harness.workers import process_limits
 
 T = TypeVar("T")
 

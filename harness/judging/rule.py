@@ -1,6 +1,7 @@
 """Rules, and the engine that checks turns and conversations against them.
 
-`harness.judging.duties` has the level of each rule, which depends on the kind of the client.
+`harness.results.duties` has the title and the level of each rule, which depends on the kind of the
+client.
 """
 
 import json
@@ -11,9 +12,10 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
-from harness.judging.duties import About, level_of
-from harness.judging.results import Came, Finding, Outcome
 from harness.project import ClientKind
+from harness.results.duties import Duty, level_of, load_duties
+from harness.results.finding import Came, Finding
+from harness.results.outcome import Outcome
 
 Of = Literal["turn", "deltas", "time", "many", "cost"]
 
@@ -77,9 +79,7 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
 
     Fields:
         id: a stable name.
-        title: the rule in one sentence.
         outcome: the kind of failure that a violation is.
-        quirks: ids of the catalogue that made the rule necessary.
         check: yields each violation.
         field: the field of the expected result that the rule compares. The rule is not checked if
             that field is not judged. "" if it needs none.
@@ -91,16 +91,18 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
             reported once.
     """
 
-    about: About
     id: str
-    title: str
     outcome: Outcome
-    quirks: tuple[str, ...]
     check: Check[E]
     field: str
     of: Of
     always: bool
     yields_to: frozenset[str]
+
+    @property
+    def duty(self) -> Duty:
+        """Its title, its sources and its levels."""
+        return load_duties()[self.id]
 
     @property
     def needs_cuts(self) -> bool:
@@ -111,16 +113,13 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
 class RuleMaker(Generic[E]):
     """A decorator that makes a rule of the function that checks it, and stores the rule."""
 
-    def __init__(self, about: About) -> None:
-        self._about = about
+    def __init__(self) -> None:
         self._rules: list[Rule[E]] = []
 
     def __call__(  # noqa: PLR0913 - the fields of `Rule`
         self,
         rule_id: str,
-        title: str,
         outcome: Outcome,
-        quirks: tuple[str, ...] = (),
         *,
         field: str = "",
         of: Of = "turn",
@@ -130,8 +129,7 @@ class RuleMaker(Generic[E]):
         """Return a decorator that turns a check into a rule."""
 
         def rule(check: Check[E]) -> Rule[E]:
-            ids = frozenset(yields_to)
-            made = Rule(self._about, rule_id, title, outcome, quirks, check, field, of, always, ids)
+            made = Rule(rule_id, outcome, check, field, of, always, frozenset(yields_to))
             self._rules.append(made)
             return made
 

@@ -9,21 +9,13 @@ from typing import Final, Literal
 import msgspec
 
 from harness.judging.conversations.script import ConversationScript
-from harness.judging.expectation import Expectation
 from harness.judging.policies import NORMALIZER_POLICIES
+from harness.results.expectation import Expectation
 from harness.turns.turn import Tool
 
 _DEFAULT_POLICIES: Final = {name: values[0] for name, values in NORMALIZER_POLICIES.items()}
 
 ScenarioBlame = Literal["", "model", "provider", "harness"]
-
-# What the id of a cassette without a scenario starts with.
-CASSETTE_PREFIX: Final = "cassette:"
-
-
-def area_of(scenario: str) -> str:
-    """Return the folder part of the id of a scenario, or of a cassette without one."""
-    return scenario.removeprefix(CASSETTE_PREFIX).rpartition("/")[0]
 
 
 class Scenario(msgspec.Struct, frozen=True):

@@ -25,13 +25,6 @@ from harness.judging.conversations.script import (
     script_from_file,
 )
 from harness.judging.conversations.text_form import conversation_in_text
-from harness.judging.expectation import (
-    ALL_FIELDS,
-    Expectation,
-    ExpectedCall,
-    ExpectedRejection,
-    Field,
-)
 from harness.judging.policies import (
     AGENT_POLICIES,
     NORMALIZER_POLICIES,
@@ -39,13 +32,19 @@ from harness.judging.policies import (
     require_policies,
 )
 from harness.judging.scenario import Scenario, ScenarioBlame
+from harness.results.expectation import (
+    ALL_FIELDS,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+    Field,
+)
+from harness.shipped import SHARED_FOLDERS
 from harness.text_calls import TEXT_DIALECTS
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.exact_json import encode_json
 
 SUFFIX = ".yaml"
-# Folders next to the scenarios with files that scenarios share, and no scenarios.
-SHARED_FOLDERS = frozenset({"tools", "prompts"})
 # The key that describes how the cassette is written, for `harness cassettes`.
 _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.MULTILINE)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.files.yaml_text import format_flow
-from harness.judging.expectation import Expectation, ExpectedCall, Field
+from harness.results.expectation import Expectation, ExpectedCall, Field
 
 # Fields that a scenario judges unless `open` lists their keys.
 _KEYS: Final[dict[Field, str]] = {

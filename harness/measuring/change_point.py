@@ -31,7 +31,7 @@ from typing import Final
 
 import msgspec
 
-from harness.runs.statistics import Cluster, intraclass_correlation
+from harness.verdicts.statistics import Cluster, intraclass_correlation
 
 # With fewer days, even a failure of every turn of the last one is not sure.
 FEWEST_DAYS: Final = 5

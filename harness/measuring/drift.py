@@ -14,7 +14,7 @@ import msgspec
 from harness.measuring.change_point import DRAWS, FEWEST_DAYS, Rise, find_rise
 from harness.measuring.rates import Share, share_of
 from harness.measuring.rows import open_rows
-from harness.runs.statistics import Cluster, holm, intraclass_correlation
+from harness.verdicts.statistics import Cluster, holm, intraclass_correlation
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -15,15 +15,15 @@ from typing import Final, TypeVar
 import msgspec
 
 from harness.errors import UsageError
-from harness.judging import process_limits
 from harness.judging.replaying import DEFAULT_LIMITS
 from harness.measuring.measured_turn import COLUMNS, MeasuredTurn, measure_turn
 from harness.measuring.normalizer_rows import Placed, rows_through
 from harness.measuring.parquet import write_rows
 from harness.measuring.sources import Part, Unread, read_part
-from harness.runs.batch import Batch, Exited
-from harness.runs.pool import OpenPool, Pool, open_processes
-from harness.runs.worker_process import ProcessEndedError
+from harness.workers import process_limits
+from harness.workers.batch import Batch, Exited
+from harness.workers.pool import OpenPool, Pool, open_processes
+from harness.workers.process import ProcessEndedError
 
 T = TypeVar("T")
 

@@ -12,10 +12,11 @@ import msgspec
 from harness.dialects.table import offered_tools, oracle_reading
 from harness.judging.blame import blame_of_bytes, request_digest, turn_problem
 from harness.judging.judge import LoadedSubject, crashed_result, judge_subject
-from harness.judging.results import Blame, Result, TurnFacts, body_digest
 from harness.measuring.records import LoggedTurn
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalizer
+from harness.results.outcome import Blame
+from harness.results.result import Result, TurnFacts, body_digest
 from harness.turns.deltas import CUT_SHORT
 from harness.turns.fold import fold
 from harness.wire.cassette import Cassette, Origin

@@ -10,14 +10,14 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Final, TypeAlias
 
-from harness.judging import process_limits
-from harness.judging.results import Outcome
 from harness.measuring.measured_turn import MeasuredTurn, crashed_turn, judge_turn
 from harness.measuring.records import LoggedTurn
 from harness.measuring.sources import Unread
 from harness.normalizers.discovery import is_bundled, load_normalizer
-from harness.runs.batch import Exited
-from harness.runs.pool import LoneWorker
+from harness.results.outcome import Outcome
+from harness.workers import process_limits
+from harness.workers.batch import Exited
+from harness.workers.pool import LoneWorker
 
 Placed: TypeAlias = tuple[str, int, LoggedTurn]
 # A turn alone costs a message to the process and back.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from harness.errors import UnreadableError
-from harness.runs.interruption import defer_interrupts
+from harness.workers.interruption import defer_interrupts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

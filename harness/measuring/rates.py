@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from harness.judging.results import Blame
 from harness.measuring.rows import FIRST_PLACES, open_rows
 from harness.providers import UNKNOWN
-from harness.runs.statistics import Cluster, clustered_interval, intraclass_correlation
+from harness.results.outcome import Blame
+from harness.verdicts.statistics import Cluster, clustered_interval, intraclass_correlation
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -53,7 +53,7 @@ GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
 
 
 class Share(msgspec.Struct, frozen=True):
-    """`k` of `n` turns, and the bounds of the rate (95 %); see `harness.runs.statistics`."""
+    """`k` of `n` turns, and the bounds of the rate (95 %); see `harness.verdicts.statistics`."""
 
     k: int
     n: int

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from harness.errors import UsageError
 from harness.measuring.measured_turn import COLUMNS
 from harness.measuring.parquet import MEMORY
-from harness.runs.interruption import defer_interrupts
-from harness.runs.sql import ISOLATED, SEALED
+from harness.verdicts.sql import ISOLATED, SEALED
+from harness.workers.interruption import defer_interrupts
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UnscrubbedError
-from harness.judging.results import body_digest
 from harness.measuring.rates import Signature
 from harness.measuring.records import LoggedTurn
 from harness.measuring.sources import find_turns
 from harness.recording.secrets.scrubber import Scrubber, clean_text
+from harness.results.result import body_digest
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import save_cassette
 

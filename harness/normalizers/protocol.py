@@ -6,13 +6,12 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from harness.normalizers.needs import missing_modules
-from harness.project import ClientKind
+from harness.project import ClientKind, Role
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
 
 Normalize: TypeAlias = Callable[[Interaction, Iterator[bytes]], Iterator[Delta]]
 
-Role = Literal["conforming", "known-bad", "mutant", "peer"]
 
 # What a stream may require in addition to its dialect. Without it, the cell is unsupported.
 CAPABILITIES = {

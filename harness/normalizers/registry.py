@@ -17,8 +17,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from harness.errors import HarnessError, UnreadableError, UsageError
-from harness.files.names import did_you_mean, nearest
 from harness.project import DeclaredAgent, DeclaredNormalizer, project
+from harness.wording import did_you_mean, nearest
 
 P = TypeVar("P", bound=msgspec.Struct)
 
@@ -120,7 +120,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 
     def installed(self) -> tuple[str, ...]:
         """Return the names of all installed entry points, sorted."""
-        return tuple(sorted(self._points()))
+        return installed_names(self.word)
 
     def names(self) -> tuple[str, ...]:
         """Return every name that is not `module:callable`; those of the project come first."""
@@ -190,6 +190,11 @@ def entry_points_of(
     for point in importlib.metadata.entry_points(group=group):
         found.setdefault(point.name, []).append(point)
     return found
+
+
+def installed_names(word: str) -> tuple[str, ...]:
+    """Return the sorted names of the installed plug-ins of a kind, `normalizer` or `agent`."""
+    return tuple(sorted(entry_points_of(f"harness.{word}s", tuple(sys.path))))
 
 
 def _unknown_value_error(name: str, value: str, values: Collection[str]) -> UnreadableError:

@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.peers.locks import npm_lock, python_lock, read_lock
 from harness.peers.process import run_bounded
 from harness.peers.table import Peer, peers
-from harness.runs.peer_facts import Language
+from harness.results.peer_facts import Language
 
 State = Literal["installed", "outdated", "missing"]
 

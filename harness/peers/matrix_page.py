@@ -4,13 +4,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from harness.dialects.table import DIALECTS
-from harness.judging.catalogue import Quirk
-from harness.judging.results import Result
 from harness.peers.matrix_cost import cost_section
 from harness.peers.record import PeerRecord, PeerResults
 from harness.peers.table import Peer
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text, plain
-from harness.runs.matrix import (
+from harness.results.catalogue import Quirk
+from harness.results.peer_facts import dates_of, settings_of
+from harness.results.result import Result
+from harness.results.run import Run
+from harness.verdicts.matrix import (
     GROUPS,
     WORST,
     Parts,
@@ -26,9 +28,8 @@ from harness.runs.matrix import (
     unsupported,
     worst_failures,
 )
-from harness.runs.peer_facts import dates_of, settings_of
-from harness.runs.run import Run, pluralize
-from harness.runs.statistics import percent
+from harness.verdicts.statistics import percent
+from harness.wording import pluralize
 
 _SHOWN_CHARS: Final = 160
 _RATE_HEAD: Final = ("scenarios", "rate", "95 % interval", "recordings", "causes", "unjudged")

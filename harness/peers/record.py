@@ -9,9 +9,9 @@ import msgspec
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
 from harness.files.typed import convert
-from harness.runs.peer_facts import PeerFacts
-from harness.runs.run import SCHEMA, Header, Run, Selection
-from harness.runs.store import RunWriter, read_run
+from harness.results.peer_facts import PeerFacts
+from harness.results.run import SCHEMA, Header, Run, Selection
+from harness.results.store import RunWriter, read_run
 
 RECORD: Final = "peer.json"
 RUN: Final = "run.jsonl"

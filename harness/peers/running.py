@@ -16,16 +16,16 @@ import msgspec
 
 from harness import __version__
 from harness.errors import HarnessError
-from harness.judging.cost import Cost
 from harness.judging.replaying import Cuts
-from harness.judging.results import Outcome
 from harness.peers.environment import environment_of, link_harness
 from harness.peers.process import judging_variables, run_bounded
 from harness.peers.record import RUN, PeerRecord, complete_run, write_record
 from harness.peers.smoke import smoke_conversations, write_smoke_cases
 from harness.peers.table import Peer
 from harness.reporting.visible import plain
-from harness.runs.run import Run
+from harness.results.cost import Cost
+from harness.results.outcome import Outcome
+from harness.results.run import Run
 
 _SMOKE_SECONDS: Final = 120.0
 _JUDGED: Final = (0, 1)  # exit codes of `harness run`: the gate passed or failed

@@ -10,9 +10,9 @@ import msgspec
 
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import load_toml_file
-from harness.files.names import nearest
 from harness.files.typed import File, Text, convert
-from harness.runs.peer_facts import Language
+from harness.results.peer_facts import Language
+from harness.wording import nearest
 
 PeerKind = Literal["normalizer", "agent"]
 

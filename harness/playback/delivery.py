@@ -17,10 +17,10 @@ from typing import Final, Literal, TypeAlias, get_args
 import msgspec
 
 from harness.errors import UsageError
-from harness.files.names import did_you_mean
 from harness.playback.transports import Answer
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, seams, split
 from harness.wire.interaction import Interaction
+from harness.wording import did_you_mean
 
 Cut: TypeAlias = Callable[[Interaction], Chunking]
 Wait: TypeAlias = Callable[[float], object]

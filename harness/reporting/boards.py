@@ -1,6 +1,6 @@
 """Boards: the rows of a ranking as a report shows them, each with its interval.
 
-Order and numbers are those of `harness.runs.rankings`.
+Order and numbers are those of `harness.verdicts.rankings`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -9,9 +9,9 @@ import msgspec
 
 from harness.reporting.report import Filters, Report
 from harness.reporting.words import MEASURED
-from harness.runs.answers import BlameSplit
-from harness.runs.rankings import Ranked, RankedConversations, RankedRate, Rankings
-from harness.runs.statistics import percent
+from harness.verdicts.query_rows import BlameSplit
+from harness.verdicts.rankings import Ranked, RankedConversations, RankedRate, Rankings
+from harness.verdicts.statistics import percent
 
 FEW = 30
 NOT_DISTINGUISHABLE = "not distinguishable"

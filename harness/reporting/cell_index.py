@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final, TypeAlias
 
-from harness.judging.cause import cause_of
-from harness.judging.results import Result
 from harness.reporting.report import Report, cut_text
 from harness.reporting.words import unjudged_fields
+from harness.results.cause import cause_of
+from harness.results.result import Result
 
 Value: TypeAlias = str | int | tuple[str, ...]
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from harness.judging.catalogue import Quirk
-from harness.judging.duties import load_duties
-from harness.judging.results import Came, Finding, Level, Result
 from harness.project import ClientKind
 from harness.reporting.visible import plain
+from harness.results.catalogue import Quirk
+from harness.results.duties import load_duties
+from harness.results.finding import Came, Finding, Level
+from harness.results.result import Result
 
 
 class Source(msgspec.Struct, frozen=True):

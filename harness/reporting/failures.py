@@ -8,12 +8,13 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.cause import cause_of
-from harness.judging.results import Finding, Result
-from harness.runs.answers import CauseGroup
-from harness.runs.gate import Gate, replay_command
-from harness.runs.questions import Questions, questions_on
-from harness.runs.run import Run, Selection
+from harness.results.cause import cause_of
+from harness.results.finding import Finding
+from harness.results.result import Result
+from harness.results.run import Run, Selection
+from harness.verdicts.database import Questions, questions_on
+from harness.verdicts.gate import Gate, replay_command
+from harness.verdicts.query_rows import CauseGroup
 
 FAILING_NO_CELL: Final = "SHOULD rules violated, which fail no cell"
 

@@ -17,7 +17,6 @@ import msgspec
 from markupsafe import Markup
 
 from harness.cost.table import COST_HEAD, COST_LIMITS
-from harness.judging.rules import RULES
 from harness.reporting import words
 from harness.reporting.boards import FEW
 from harness.reporting.cell_index import cell_index
@@ -54,11 +53,12 @@ from harness.reporting.report import (
     replays_link,
 )
 from harness.reporting.visible import PICTURES, pieces, plain
-from harness.runs.gate import Gate
-from harness.runs.matrix import WORST
-from harness.runs.questions import Questions
-from harness.runs.run import Run
-from harness.runs.statistics import percent
+from harness.results.duties import load_duties
+from harness.results.run import Run
+from harness.verdicts.database import Questions
+from harness.verdicts.gate import Gate
+from harness.verdicts.matrix import WORST
+from harness.verdicts.statistics import percent
 
 if TYPE_CHECKING:
     import jinja2
@@ -236,7 +236,7 @@ _GLOBALS: Final[dict[str, Any]] = {
     "MAX_LISTED": MAX_LISTED,
     "MAX_TURN_CASES": MAX_TURN_CASES,
     "PICTURES": PICTURES,
-    "RULES": RULES,
+    "RULES": load_duties(),
     "OUTCOME_WORDS": words.OUTCOME_WORDS,
     "WORST": WORST,
     "WORST_FIRST": words.WORST_FIRST,

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from harness.judging.expectation import ALL_FIELDS, Field
 from harness.reporting.visible import Piece, pieces
+from harness.results.expectation import ALL_FIELDS, Field
 from harness.turns.turn import Turn
 
 _Pair: TypeAlias = tuple[str, str | None, str | None]

@@ -13,14 +13,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from harness.judging.catalogue import Quirk
-from harness.judging.results import Result
-from harness.runs.gate import Gate, judge_gate
-from harness.runs.history import RunAbout
-from harness.runs.kill_table import MeasuredKill
-from harness.runs.questions import Questions, questions_on
-from harness.runs.rankings import Rankings, rank
-from harness.runs.run import Run
+from harness.results.catalogue import Quirk
+from harness.results.kill_table import MeasuredKill
+from harness.results.result import Result
+from harness.results.run import Run
+from harness.verdicts.database import Questions, questions_on
+from harness.verdicts.gate import Gate, judge_gate
+from harness.verdicts.history import RunAbout
+from harness.verdicts.rankings import Rankings, rank
 
 _View = TypeVar("_View")
 # What rows of the table of replays must match: column -> a value, or any of several.

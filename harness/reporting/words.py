@@ -7,8 +7,8 @@ from typing import Final, Literal, assert_never
 
 import msgspec
 
-from harness.judging.results import Outcome, Result
-from harness.runs.judged import JudgedShare
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -22,6 +22,7 @@ from harness.turns.deltas import (
     ToolCallStart,
     UsageDelta,
 )
+from harness.verdicts.judged_shares import JudgedShare
 
 Tone = Literal["bad", "warn", "info", "ok", "mute"]
 

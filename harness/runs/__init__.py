@@ -1,1 +1,1 @@
-"""Cells -> rows: plan, executors, the store, statistics, rankings and the gate."""
+"""Cells -> rows: selection, planning, loading, judging and execution."""

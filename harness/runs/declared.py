@@ -17,9 +17,10 @@ from harness.conversation.agent import Agent
 from harness.errors import AgentLoadError, HarnessError, NormalizerLoadError
 from harness.normalizers import discovery as normalizers
 from harness.normalizers.protocol import Normalizer
-from harness.runs.batch import Exited
+from harness.results.run import AgentFacts, NormalizerFacts
 from harness.runs.plan import Job
-from harness.runs.pool import call_in_worker
+from harness.workers.batch import Exited
+from harness.workers.pool import call_in_worker
 
 _Client = TypeVar("_Client", Normalizer, Agent)
 _Found = TypeVar("_Found")
@@ -124,3 +125,27 @@ def _agent_without_code(name: str) -> Agent:
 
 def _not_here(*_arguments: Any) -> NoReturn:  # noqa: ANN401 - in the place of any client
     raise RuntimeError("third-party code runs in worker processes only")
+
+
+def facts_of(normalizer: Normalizer) -> NormalizerFacts:
+    """Return the declaration of `normalizer` for a header."""
+    return NormalizerFacts(**_declared_fields(normalizer, NormalizerFacts.__struct_fields__))
+
+
+def facts_of_agent(agent: Agent) -> AgentFacts:
+    """Return the declaration of `agent` for a header."""
+    return AgentFacts(**_declared_fields(agent, AgentFacts.__struct_fields__))
+
+
+def _declared_fields(client: Normalizer | Agent, names: Iterable[str]) -> dict[str, Any]:
+    return {name: _sorted(getattr(client, name)) for name in names}
+
+
+def _sorted(value: object) -> object:
+    match value:
+        case frozenset():
+            return tuple(sorted(value))
+        case dict():
+            return dict(sorted(value.items()))
+        case _:
+            return value

@@ -12,10 +12,10 @@ import msgspec
 from harness.conversation import discovery as agents
 from harness.errors import UsageError
 from harness.normalizers import discovery as normalizers
-from harness.runs.cluster import PREFIX, connect
 from harness.runs.declared import declared_agent, declared_normalizer
-from harness.runs.pool import OpenPool, Pool
-from harness.runs.requirements import Requirements, requirements_here
+from harness.workers.cluster import PREFIX, connect
+from harness.workers.pool import OpenPool, Pool
+from harness.workers.requirements import Requirements, requirements_here
 
 LOCAL: Final = "local"
 

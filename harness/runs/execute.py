@@ -11,14 +11,15 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from harness.judging.results import Outcome, Result
-from harness.runs.batch import Batch, Exited, run_job
-from harness.runs.interruption import Interruption, interruptible
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import AnyCase, UnreadableFile
 from harness.runs.plan import Job, batches
-from harness.runs.pool import BatchPool, LoneWorker, OpenPool, Pool, open_processes
-from harness.runs.rows import clean_output
-from harness.runs.run import AnyCase, UnreadableFile
-from harness.runs.worker_process import ENDED, FAILED, ProcessEndedError
+from harness.runs.redaction import clean_output
+from harness.workers.batch import Batch, Exited, run_job
+from harness.workers.interruption import Interruption, interruptible
+from harness.workers.pool import BatchPool, LoneWorker, OpenPool, Pool, open_processes
+from harness.workers.process import ENDED, FAILED, ProcessEndedError
 
 # The result of a cell, or the file that keeps it from running.
 Judged: TypeAlias = tuple[Result, AnyCase | None] | UnreadableFile

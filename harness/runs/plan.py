@@ -11,8 +11,7 @@ from typing import Literal
 import msgspec
 
 from harness.files.paths import path_below
-from harness.judging.conversations.judge import LOG_PREFIX
-from harness.judging.scenario import CASSETTE_PREFIX
+from harness.results.result import CASSETTE_PREFIX, LOG_PREFIX
 
 MAX_BATCH = 16
 _SUBJECTS = 8192

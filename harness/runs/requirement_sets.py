@@ -15,10 +15,10 @@ import msgspec
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
-from harness.files.names import did_you_mean
 from harness.files.typed import File, convert
 from harness.judging.rule import check_only
 from harness.runs.plan import Subject, subject_id
+from harness.wording import did_you_mean
 
 _SUFFIX: Final = ".json"
 

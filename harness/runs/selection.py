@@ -6,36 +6,24 @@ a selected scenario names is judged through that scenario only.
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
-from functools import cache, lru_cache
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from harness import shipped
-from harness.conversation.discovery import installed_agent_names
 from harness.conversation.history.jsonl import is_conversation
-from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
-from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_head
-from harness.files.names import did_you_mean, nearest
 from harness.files.paths import Resolver
-from harness.judging.judge import LoadedSubject
-from harness.judging.scenario import CASSETTE_PREFIX, area_of
-from harness.judging.scenario_file import SHARED_FOLDERS
-from harness.normalizers.discovery import installed_normalizer_names
-from harness.normalizers.mutants import MUTANTS
-from harness.project import project
+from harness.runs.logs import LOG_SUFFIX, each_log
 from harness.runs.plan import Subject, subject_id
-from harness.runs.worker import LOG_SUFFIX, each_log, load_subject
+from harness.shipped import BUNDLED, SHARED_FOLDERS
 
 _SUFFIXES = (".yaml", ".yml", LOG_SUFFIX)
 _FOLDERS = 1024
-# Among paths, the bundled scenarios and recordings.
-BUNDLED: Final = "bundled"
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
@@ -58,9 +46,8 @@ def select_subjects(
         recordings: whether the bundled subjects include recordings, and not only scenarios.
 
     Raises:
-        UsageError: the dialect is unknown, a path does not exist, or two files have the same id.
+        UsageError: a path does not exist, or two files have the same id.
     """
-    _check_dialect(dialect)
     kinds = ("scenarios", "cassettes") if recordings else ("scenarios",)
     bundled = tuple(map(shipped.bundled_folder, kinds))
     given = tuple(paths) or (Path(BUNDLED),)
@@ -120,14 +107,6 @@ def _labelled_cassettes(
         if name
         for root in subject.roots[1:]
     )
-
-
-def _check_dialect(dialect: str) -> None:
-    if dialect and dialect not in DIALECTS:
-        raise UsageError(
-            f"no reader knows the dialect {dialect!r}",
-            hint=did_you_mean(dialect, DIALECTS, "Choose one of"),
-        )
 
 
 def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -229,100 +208,3 @@ def _roots_of_scenario(folder: str) -> tuple[str, ...]:
 @lru_cache(_FOLDERS)
 def _root_of_cassette(folder: str) -> str:
     return str(named_folder(Path(folder, "any"), "cassettes") or "")
-
-
-_BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}
-_BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
-    "dialect": lambda loaded: {each.dialect for each in loaded.cassette.interactions},
-    "provider": lambda loaded: (loaded.cassette.provider,),
-    "model": lambda loaded: (loaded.cassette.model,),
-    "prompt": lambda loaded: (loaded.cassette.prompt,),
-    "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
-}
-FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
-_ABOUT_MODELS: Final = ("model:", "prompt:", f"id:{CASSETTE_PREFIX}")
-
-
-def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
-    """Yield those of `subjects` that match each filter in `words`; without filters, all of them.
-
-    Files are loaded only if a filter is about their content. One that cannot be loaded matches, so
-    that it is reported.
-
-    Args:
-        subjects: in their order.
-        words: filters `key:glob`, separated by blanks; the keys are `FILTER_KEYS`.
-
-    Raises:
-        UsageError: a word is not such a filter.
-    """
-    terms = [_parse_filter(word) for word in words.split()]
-    return (subject for subject in subjects if all(_matches(subject, *term) for term in terms))
-
-
-def selects_models(words: str) -> bool:
-    """Return whether a filter in `words` is about models, prompts or recordings."""
-    return any(word.startswith(_ABOUT_MODELS) for word in words.split())
-
-
-def _parse_filter(word: str) -> tuple[str, str]:
-    key, _, glob = word.partition(":")
-    if key in FILTER_KEYS and glob:
-        return key, glob
-    near = "" if key in FILTER_KEYS else nearest(key, FILTER_KEYS)
-    raise UsageError(
-        f"expected words `key:glob`, found {word!r}",
-        where="select",
-        hint=f"{near} keys: {', '.join(FILTER_KEYS)}".strip(),
-    )
-
-
-def _matches(subject: Subject, key: str, glob: str) -> bool:
-    if key in _BY_ID:
-        return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
-    if subject.kind == "log":  # it has no cassette
-        return False
-    try:
-        loaded = load_subject(subject)
-    except UnreadableError:
-        return True
-    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](loaded))
-
-
-class ExistingNames(msgspec.Struct, frozen=True):
-    """Ids of scenarios and of cassettes without one; names of normalizers and agents."""
-
-    scenarios: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
-
-
-def existing_names(paths: Iterable[Path] = ()) -> ExistingNames:
-    """Return the names that a run may have left out on purpose.
-
-    They are bundled, installed, listed by the project, or in those of `paths` that still exist.
-    """
-    found = project()
-    listed = (found.root / path for path in found.table.paths)
-    places = dict.fromkeys((*listed, *paths))
-    return ExistingNames(
-        scenarios=_bundled_ids().union(*(_ids([index]) for index in places if index.exists())),
-        names=frozenset(
-            (
-                *found.table.normalizers,
-                *found.table.agents,
-                *installed_normalizer_names(),
-                *installed_agent_names(),
-                *MUTANTS,
-                *AGENT_MUTANTS,
-            )
-        ),
-    )
-
-
-@cache
-def _bundled_ids() -> frozenset[str]:
-    return _ids([])
-
-
-def _ids(paths: Sequence[Path]) -> frozenset[str]:
-    return frozenset(subject_id(subject) for subject in select_subjects(paths, recordings=True))

@@ -11,21 +11,14 @@ from typing import Final
 import msgspec
 
 from harness import __version__
-from harness.judging.results import Result
 from harness.project import project
-from harness.runs.declared import declared_agent, declared_normalizer
-from harness.runs.gate import CONFORMANCE, judge_gate
-from harness.runs.policy import GatePolicy, policy_of
-from harness.runs.run import (
-    SCHEMA,
-    Footer,
-    Header,
-    Run,
-    Selection,
-    facts_of,
-    facts_of_agent,
-    pluralize,
-)
+from harness.results.result import Result
+from harness.results.run import SCHEMA, Footer, Header, Run, Selection
+from harness.runs.declared import declared_agent, declared_normalizer, facts_of, facts_of_agent
+from harness.runs.existing_names import existing_names
+from harness.verdicts.gate import CONFORMANCE, judge_gate
+from harness.verdicts.policy import GatePolicy, policy_of
+from harness.wording import pluralize
 
 _CHECKED: Final = ("fail", "inconclusive")
 
@@ -82,7 +75,7 @@ def judge_rules_of_project(encoded: Iterable[str], today: date) -> GateVerdict:
         text = f"{sum(ran.values())} of {pluralize(sum(planned.values()), 'cell')} ran"
         return GateVerdict(fails=False, lines=(f"the rules of the gate are not judged: {text}",))
     run = _run_of(sorted(results.values(), key=lambda each: each.cell))
-    rules = judge_gate(run, policy_of(project(), today)).rules
+    rules = judge_gate(run, policy_of(project(), today, known=existing_names)).rules
     broken = tuple(each for each in rules if each.verdict in _CHECKED)
     shown = tuple(f"gate {each.verdict}: {each.reason}" for each in broken or rules)
     return GateVerdict(fails=bool(broken), lines=shown)

@@ -11,23 +11,25 @@ import pytest
 
 from harness import shipped
 from harness.errors import HarnessError
-from harness.judging.catalogue import Quirk, load_catalogue
 from harness.judging.replaying import Cuts
-from harness.judging.results import Outcome, Result
 from harness.project import project
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
-from harness.runs.apart import ApartJudge
-from harness.runs.cells import SelectedClients, selected_clients
-from harness.runs.expectations import AcceptedFailure, entry_for_cell
-from harness.runs.gate import replay_command
+from harness.results.catalogue import Quirk, load_catalogue
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import AnyCase
+from harness.runs.existing_names import existing_names
+from harness.runs.isolated import ApartJudge
+from harness.runs.judge_job import is_job_supported, judge_job, unreadable_file
 from harness.runs.plan import Job, subject_id
-from harness.runs.policy import GatePolicy, expectations_of, policy_of
-from harness.runs.run import AnyCase
+from harness.runs.request import SelectedClients, check_dialect, selected_clients
 from harness.runs.selection import select_subjects
-from harness.runs.worker import is_job_supported, judge_job, unreadable_file
 from harness.testing.gate import JudgedCell, accepted_reason, encode_cell
+from harness.verdicts.expectations import AcceptedFailure, entry_for_cell
+from harness.verdicts.gate import replay_command
+from harness.verdicts.policy import GatePolicy, expectations_of, policy_of
 
 CellFailed = pytest.fail.Exception
 
@@ -114,7 +116,7 @@ def _quirks() -> dict[str, Quirk]:
 def _policy(config: pytest.Config) -> GatePolicy:
     """Return the policy of the gate of the project, read once."""
     if _POLICY not in config.stash:
-        config.stash[_POLICY] = policy_of(project(), today())
+        config.stash[_POLICY] = policy_of(project(), today(), known=existing_names)
     return config.stash[_POLICY]
 
 
@@ -170,6 +172,7 @@ class ScenarioFile(pytest.File):
         option = self.config.getoption
         try:
             chosen, entries = _selection(self.config)
+            check_dialect(option("--harness-dialect"))
             subject = select_subjects([self.path], option("--harness-dialect"))[0]
             names = chosen.agents if subject.conversation else chosen.normalizers
             broken = unreadable_file(subject)

@@ -20,13 +20,13 @@ from harness.judging.replaying import Cuts
 from harness.project import project
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
-from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.expectations import stale_entry
+from harness.runs.existing_names import existing_names
+from harness.runs.judge_job import is_job_supported
 from harness.runs.plan import Job, cell_id, subject_id
-from harness.runs.policy import expectations_of
-from harness.runs.selection import ExistingNames, existing_names
-from harness.runs.worker import is_job_supported
+from harness.runs.request import SelectedClients, requested_cells
 from harness.testing.items import check_cell, expectation_marks, fail_unreadable, today
+from harness.verdicts.expectations import ExistingNames, stale_entry
+from harness.verdicts.policy import expectations_of
 
 _Check: TypeAlias = Callable[[pytest.Config], None]
 _Kind: TypeAlias = Literal["normalizer", "agent"]

@@ -12,7 +12,6 @@ import msgspec
 from harness.errors import UnreadableError
 from harness.files import yaml_text
 from harness.files.load import read_file, refuse_bom
-from harness.files.names import nearest_name
 from harness.files.typed import (
     expect_list,
     expect_mapping,
@@ -28,6 +27,7 @@ from harness.wire.cassette import Cassette, Origin, OriginKind
 from harness.wire.cassette_text import digest, format_cassette
 from harness.wire.decompress import decode_body, decode_body_if_possible
 from harness.wire.interaction import Due, Ended, Headers, Interaction, Read, Request
+from harness.wording import nearest_name
 
 T = TypeVar("T")
 

@@ -8,12 +8,12 @@ from typing import Final
 from harness import shipped
 from harness.dialects.kit.dialect import Dialect
 from harness.dialects.table import DIALECTS
-from harness.judging.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_excluded
-from harness.judging.duties import About, Ruling, levels_text, load_duties, rulings_of
 from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.runs.kill_table import stored_rows
+from harness.results.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_excluded
+from harness.results.duties import About, Ruling, levels_text, load_duties, rulings_of
+from harness.results.kill_table import stored_rows
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
@@ -91,7 +91,7 @@ def catalogue_pages(found: Catalogue) -> Iterator[tuple[str, str]]:
 
 def _quirk_lines(found: Catalogue, quirk: Quirk) -> Iterator[str]:
     scenarios = found.by_quirk.get(quirk.id, [])
-    rules = [rule.id for rule in RULES.values() if quirk.id in rule.quirks]
+    rules = [name for name, duty in load_duties().items() if quirk.id in duty.quirks]
     yield from (f"# {quirk.id}", "", f"**{prose(quirk.title)}.** {prose(quirk.summary)}", "")
     yield from (f"What a client must do: {prose(quirk.rule)}", "")
     facts = [
@@ -123,7 +123,7 @@ def _example(found: Catalogue, scenario: Scenario, title: str) -> Iterator[str]:
 def _scenarios(scenarios: Sequence[Scenario]) -> Iterator[str]:
     yield from ("## Scenarios", "")
     shown = scenarios[:_SHOWN_SCENARIOS]
-    yield from table(("scenario", "title"), [(f"`{it.id}`", prose(it.title)) for it in shown])
+    yield from table(("scenario", "title"), [(f"`{it.id}`", prose(it.duty.title)) for it in shown])
     more = len(scenarios) - len(shown)
     if more:
         yield from (f"And {more} more.", "")
@@ -152,18 +152,18 @@ def _quirk_index(found: Catalogue) -> Iterator[str]:
     for group, title in GROUP_TITLES.items():
         quirks = [quirk for quirk in found.quirks.values() if quirk.group == group]
         yield from ("", f"## {group}: {title}", "")
-        rows = [(link(it.id, f"{it.id}.md"), prose(it.title), it.severity) for it in quirks]
+        rows = [(link(it.id, f"{it.id}.md"), prose(it.duty.title), it.severity) for it in quirks]
         yield from table(("quirk", "title", "severity"), rows)
 
 
 def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
     rule, duty = RULES[name], load_duties()[name]
-    yield from (f"# {name}", "", f"**{prose(rule.title)}** {prose(duty.duty)}", "")
+    yield from (f"# {name}", "", f"**{prose(duty.title)}** {prose(duty.duty)}", "")
     yield from (prose(duty.why), "", f"Outcome of a violation: `{rule.outcome.value}`.", "")
     yield from ("## Levels", "")
     yield from table(
         ("kind of client", "stream contained", "level", "reason", "source"),
-        [_ruling(found, it) for it in rulings_of(name, rule.about)],
+        [_ruling(found, it) for it in rulings_of(name)],
     )
     kills = [row for row in stored_rows() if row.rule == name]
     killed = [row for row in kills if row.scenario in found.scenarios]
@@ -175,9 +175,9 @@ def _rule_lines(found: Catalogue, name: str) -> Iterator[str]:
         rows = [(f"`{it.mutant}`", str(it.scenarios), f"`{it.scenario}`") for it in kills]
         yield from table(("mutant", "scenarios that kill it", "first"), rows)
     yield from _violators(found, found.results.rules.get(name, {}))
-    if rule.quirks:
+    if duty.quirks:
         yield from ("## Quirks that made it necessary", "")
-        yield from (f"- {link(quirk, f'../quirks/{quirk}.md')}" for quirk in rule.quirks)
+        yield from (f"- {link(quirk, f'../quirks/{quirk}.md')}" for quirk in duty.quirks)
         yield ""
     yield "[All rules](index.md)"
 
@@ -209,13 +209,13 @@ def _rule_index() -> Iterator[str]:
     yield from ("[Rules and levels](../reference/rules.md) explains levels and kinds.", "")
     for about, title in _ABOUT.items():
         yield from (f"## {title}", "")
-        rules = (rule for rule in RULES.values() if rule.about == about)
+        rules = (rule for rule in RULES.values() if rule.duty.about == about)
         rows = [
             (
                 link(it.id, f"{it.id}.md"),
-                prose(it.title),
+                prose(it.duty.title),
                 f"`{it.outcome}`",
-                levels_text(it.id, about),
+                levels_text(it.id),
             )
             for it in rules
         ]
@@ -281,14 +281,14 @@ def _dialect_index(found: Catalogue) -> Iterator[str]:
         name: sum(_is_in(found, it, name) for it in found.scenarios.values()) for name in DIALECTS
     }
     rows = [
-        (link(it.name, f"{it.name}.md"), prose(it.title), str(counts[it.name]))
+        (link(it.name, f"{it.name}.md"), prose(it.duty.title), str(counts[it.name]))
         for it in DIALECTS.values()
     ]
     yield from table(("dialect", "API", "scenarios"), rows)
     yield from ("## Text dialects", "")
     texts = Counter(scenario.text_dialect for scenario in found.scenarios.values())
     rows = [
-        (link(name, f"text/{name}.md"), prose(it.title), str(texts[name]))
+        (link(name, f"text/{name}.md"), prose(it.duty.title), str(texts[name]))
         for name, it in TEXT_DIALECTS.items()
     ]
     yield from table(("text dialect", "title", "scenarios"), rows)

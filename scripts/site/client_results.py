@@ -14,10 +14,9 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.results import Result
-from harness.judging.scenario import CASSETTE_PREFIX
-from harness.runs.run import Header, Run
-from harness.runs.store import read_run
+from harness.results.result import CASSETTE_PREFIX, Result
+from harness.results.run import Header, Run
+from harness.results.store import read_run
 
 PATH: Final = Path(__file__).parents[2] / "docs" / "data" / "client-results.json"
 

@@ -27,7 +27,6 @@ from click.testing import CliRunner
 from harness.cli.audit import audit_command
 from harness.cli.import_ import import_command
 from harness.cli.record import record_command
-from harness.conversation.conversation import Conversation, TurnMeta, TurnRecord
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import HarnessError
 from harness.files.write import partial_path
@@ -36,12 +35,13 @@ from harness.recording.proxy import RecordingProxy
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.journal import Journal
 from harness.reporting.page import render_page
-from harness.runs import rows
+from harness.results.conversation import Conversation, TurnMeta, TurnRecord
+from harness.results.run import Header, Selection
+from harness.results.store import RunWriter, read_run
+from harness.runs import redaction
+from harness.runs.judge_job import judge_job
 from harness.runs.plan import Job
-from harness.runs.run import Header, Selection
 from harness.runs.selection import select_subjects
-from harness.runs.store import RunWriter, read_run
-from harness.runs.worker import judge_job
 from harness.turns.deltas import Delta, TextDelta
 from harness.turns.messages import assistant, user
 from harness.turns.turn import Turn
@@ -314,13 +314,13 @@ _VARIABLE = "ATTACK_API_KEY"
 
 def _run_environment(plant: Plant, out: Path) -> str:
     """Run the client with the secret in its environment instead of in its traffic."""
-    rows._of_environment.cache_clear()
+    redaction._of_environment.cache_clear()
     os.environ[_VARIABLE] = plant.secrets[0]
     try:
         return _run(Plant(Request(), END, plant.secrets), out)
     finally:
         del os.environ[_VARIABLE]
-        rows._of_environment.cache_clear()
+        redaction._of_environment.cache_clear()
 
 
 def _run_file(source: Path, out: Path) -> str:

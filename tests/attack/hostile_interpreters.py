@@ -19,7 +19,7 @@ def normalize(interaction, reads):
     return read(interaction, reads)
 """
 _SENDS_A_PICKLE: Final = """
-from harness.runs.batch import RESULTS
+from harness.workers.batch import RESULTS
 
 class Exit:
     def __reduce__(self): return os._exit, (0,)
@@ -118,9 +118,9 @@ FORGING: Final = {
         "from harness.turns.fold import Folder", "Folder.add = lambda *arguments: None"
     ),
     "changes-the-judge": before(
-        "from harness.runs import worker",
+        "from harness.runs import judge_job",
         "from harness.judging import judge, examine",
-        "examine.examine = judge.examine = worker.judge_subject = fails",
+        "examine.examine = judge.examine = judge_job.judge_subject = fails",
     ),
 }
 SLOW: Final = {

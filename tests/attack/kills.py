@@ -34,7 +34,7 @@ from harness.files.write import PARTIAL, partial_path
 from harness.fuzzing.saving import adopt_unfinished, replay_saved, unfinished
 from harness.recording.recorder import Recorder
 from harness.recording.recorder.options import RecordMode
-from harness.runs.store import read_run
+from harness.results.store import read_run
 from harness.shipped import bundled_folder
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette

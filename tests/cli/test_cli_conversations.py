@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runs.store import read_run
+from harness.results.store import read_run
 from harness.wire.cassette_file import save_cassette
 from tests.cli.conftest import Harness
 from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP, recorded
@@ -14,7 +14,7 @@ from tests.judging.conversations.conversation_recordings import CALL, ROUND_TRIP
 AREA = "scenarios/conversations"
 ONE = f"{AREA}/memory-then-writing.yaml"
 MODULE = """\
-from harness.conversation.conversation import Conversation
+from harness.results.conversation import Conversation
 
 def converse(task):
     {body}

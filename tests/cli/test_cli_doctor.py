@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.checks import bundled_data
+from harness.checks.bundled_data import BundledData, Check
 from harness.cli import doctor as doctor_module
-from harness.judging.expectation import Field
-from harness.runs import upkeep
-from harness.runs.judged import judged_shares
-from harness.runs.kill_table import KillRow, MeasuredKill
-from harness.runs.upkeep import BundledData, Check
+from harness.results.expectation import Field
+from harness.results.kill_table import KillRow, MeasuredKill
+from harness.verdicts.judged_shares import judged_shares
 from tests.cli.conftest import Harness
 
 WELL = Check("all is well", ok=True, count=3, detail=())
@@ -27,7 +27,7 @@ TABLE = (
 def _table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor_module, "load_kill_table", lambda: TABLE)
     turns: tuple[dict[Field, str], ...] = ({}, {}, {}, {"calls": "EVENT-GLUED"})
-    monkeypatch.setattr(upkeep, "judged_turns", lambda: judged_shares(turns))
+    monkeypatch.setattr(bundled_data, "judged_turns", lambda: judged_shares(turns))
 
 
 def _checks(monkeypatch: pytest.MonkeyPatch, *found: Check) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.judging.results import Outcome
 from harness.project import project
-from harness.runs.store import RunWriter
+from harness.results.outcome import Outcome
+from harness.results.store import RunWriter
 from tests.cli.conftest import Harness
 from tests.runs.runs_samples import a_header, a_result
 

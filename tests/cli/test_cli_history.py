@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.runs.worker import load_subject
+from harness.runs.load import load_subject
 from tests.cli.conftest import Harness
 
 OURS = ("run", "-n", "reference", "--cuts", "whole", "-j", "1", "--format", "json")

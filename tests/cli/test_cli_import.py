@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli.import_ import import_command
-from harness.conversation.conversation import Conversation
 from harness.conversation.history.jsonl import (
     ConversationLabels,
     LoggedConversation,
@@ -18,6 +17,7 @@ from harness.conversation.history.jsonl import (
 )
 from harness.errors import UsageError
 from harness.files import load
+from harness.results.conversation import Conversation
 from harness.wire.cassette_file import load_cassette
 
 CHUNK = '{"id":"1","object":"chat.completion.chunk","model":"a/b:free","choices":[]}'

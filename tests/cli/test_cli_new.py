@@ -10,10 +10,10 @@ import pytest
 from harness.cli.new import parse_writer_options
 from harness.dialects.table import DIALECTS
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
 from harness.normalizers.discovery import load_normalizer
+from harness.results.outcome import Outcome
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
 from tests.cli.conftest import Harness

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.runs.store import RunWriter
+from harness.results.store import RunWriter
 from tests.cli.conftest import Harness
 from tests.measuring.measuring_samples import A_ROW, a_folder, failed
 from tests.runs.runs_samples import a_result, a_run

@@ -3,7 +3,7 @@
 import json
 
 from harness import shipped
-from harness.judging.catalogue import load_excluded
+from harness.results.catalogue import load_excluded
 from tests.cli.conftest import Harness
 
 QUIRK = "DELTA-ID-EMPTY-LATER"

@@ -9,10 +9,10 @@ import pytest
 
 from harness import shipped
 from harness.conversation.discovery import default_agent_names
-from harness.judging.results import Outcome
+from harness.results.outcome import Outcome
+from harness.runs.judge_job import judge_job
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
-from harness.runs.worker import judge_job
 from harness.testing.items import _failure_text
 from tests.cli.conftest import Harness
 

@@ -13,8 +13,8 @@ from harness.cli.report import report_command
 from harness.cli.run_files import bundled_context, read_finished_run
 from harness.errors import UnreadableError, UsageError
 from harness.reporting.page import render_page
-from harness.runs.gate import judge_gate
-from harness.runs.run import SCHEMA
+from harness.results.run import SCHEMA
+from harness.verdicts.gate import judge_gate
 
 GOLDEN = Path(__file__).parent.parent / "reporting" / "golden"
 _RUN = (GOLDEN / "run.jsonl").read_bytes()

@@ -8,12 +8,12 @@ import pytest
 
 from harness.cli.replay import find_cell
 from harness.judging.judge import judge_subject
-from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
 from harness.peers.record import PeerRecord, write_record
-from harness.runs.run import SCHEMA, Header, NormalizerFacts, Selection
-from harness.runs.store import RunWriter
-from harness.runs.worker import load_subject
+from harness.results.result import Result
+from harness.results.run import SCHEMA, Header, NormalizerFacts, Selection
+from harness.results.store import RunWriter
+from harness.runs.load import load_subject
 from tests.cli.conftest import Harness
 
 # Of `naive`: the first cell passes, the others fail.

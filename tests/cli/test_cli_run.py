@@ -18,12 +18,12 @@ from harness.cli.run_selection import asks_about_models
 from harness.files.write import partial_path
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_normalizer_names
+from harness.results.run import Run
+from harness.results.store import read_run
 from harness.runs import execute as execute_module
-from harness.runs.cells import SelectedClients, requested_cells
-from harness.runs.gate import Gate
-from harness.runs.rankings import Rankings
-from harness.runs.run import Run
-from harness.runs.store import read_run
+from harness.runs.request import SelectedClients, requested_cells
+from harness.verdicts.gate import Gate
+from harness.verdicts.rankings import Rankings
 from harness.wire import cassette_file
 from harness.wire.cassette import Origin
 from tests.cli.cli_samples import Left, command

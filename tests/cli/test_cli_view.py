@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from harness.cli.view import _live_context, view_command
 from harness.errors import UnreadableError
-from harness.runs.history import FOLDER, RunAbout, keep_run, run_digest
-from harness.runs.store import read_run
+from harness.results.store import read_run
+from harness.verdicts.history import FOLDER, RunAbout, keep_run, run_digest
 from tests.cli.cli_samples import command
 
 GOLDEN = Path(__file__).parent.parent / "reporting" / "golden"

@@ -6,7 +6,6 @@ Each is a cassette in memory and a script of what must come of it, in as few rep
 import json
 from typing import Any, Final
 
-from harness.conversation.conversation import Ending
 from harness.conversation.task import Limits
 from harness.judging.conversations.expected_request import ExpectedMessages, ExpectedRequest
 from harness.judging.conversations.script import (
@@ -17,6 +16,7 @@ from harness.judging.conversations.script import (
 )
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
+from harness.results.conversation import Ending
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request
 from tests.conversation.conversation_provider import (

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation, Ending
 from harness.conversation.gateway import gateway
 from harness.conversation.history.check import history_problems
 from harness.conversation.plain_loop import action, dashscope, direct, grouped, plain, tag
@@ -21,6 +20,7 @@ from harness.conversation.task import Limits, Reply, Task
 from harness.dialects.table import message_form
 from harness.judging.conversations.evidence import parsed_capabilities
 from harness.providers import PROVIDERS, Capabilities
+from harness.results.conversation import Conversation, Ending
 from harness.wire.interaction import Request
 from tests.conversation.conversation_provider import SPELLINGS, Provider, as_dialect
 from tests.conversation.conversation_replies import (

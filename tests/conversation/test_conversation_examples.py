@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from harness.conversation.conversation import Conversation
 from harness.conversation.gateway import gateway
 from harness.conversation.prompts.examples import example_arguments
 from harness.providers import Capabilities, JsonStability
+from harness.results.conversation import Conversation
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool
 from scripts.local_models.asked import asked

@@ -20,8 +20,6 @@ from harness.cost.processes import measure as measure_cost
 from harness.cost.streams import CostStream, cost_stream, stream_floor
 from harness.cost.table import COST_HEAD, cost_cells
 from harness.dialects.table import DIALECTS
-from harness.judging.cost import Cost
-from harness.judging.duties import level_of
 from harness.judging.rules import COST_RULES
 from harness.judging.rules.cost import cost_findings
 from harness.normalizers.client import process_of
@@ -30,6 +28,8 @@ from harness.normalizers.mutants import COST_MUTANTS
 from harness.normalizers.mutants import cost as cost_mutants
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
+from harness.results.cost import Cost
+from harness.results.duties import level_of
 from harness.turns.deltas import Delta, TextDelta
 from harness.wire.interaction import Interaction
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import msgspec
 
 from harness.dialects.table import oracle_reading
-from harness.judging.expectation import Expectation
 from harness.judging.expected import expectation_from
 from harness.normalizers.respond import respond
+from harness.results.expectation import Expectation
 from harness.turns.arguments import same_value
 from harness.turns.fold import fold
 from harness.turns.oracle_reading import OracleReading

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from harness import shipped
-from harness.judging.catalogue import load_catalogue
+from harness.results.catalogue import load_catalogue
 from harness.turns.deltas import Finish, FinishReason, ParseError, Usage
 from harness.turns.turn import Turn
 from tests.dialects.openai_chat_streams import (

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.values import member_text
 from harness.dialects.table import DIALECTS, oracle_reading
-from harness.judging.expectation import Expectation
 from harness.judging.expected import expectation_from
+from harness.results.expectation import Expectation
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason
 from harness.turns.fold import fold

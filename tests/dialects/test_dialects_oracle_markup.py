@@ -12,8 +12,8 @@ from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
 from harness.judging.expected import expectation_from
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
+from harness.results.outcome import Outcome
 from harness.text_calls import MARKERS, TEXT_DIALECTS, WrittenCall
 from harness.text_calls.dialect import BlockStart, Offered
 from harness.text_calls.dialects.think import THINK

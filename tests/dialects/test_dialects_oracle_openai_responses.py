@@ -11,8 +11,8 @@ from msgspec.structs import astuple
 from harness.dialects.openai_responses.read import read
 from harness.dialects.openai_responses.write import WriterOptions, write
 from harness.dialects.table import oracle_reading
-from harness.judging.expectation import Expectation
 from harness.judging.expected import ANY_CODE, expectation_from
+from harness.results.expectation import Expectation
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason
 from harness.turns.fold import fold

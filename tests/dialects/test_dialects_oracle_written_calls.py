@@ -17,10 +17,11 @@ from harness.conversation.prompts import PROMPTS, Prompt, system_text
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.table import oracle_reading
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.respond import respond
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.deltas import Delta
 from harness.turns.oracle_reading import OracleReading

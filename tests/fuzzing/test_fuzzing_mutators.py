@@ -33,12 +33,12 @@ from harness.fuzzing.mutators.table import (
     mutated_inputs,
     realism_of,
 )
-from harness.judging.catalogue import load_catalogue
 from harness.judging.examine import examine
 from harness.judging.expected import expectation_from
 from harness.judging.replaying import DEFAULT_LIMITS
 from harness.normalizers import reference
 from harness.normalizers.protocol import CAPABILITIES
+from harness.results.catalogue import load_catalogue
 from harness.turns.arguments import meaning
 from harness.turns.deltas import Finish, FinishReason, ReasoningDelta, TextDelta, ToolCall
 from harness.turns.turn import Turn

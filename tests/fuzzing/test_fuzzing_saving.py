@@ -27,9 +27,10 @@ from harness.fuzzing.turns.search import fuzz_normalizer
 from harness.fuzzing.turns.seeds import seeds
 from harness.judging.judge import LoadedSubject
 from harness.normalizers.discovery import load_normalizer
+from harness.runs.judge_job import judge_job
+from harness.runs.load import load_subject
 from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
-from harness.runs.worker import judge_job, load_subject
 from harness.wire.reads import synthetic_reads
 
 pytest_plugins = ("pytester",)

@@ -32,8 +32,9 @@ from harness.fuzzing.targets import (
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.search import TurnSource, fuzz_normalizer
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
-from harness.judging.results import Finding, Level, Outcome
 from harness.normalizers.discovery import load_normalizer
+from harness.results.finding import Finding, Level
+from harness.results.outcome import Outcome
 from harness.runs.plan import Subject
 from harness.runs.selection import select_subjects
 from harness.turns.deltas import Delta

@@ -10,13 +10,14 @@ from zlib import crc32
 from msgspec.structs import replace
 
 from harness.judging.judge import LoadedSubject
-from harness.judging.results import Result
 from harness.normalizers.protocol import Normalizer
-from harness.runs.kill_table import KillRow, stored_rows
+from harness.results.kill_table import KillRow, stored_rows
+from harness.results.result import Result
+from harness.results.run import AnyCase
+from harness.runs.judge_job import judge_job
+from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject
-from harness.runs.run import AnyCase
 from harness.runs.selection import select_subjects
-from harness.runs.worker import judge_job, load_subject
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Read, Request

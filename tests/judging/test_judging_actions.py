@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome
+from harness.results.outcome import Outcome
 from harness.turns.deltas import (
     ArgumentsDelta,
     CallKind,

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from harness.dialects.openai_chat.oracle import OpenAIChatOracle
 from harness.judging.blame import blame_of_bytes, request_digest
-from harness.judging.expectation import Expectation, ExpectedCall
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Blame
 from harness.judging.scenario import Scenario
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import Expectation, ExpectedCall
+from harness.results.outcome import Blame
 from harness.turns.deltas import Delta, Finish, FinishReason
 from harness.turns.turn import Tool
 from harness.wire.interaction import Due, Interaction, Request

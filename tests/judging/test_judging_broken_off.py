@@ -7,14 +7,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.judging.expectation import Expectation, ExpectedRejection
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize, Normalizer
 from harness.normalizers.respond import respond
 from harness.normalizers.sdk import replay_client
+from harness.results.expectation import Expectation, ExpectedRejection
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

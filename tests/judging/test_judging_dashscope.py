@@ -6,13 +6,15 @@ from functools import cache
 import pytest
 
 from harness.judging.judge import judge_subject
-from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import render_page
-from harness.runs.answers import QuirkLoss
-from harness.runs.gate import summarize
-from harness.runs.questions import Questions
-from harness.runs.run import SCHEMA, Footer, Header, Run, Selection, facts_of
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import SCHEMA, Footer, Header, Run, Selection
+from harness.runs.declared import facts_of
+from harness.verdicts.database import Questions
+from harness.verdicts.gate import summarize
+from harness.verdicts.query_rows import QuirkLoss
 from tests.judging.judging_samples import shipped_subjects
 
 NAMES = ("naive", "reference", "dashscope-restore")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.judging import evidence
 from harness.judging.evidence import pair_calls
-from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
+from harness.results.expectation import Expectation, ExpectedCall, ExpectedRejection
 from harness.turns.arguments import meaning
 from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.turn import Turn

@@ -10,7 +10,13 @@ from msgspec.structs import replace
 
 from harness.dialects.kit.oracle.values import read_arguments, same_object
 from harness.dialects.table import oracle_reading
-from harness.judging.expectation import (
+from harness.judging.expected import (
+    apply_declarations,
+    expectation_from,
+    reasons_not_judged,
+)
+from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import (
     ALL_FIELDS,
     COUNTED_FIELDS,
     UNSPECIFIED,
@@ -19,12 +25,6 @@ from harness.judging.expectation import (
     ExpectedRejection,
     Field,
 )
-from harness.judging.expected import (
-    apply_declarations,
-    expectation_from,
-    reasons_not_judged,
-)
-from harness.normalizers.protocol import Normalizer
 from harness.turns.deltas import FinishReason
 from harness.wire.interaction import Interaction, Request
 

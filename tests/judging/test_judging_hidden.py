@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from harness.dialects.table import DIALECTS
 from harness.judging.expected import NOT_EXPOSED
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome, Result
 from harness.normalizers.protocol import Hidden, Normalizer
 from harness.normalizers.reference import normalizer as reference
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import (
     Delta,
     Finish,

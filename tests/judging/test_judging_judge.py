@@ -7,24 +7,25 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.judging.case import Case
-from harness.judging.expectation import (
-    COUNTED_FIELDS,
-    UNSPECIFIED,
-    Expectation,
-    ExpectedCall,
-    ExpectedRejection,
-)
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
 from harness.judging.replaying import Cuts, iter_chunkings
-from harness.judging.results import Outcome, Result
 from harness.judging.rule import display_text
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.normalizers import reference
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.mutants import MUTANTS
 from harness.normalizers.protocol import Normalizer
-from harness.runs.store import encode_line
+from harness.results.case import Case
+from harness.results.expectation import (
+    COUNTED_FIELDS,
+    UNSPECIFIED,
+    Expectation,
+    ExpectedCall,
+    ExpectedRejection,
+)
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.store import encode_line
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

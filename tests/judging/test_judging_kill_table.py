@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from harness.checks.kill_table import cuts_for, kill_rows_from_results
 from harness.judging.judge import is_supported_by_normalizer, judge_subject
-from harness.judging.results import Outcome, Result
 from harness.judging.rules import TURN_RULES
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.normalizers.mutants import MUTANTS
-from harness.runs.kill_table import cuts_for, kill_rows_from_results
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from tests.judging.judging_samples import (
     IS_DEEP,
     assert_rows_are_stored,
@@ -74,8 +75,8 @@ def test_rules_have_level_title_and_quirks() -> None:
     assert len(TURN_RULES) >= 25
     for rule_id, rule in TURN_RULES.items():
         assert rule.id == rule_id
-        assert rule.quirks
-        assert rule.title.endswith(".")
+        assert rule.duty.quirks
+        assert rule.duty.title.endswith(".")
 
 
 def test_must_rules_decide_and_should_rules_do_not() -> None:

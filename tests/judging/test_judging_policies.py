@@ -10,9 +10,10 @@ from harness.dialects.openai_chat.calls import ReaderPolicy
 from harness.errors import UnreadableError
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.policies import READER_POLICIES, TEXT_POLICIES
-from harness.judging.results import Outcome, Result
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import load_scenario
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.text_calls import TEXT_DIALECTS, TextPolicy
 from tests.judging.judging_samples import a_cassette, a_normalizer, hello
 

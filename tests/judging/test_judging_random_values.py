@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.random_values import mask, mask_turn
-from harness.judging.results import Outcome
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalizer
+from harness.results.outcome import Outcome
 from harness.turns.deltas import (
     Delta,
     Finish,

@@ -24,7 +24,7 @@ from harness.judging.replaying import (
     replay,
     run_guarded,
 )
-from harness.judging.results import Replay
+from harness.results.replay import Replay
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -7,14 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation
 from harness.conversation.plain_loop import agent_config, plain
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import ToolLoop
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome
 from harness.normalizers import reference
+from harness.results.conversation import Conversation
+from harness.results.outcome import Outcome
 from harness.turns.deltas import ArgumentsDelta, Finish, FinishReason, ToolCallEnd, ToolCallStart
 from harness.turns.turn import Turn
 from tests.conversation.conversation_stage import STAGE

@@ -5,8 +5,8 @@ import pytest
 
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
 from harness.judging.required import shown_capabilities
-from harness.judging.results import Outcome
 from harness.normalizers.reference import normalizer as reference
+from harness.results.outcome import Outcome
 from tests.judging.judging_samples import shipped_subjects
 
 SUBJECTS = {each.id: each for each in shipped_subjects()}

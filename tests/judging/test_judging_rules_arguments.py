@@ -4,10 +4,10 @@ import pytest
 
 from harness.dialects.table import oracle_reading
 from harness.judging.examine import examine
-from harness.judging.expectation import Expectation, ExpectedRejection
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import DEFAULT_LIMITS
-from harness.judging.results import Outcome
+from harness.results.expectation import Expectation, ExpectedRejection
+from harness.results.outcome import Outcome
 from harness.turns.deltas import (
     Delta,
     Finish,

@@ -8,9 +8,9 @@ import pytest
 
 from harness.dialects.table import oracle_reading
 from harness.judging.examine import examine
-from harness.judging.expectation import Expectation, ExpectedCall, Field
 from harness.judging.replaying import DEFAULT_LIMITS, Cuts
 from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import Expectation, ExpectedCall, Field
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

@@ -6,9 +6,9 @@ import jsonschema_rs
 import pytest
 
 from harness.errors import UnreadableError, UsageError
-from harness.judging.expectation import ALL_FIELDS
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario, schema
+from harness.results.expectation import ALL_FIELDS
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.turn import Tool
 

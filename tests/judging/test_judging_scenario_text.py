@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.judging.expectation import (
+from harness.judging.scenario_file import load_scenario
+from harness.judging.scenario_text import scenario_text
+from harness.results.expectation import (
     ALL_FIELDS,
     Expectation,
     ExpectedCall,
     ExpectedRejection,
     Field,
 )
-from harness.judging.scenario_file import load_scenario
-from harness.judging.scenario_text import scenario_text
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason
 

@@ -13,13 +13,15 @@ from harness.conversation.discovery import default_agent_names, load_agent
 from harness.conversation.mutants import MUTANTS
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.judge import judge_subject
-from harness.judging.results import Outcome, Result
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
-from harness.runs.rankings import rankings
-from harness.runs.run import Run, facts_of, facts_of_agent
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import Run
+from harness.runs.declared import facts_of, facts_of_agent
+from harness.runs.load import load_subject
 from harness.runs.selection import select_subjects
-from harness.runs.worker import load_subject
 from harness.shipped import bundled_folder
+from harness.verdicts.rankings import rankings
 from tests.judging.judging_samples import (
     bundled_subjects,
     judged_whole,

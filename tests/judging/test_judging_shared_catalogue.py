@@ -8,7 +8,7 @@ import pytest
 from harness import shipped
 from harness.files.load import load_yaml_file
 from harness.files.typed import convert
-from harness.judging.catalogue import load_catalogue, load_excluded
+from harness.results.catalogue import load_catalogue, load_excluded
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "catalogue" / "quirks.yaml"
 _FEWEST_SHOWN = 258

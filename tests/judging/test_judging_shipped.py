@@ -13,10 +13,10 @@ from harness.emulation.cassette import emulate
 from harness.emulation.recipe import ByHand, Recipe
 from harness.emulation.writing import load_recipes
 from harness.files import yaml_text
-from harness.judging.catalogue import load_catalogue, load_excluded
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.normalizers.protocol import CAPABILITIES
+from harness.results.catalogue import load_catalogue, load_excluded
 from harness.wire import cassette_file, cassette_text
 from harness.wire.cassette import Cassette
 from tests.judging.judging_samples import IS_DEEP

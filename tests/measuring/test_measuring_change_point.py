@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.measuring.change_point import FEWEST_DAYS, find_rise
-from harness.runs.statistics import Cluster
+from harness.verdicts.statistics import Cluster
 
 STEADY = [5, 3, 6, 4, 5, 7, 4, 5, 6, 4]
 

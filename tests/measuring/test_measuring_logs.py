@@ -23,11 +23,11 @@ from harness.measuring.engine import PartWork, measure_parts
 from harness.measuring.parquet import database
 from harness.measuring.rates import Measured, measured
 from harness.measuring.sources import Unread, find_turns, parts_of, read_part
-from harness.runs.batch import Batch, run_batch
 from harness.runs.engine import Engine, open_engine
-from harness.runs.pool import OpenPool
-from harness.runs.worker_process import ProcessEndedError
 from harness.wire.cassette_file import load_cassette
+from harness.workers.batch import Batch, run_batch
+from harness.workers.pool import OpenPool
+from harness.workers.process import ProcessEndedError
 
 JobT = TypeVar("JobT")
 ResultT = TypeVar("ResultT")

@@ -3,10 +3,10 @@
 import pytest
 
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome
 from harness.normalizers.discovery import installed_normalizer_names
 from harness.normalizers.known_bad import tool_calls_empty
 from harness.normalizers.seed_systems import action_protocol as normalizer
+from harness.results.outcome import Outcome
 from harness.text_calls import TEXT_DIALECTS
 from tests.judging.judging_samples import shipped_subjects
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.judging.results import Outcome, Result
 from harness.peers.record import PeerRecord, PeerResults
-from harness.runs.run import AgentFacts, NormalizerFacts
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import AgentFacts, NormalizerFacts
 from tests.runs.runs_samples import a_finding, a_result, a_run
 
 SOME_QUIRKS = ("SSE-CRLF", "DELTA-NAME-REPEATED", "ARGS-NULL", "DASH-CUMULATIVE")

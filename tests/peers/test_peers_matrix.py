@@ -9,9 +9,6 @@ from msgspec.structs import replace
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
-from harness.judging.catalogue import load_catalogue
-from harness.judging.cost import Cost
-from harness.judging.results import Outcome, Result
 from harness.peers.matrix_page import render_matrix
 from harness.peers.record import (
     PeerRecord,
@@ -21,8 +18,12 @@ from harness.peers.record import (
     write_record,
 )
 from harness.peers.table import peers
-from harness.runs.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
-from harness.runs.store import RunWriter, read_run
+from harness.results.catalogue import load_catalogue
+from harness.results.cost import Cost
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.store import RunWriter, read_run
+from harness.verdicts.matrix import GROUPS, Tally, by_dialect, by_group, tally, worst_failures
 from tests.peers.peers_samples import Cell, a_record, an_agent, cells, peer, results_of
 from tests.runs.runs_samples import a_finding, a_header, a_result
 

@@ -12,17 +12,17 @@ from msgspec.structs import replace
 
 from harness import shipped
 from harness.dialects.table import DIALECTS
-from harness.judging.catalogue import load_catalogue
-from harness.judging.cost import Cost
-from harness.judging.results import Outcome
 from harness.peers.matrix_page import render_matrix
 from harness.peers.record import PeerResults, write_merged_run
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext, anchor
 from harness.reporting.text.repro_code import reproducible_clients
-from harness.runs.matrix import GROUPS
-from harness.runs.run import Header, Run
-from harness.runs.store import read_run
+from harness.results.catalogue import load_catalogue
+from harness.results.cost import Cost
+from harness.results.outcome import Outcome
+from harness.results.run import Header, Run
+from harness.results.store import read_run
+from harness.verdicts.matrix import GROUPS
 from tests.peers.peers_samples import Cell, a_record, an_agent, cells, peer, results_of
 from tests.runs.runs_samples import a_finding, a_result
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from harness.judging.cost import Cost
 from harness.peers import running
 from harness.peers.locks import read_lock
 from harness.peers.process import judging_variables, run_bounded
 from harness.peers.record import PeerRecord, read_results
 from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers
+from harness.results.cost import Cost
 from harness.shipped import bundled_folder
 
 # Judges as the real one: the environment's pyproject.toml says which code has the peer's name.

@@ -9,10 +9,13 @@ import json
 import msgspec
 import pytest
 
-from harness.judging.case import Case, SentRequest
-from harness.judging.cause import cause_of_cell
-from harness.judging.results import Blame, Emission, Finding, Outcome, Result, TurnFacts
-from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
+from harness.results.case import Case, SentRequest
+from harness.results.cause import cause_of_cell
+from harness.results.finding import Finding
+from harness.results.outcome import Blame, Outcome
+from harness.results.replay import Emission
+from harness.results.result import Result, TurnFacts
+from harness.results.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,

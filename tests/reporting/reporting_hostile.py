@@ -1,9 +1,10 @@
 """A small run in which all text that comes from outside is hostile."""
 
-from harness.judging.results import Finding, Outcome
-from harness.runs.expectations import AcceptedCell
-from harness.runs.gate import Gate, judge_gate
-from harness.runs.run import Run
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.run import Run
+from harness.verdicts.expectations import AcceptedCell
+from harness.verdicts.gate import Gate, judge_gate
 from tests.runs.runs_samples import a_result, a_run
 
 EVIL = (

@@ -3,7 +3,6 @@
 import msgspec
 import pytest
 
-from harness.judging.results import Finding, Outcome, Result
 from harness.reporting.boards import boards
 from harness.reporting.cell_index import CellIndex, cell_index
 from harness.reporting.failures import Failure, failure_of
@@ -11,7 +10,10 @@ from harness.reporting.pages import replays
 from harness.reporting.pages.failures import failure_filters, failures_page, turns_filters
 from harness.reporting.report import open_report, replays_link
 from harness.reporting.words import CONFORMING, FAILING, JUDGED
-from harness.runs.run import Run
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import Run
 
 
 def test_cells_are_counted_by_values_any_of_several_and_beginnings(sample: Run) -> None:

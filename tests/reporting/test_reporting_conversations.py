@@ -6,17 +6,19 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.judging.conversations.case import ConversationCase
-from harness.judging.results import Finding, Outcome, Result
 from harness.reporting.page import render_page
 from harness.reporting.pages.conversations import conversation_view
 from harness.reporting.report import anchor
 from harness.reporting.text.cell import conversation_lines
 from harness.reporting.text.terminal import tables
-from harness.runs.gate import summarize
+from harness.results.conversation_case import ConversationCase
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import SCHEMA, AgentFacts, Footer, Header, Run, Selection
+from harness.runs.judge_job import judge_job
 from harness.runs.plan import Job
-from harness.runs.run import SCHEMA, AgentFacts, Footer, Header, Run, Selection
-from harness.runs.worker import judge_job
+from harness.verdicts.gate import summarize
 from tests.judging.judging_samples import bundled_subjects
 
 HOSTILE = "</script><script>alert(1)</script>\x1b[31m\u202e"

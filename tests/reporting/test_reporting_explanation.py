@@ -3,14 +3,15 @@
 import msgspec
 
 from harness import shipped
-from harness.judging.catalogue import load_catalogue
-from harness.judging.duties import load_duties, rulings_of
-from harness.judging.results import Finding, Outcome
 from harness.judging.rules import RULES
 from harness.reporting.explanation import explain_findings, explanation_lines
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
-from harness.runs.gate import judge_gate
+from harness.results.catalogue import load_catalogue
+from harness.results.duties import load_duties, rulings_of
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.verdicts.gate import judge_gate
 from tests.runs.runs_samples import a_finding, a_result, a_run
 
 _RULE = "CALL-IDS-UNIQUE"
@@ -23,7 +24,7 @@ def _finding(path: str, came: str = "", level: str = "MUST") -> Finding:
 def test_each_rule_and_kind_is_explained_with_its_own_sources() -> None:
     quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     for rule in RULES.values():
-        for ruling in rulings_of(rule.id, rule.about):
+        for ruling in rulings_of(rule.id):
             finding = Finding(rule.id, ruling.level, rule.outcome, "x", "a", "b", came=ruling.came)
             result = a_result("s", findings=(finding,))
             assert ruling.kind

@@ -2,18 +2,19 @@
 
 from msgspec.structs import replace
 
-from harness.judging.case import Case, Crash
-from harness.judging.catalogue import Quirk
-from harness.judging.results import Finding, Outcome
 from harness.project import GateRule
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.text.verdict import verdict_text
-from harness.runs.gate import summarize
-from harness.runs.policy import GatePolicy
-from harness.runs.run import Run
+from harness.results.case import Case, Crash
+from harness.results.catalogue import Quirk
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.run import Run
+from harness.verdicts.gate import summarize
+from harness.verdicts.policy import GatePolicy
 from harness.wire.framing import iter_frames
 from tests.runs.runs_samples import a_case, a_result, a_run
 

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cli.gate import MAX_ANNOTATIONS, annotations
-from harness.judging.results import Outcome
 from harness.reporting import visible
 from harness.reporting.text.agent_pages import INDEX, MAX_INDEX_BYTES, MAX_PAGES, agent_pages
 from harness.reporting.text.compare import comparison_text
@@ -21,8 +20,9 @@ from harness.reporting.text.files import KINDS, badge, files, rankings_csv, resu
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.text.terminal import tables
-from harness.runs.compare import compare
-from harness.runs.gate import Summary, judge_gate, summarize
+from harness.results.outcome import Outcome
+from harness.verdicts.compare import compare
+from harness.verdicts.gate import Summary, judge_gate, summarize
 from tests.reporting.reporting_hostile import EVIL, NAMES, a_hostile_run
 from tests.runs.runs_samples import a_finding, a_result, a_run, a_turn
 

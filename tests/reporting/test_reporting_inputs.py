@@ -2,10 +2,10 @@
 
 import msgspec
 
-from harness.judging.results import Outcome
 from harness.reporting.pages.inputs import MAX_INPUTS, InputView, inputs_page
 from harness.reporting.report import open_report
-from harness.runs.run import Run
+from harness.results.outcome import Outcome
+from harness.results.run import Run
 from tests.reporting.conftest import FAILURES
 
 SCENARIO = "openai-chat/many-fragments"

@@ -4,8 +4,6 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.case import Case
-from harness.judging.results import Emission, Finding, Outcome
 from harness.reporting.charts.lanes import (
     WIDTH,
     Divergence,
@@ -14,7 +12,11 @@ from harness.reporting.charts.lanes import (
     lanes,
     visible_stretches,
 )
-from harness.runs.run import Run
+from harness.results.case import Case
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.replay import Emission
+from harness.results.run import Run
 from harness.turns.deltas import ArgumentsDelta, TextDelta, ToolCallEnd, ToolCallStart
 from harness.turns.turn import Turn
 

@@ -15,8 +15,8 @@ from harness.reporting.pages.rankings import (
     model_matrix,
 )
 from harness.reporting.report import open_report
-from harness.runs.rankings import rankings
-from harness.runs.run import Run
+from harness.results.run import Run
+from harness.verdicts.rankings import rankings
 
 
 def _models_of(run: Run) -> Matrix:

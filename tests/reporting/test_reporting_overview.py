@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-from harness.judging.results import Outcome
 from harness.reporting.page import render_page
 from harness.reporting.pages.overview import Part, blame_shares, overview_page, reason_parts
 from harness.reporting.report import NamedRun, ReportContext, open_report, replays_link
 from harness.reporting.words import FAILING
-from harness.runs.run import Run
+from harness.results.outcome import Outcome
+from harness.results.run import Run
 
 CELL = "openai-chat/many-fragments/naive"
 

@@ -17,16 +17,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.judging.results import Finding, Outcome
 from harness.project import GateRule, Where
 from harness.reporting.page import render_page
 from harness.reporting.pages.failures import CASES_PER_CAUSE, MAX_CASES, MAX_TURN_CASES
 from harness.reporting.report import ReportContext, anchor
-from harness.runs.baseline import BaselineUpdate
-from harness.runs.expectations import AcceptedCell, AcceptedFailure, StaleEntry
-from harness.runs.gate import Gate, RuleVerdict
-from harness.runs.run import Footer, Header, Run, Selection
-from harness.runs.store import encode_line, read_run
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.run import Footer, Header, Run, Selection
+from harness.results.store import encode_line, read_run
+from harness.verdicts.baseline import BaselineUpdate
+from harness.verdicts.expectations import AcceptedCell, AcceptedFailure, StaleEntry
+from harness.verdicts.gate import Gate, RuleVerdict
 
 GOLDEN = Path(__file__).parent / "golden"
 _VOID = {"meta", "link", "br", "img", "input", "hr", "path", "rect"}

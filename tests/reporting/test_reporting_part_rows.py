@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.expectation import ALL_FIELDS
 from harness.reporting.part_rows import Pieces, differences, part_rows
+from harness.results.expectation import ALL_FIELDS
 from harness.turns.deltas import Finish, FinishReason, ParseError, StreamFailure, ToolCall, Usage
 from harness.turns.turn import Turn
 

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS
 from harness.errors import UsageError
-from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejection
 from harness.judging.judge import LoadedSubject, empty_result
-from harness.judging.results import Finding, Level, Outcome, Result
 from harness.peers.table import Peer, peers
 from harness.reporting.text.repro import repro_script
 from harness.reporting.text.repro_code import (
@@ -27,6 +25,10 @@ from harness.reporting.text.repro_code import (
     reads_literal,
     reproducible_clients,
 )
+from harness.results.expectation import Expectation, ExpectedCall, ExpectedRejection
+from harness.results.finding import Finding, Level
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.turns.deltas import Finish, FinishReason, call_deltas
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cuts import each_byte

@@ -9,9 +9,10 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.results import Outcome, Result
 from harness.reporting.pages.replays import rows
-from harness.runs.run import Run
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import Run
 
 _NAMES = st.text(st.characters(codec="utf-8"), max_size=12)
 

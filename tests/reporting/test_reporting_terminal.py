@@ -5,8 +5,8 @@ import msgspec
 import pytest
 
 from harness.reporting.text.terminal import tables
-from harness.runs.gate import summarize
-from harness.runs.run import Run
+from harness.results.run import Run
+from harness.verdicts.gate import summarize
 
 
 def test_the_ranking_of_normalizers(sample: Run) -> None:

@@ -5,14 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging.results import CassetteFacts, Outcome
 from harness.reporting.pages.cassettes import MAX_CASSETTES, cassettes_of
 from harness.reporting.pages.compare import compare_view
 from harness.reporting.pages.normalizers import WIDTH, disagreement, stacks
 from harness.reporting.pages.rankings import ranking_details
 from harness.reporting.pages.trends import TrendsView, trends_page
 from harness.reporting.report import NamedRun, ReportContext, anchor, open_report, replays_link
-from harness.runs.run import Run
+from harness.results.outcome import Outcome
+from harness.results.result import CassetteFacts
+from harness.results.run import Run
 
 
 def _without(run: Run, scenario: str) -> Run:

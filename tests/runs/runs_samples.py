@@ -4,11 +4,13 @@ from collections.abc import Iterable
 
 import msgspec
 
-from harness.judging.case import Case
-from harness.judging.cause import cause_of_cell
-from harness.judging.expectation import Field
-from harness.judging.results import Finding, Outcome, Result, TurnFacts
-from harness.runs.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
+from harness.results.case import Case
+from harness.results.cause import cause_of_cell
+from harness.results.expectation import Field
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result, TurnFacts
+from harness.results.run import SCHEMA, Footer, Header, NormalizerFacts, Run, Selection
 from harness.turns.turn import Turn
 
 

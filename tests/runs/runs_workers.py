@@ -17,11 +17,12 @@ from pathlib import Path
 import msgspec
 
 from harness.errors import StreamError, UnreadableError
-from harness.judging import process_limits
-from harness.judging.results import Outcome, Result
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import UnreadableFile
 from harness.runs.execute import Judged, execute
 from harness.runs.plan import Job, Subject, plan
-from harness.runs.run import UnreadableFile
+from harness.workers import process_limits
 from tests.runs.runs_samples import a_case, a_result
 
 # A process that a client starts: it holds the named pipe open for as long as it lives.

@@ -6,14 +6,16 @@ import msgspec
 import pytest
 
 from harness.errors import UnreadableError
-from harness.judging.results import ConversationFacts, Outcome, Result
-from harness.runs.cells import selected_clients
+from harness.results.outcome import Outcome
+from harness.results.result import ConversationFacts, Result
+from harness.results.run import Run
+from harness.results.store import RunWriter, read_run
+from harness.runs.judge_job import crash_result, judge_job
+from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, plan
-from harness.runs.rankings import rankings
-from harness.runs.run import Run
+from harness.runs.request import selected_clients
 from harness.runs.selection import select_subjects
-from harness.runs.store import RunWriter, read_run
-from harness.runs.worker import crash_result, judge_job, load_subject
+from harness.verdicts.rankings import rankings
 from tests.judging.judging_samples import bundled_subjects
 from tests.runs.runs_samples import a_result, a_run
 

@@ -17,14 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import StreamError, UnreadableError
-from harness.judging import process_limits
-from harness.judging.results import Outcome, Result
-from harness.runs import pool, worker_process
-from harness.runs.batch import WorkerError
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import AnyCase
 from harness.runs.engine import open_engine
 from harness.runs.execute import DIED, Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
-from harness.runs.run import AnyCase
+from harness.workers import pool, process, process_limits
+from harness.workers.batch import WorkerError
 from tests.runs.runs_workers import a_plan, crashed, worker
 
 needs_linux = pytest.mark.skipif(
@@ -300,7 +300,7 @@ def test_code_that_no_deadline_can_stop_costs_its_cell(listener: Listener) -> No
 def test_a_process_that_stops_itself_is_killed_when_its_time_is_over(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_process, "_LATER_SECONDS", 0.1)
+    monkeypatch.setattr(process, "_LATER_SECONDS", 0.1)
     assert listener.run(a_plan(1, "fine", "stops-itself"), 1) == Progress(2, 2)
     assert listener.results["s000/stops-itself"].title == DIED
 
@@ -411,7 +411,9 @@ def test_workers_have_the_environment_that_their_parent_has_now(
 
 
 def test_a_worker_that_is_not_closed_does_not_keep_the_command_from_its_end() -> None:
-    code = "import os; from harness.runs.pool import LoneWorker; LoneWorker().call(os.getenv, 'A')"
+    code = (
+        "import os; from harness.workers.pool import LoneWorker; LoneWorker().call(os.getenv, 'A')"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 

@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.conversation.conversation import Conversation, Probe, TurnMeta, TurnRecord
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation, encode
 from harness.errors import UnreadableError
 from harness.fuzzing.turns.seeds import seeds
-from harness.judging.conversations.case import ConversationCase
-from harness.judging.results import Outcome
 from harness.normalizers.discovery import load_normalizer
 from harness.reporting.page import render_page
-from harness.runs.gate import judge_gate
+from harness.results.conversation import Conversation, Probe, TurnMeta, TurnRecord
+from harness.results.conversation_case import ConversationCase
+from harness.results.outcome import Outcome
+from harness.results.run import Run
+from harness.runs.judge_job import crash_result, judge_job
 from harness.runs.plan import Job, Subject, plan, subject_id
-from harness.runs.questions import Questions
-from harness.runs.rankings import rankings
-from harness.runs.run import Run
 from harness.runs.selection import select_subjects, unrecognized_files
-from harness.runs.worker import crash_result, judge_job
 from harness.turns.deltas import Finish, FinishReason, ParseError
 from harness.turns.messages import assistant, user
 from harness.turns.turn import Turn
+from harness.verdicts.database import Questions
+from harness.verdicts.gate import judge_gate
+from harness.verdicts.rankings import rankings
 from tests.runs.runs_samples import a_result, a_run
 
 STOP = Finish(FinishReason.STOP)

@@ -11,11 +11,11 @@ from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.judging.rules import RULES
 from harness.runs import requirement_sets
-from harness.runs.cells import SelectedClients, requested_cells
+from harness.runs.judge_job import judge_job
 from harness.runs.plan import Job, subject_id
+from harness.runs.request import SelectedClients, requested_cells
 from harness.runs.requirement_sets import load_set, set_names
 from harness.runs.selection import select_subjects
-from harness.runs.worker import judge_job
 from scripts.freeze_set import freeze
 
 NAIVE = SelectedClients(("naive",), ())

@@ -7,9 +7,10 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.runs.filters import filter_subjects
+from harness.runs.load import load_subject
 from harness.runs.plan import subject_id
-from harness.runs.selection import filter_subjects, select_subjects
-from harness.runs.worker import load_subject
+from harness.runs.selection import select_subjects
 
 SCENARIO = "title: t\ncassette: {}\nexpect:\n- finish: stop\n"
 CASSETTE = "interactions: []\nversion: 1\n"

@@ -15,8 +15,8 @@ import harness.fuzzing.targets  # noqa: F401 - see above
 from harness.errors import UsageError
 from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.search import PROFILES, Profile
-from harness.runs.cells import SelectedClients, requested_cells
 from harness.runs.plan import subject_id
+from harness.runs.request import SelectedClients, requested_cells
 from harness.testing import conformance_suite
 from harness.testing.items import _replay_paths
 from harness.testing.suite import _seed_paths
@@ -81,7 +81,7 @@ def _story(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterat
     (pytester.path / "test_conformance.py").write_text(_TEST)
 
     def run(*arguments: str, client: str = "", accepted: str = "") -> pytest.RunResult:
-        from harness.runs.worker import _normalizer  # noqa: PLC0415 - what it kept
+        from harness.runs.judge_job import _normalizer  # noqa: PLC0415 - what it kept
 
         _normalizer.cache_clear()
         sys.modules.pop("story_client", None)

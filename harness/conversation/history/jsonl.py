@@ -10,16 +10,10 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.conversation.conversation import (
-    Conversation,
-    Ending,
-    Probe,
-    Strategy,
-    TurnMeta,
-    TurnRecord,
-)
 from harness.errors import UnreadableError
 from harness.files.typed import convert
+from harness.providers import UNKNOWN
+from harness.results.conversation import Conversation, Ending, Probe, Strategy, TurnMeta, TurnRecord
 from harness.turns.deltas import ParseError
 from harness.turns.exact_json import encode_json
 from harness.turns.messages import Message, calls_of, role_of, text_of
@@ -45,6 +39,11 @@ class LoggedConversation(msgspec.Struct, frozen=True):
 
     about: ConversationLabels
     conversation: Conversation
+
+
+def agent_of(logged: LoggedConversation) -> str:
+    """Return the name of the agent that ran the conversation."""
+    return logged.about.agent or UNKNOWN
 
 
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

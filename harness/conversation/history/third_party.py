@@ -11,16 +11,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from harness.conversation.conversation import (
-    Conversation,
-    Ending,
-    Probe,
-    Strategy,
-    TurnMeta,
-    TurnRecord,
-)
 from harness.conversation.history.identifiers import distinct_ids
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation
+from harness.results.conversation import Conversation, Ending, Probe, Strategy, TurnMeta, TurnRecord
 from harness.turns.deltas import SNIPPET_CHARACTERS, Finish, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
 from harness.turns.json_values import as_dict, text_of

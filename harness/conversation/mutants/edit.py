@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from harness.conversation.agent import Agent, Role
 from harness.conversation.channel import Channel
-from harness.conversation.conversation import Conversation, Probe
 from harness.conversation.gateway import choose_config, gateway
 from harness.conversation.plain_loop import agent_config, grouped, plain
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.normalizers import reference
 from harness.normalizers.mutants.edit import summary_of
+from harness.results.conversation import Conversation, Probe
 from harness.turns.messages import Message
 
 MUTANTS: Final[dict[str, Agent]] = {}

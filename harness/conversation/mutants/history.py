@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from harness.conversation.calling import CallResults
 from harness.conversation.channel import Channel
-from harness.conversation.conversation import Ending, Probe
 from harness.conversation.history.identifiers import fit_ids
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import channel_mutant, loop_mutant, with_calls
 from harness.conversation.plain_loop import grouped
 from harness.conversation.task import Reply, Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
+from harness.results.conversation import Ending, Probe
 from harness.turns.exact_json import encode_json
 from harness.turns.messages import SEALED, Message, assistant, sealed_of, system
 from harness.turns.turn import Turn

@@ -6,18 +6,18 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.conversation.calling import CallBudget, CallResults, refuse, run_calls
-from harness.conversation.conversation import Conversation, Ending, Probe
 from harness.conversation.feedback import parse_error_reports, retry_text
 from harness.conversation.history.storing import incomplete_reason
 from harness.conversation.mutants.edit import loop_mutant
 from harness.conversation.replies import turn_ending
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
-from harness.files.names import nearest_name
 from harness.normalizers.mutants.arguments import coerced_arguments
+from harness.results.conversation import Conversation, Ending, Probe
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall
 from harness.turns.turn import Tool, Turn
+from harness.wording import nearest_name
 
 _SEVERAL: Final = 2
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from harness.conversation.channel import Channel
-from harness.conversation.conversation import Probe
 from harness.conversation.gateway import PROBE_QUESTION, gateway
 from harness.conversation.history.storing import HistoryPolicy, StoringOptions
 from harness.conversation.mutants.edit import channel_mutant, loop_mutant
@@ -14,6 +13,7 @@ from harness.conversation.prompts import PROMPTS, Prompt, system_text
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.normalizers.protocol import Normalize
+from harness.results.conversation import Probe
 from harness.turns.messages import Message, system
 from harness.turns.turn import Turn
 

@@ -5,13 +5,13 @@ import itertools
 from msgspec.structs import replace
 
 from harness.conversation.calling import CallResults
-from harness.conversation.conversation import Ending, Probe, TurnRecord
 from harness.conversation.gateway import choose_config, gateway, tool_use_config
 from harness.conversation.mutants.edit import config_mutant, loop_mutant, plain_config
 from harness.conversation.prompts import PROMPTS
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import AgentConfig, ToolLoop
 from harness.normalizers.mutants import MUTANTS as NORMALIZERS
+from harness.results.conversation import Ending, Probe, TurnRecord
 from harness.turns.deltas import FinishReason
 from harness.turns.turn import Turn
 

@@ -9,10 +9,10 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from harness.conversation.conversation import Ending, TurnMeta
 from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
+from harness.results.conversation import Ending, TurnMeta
 from harness.turns.deltas import Finish, FinishReason, ToolCall, Usage
 from harness.turns.messages import Message, system
 from harness.turns.turn import Tool, Turn

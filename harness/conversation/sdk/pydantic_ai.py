@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.conversation.conversation import Ending, TurnMeta
 from harness.conversation.sdk.task_run import CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
+from harness.results.conversation import Ending, TurnMeta
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, ToolCall, Usage
 from harness.turns.messages import Message, assistant, tool_result, user
 from harness.turns.turn import Tool, Turn

@@ -11,12 +11,12 @@ from functools import cache
 from typing import Any, Final
 
 from harness.conversation.agent import Agent, HiddenOfAgent
-from harness.conversation.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.conversation.prompts import find_prompt, system_text
 from harness.conversation.task import Reply, Task, ToolFailed
 from harness.dialects.table import message_form, request_body
 from harness.normalizers import sdk
 from harness.playback.transports import Answer
+from harness.results.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.turns.arguments import parse
 from harness.turns.deltas import StreamFailure
 from harness.turns.messages import Message

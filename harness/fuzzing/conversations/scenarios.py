@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Ending
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.fuzzing.conversations.plans import (
     FAILING,
@@ -23,6 +22,7 @@ from harness.fuzzing.mutators.mutator import with_body
 from harness.judging.conversations.script import ConversationFile, script_from_file
 from harness.judging.judge import LoadedSubject
 from harness.judging.scenario import Scenario
+from harness.results.conversation import Ending
 from harness.turns.deltas import (
     Delta,
     Finish,

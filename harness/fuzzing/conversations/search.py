@@ -15,7 +15,7 @@ from harness.fuzzing.found import FuzzFinding, FuzzReport, Parent, SmallestInput
 from harness.fuzzing.search import Draws, OnFound, Profile, Shrinking, fuzz
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.session import SessionLimits
-from harness.judging.results import Finding
+from harness.results.finding import Finding
 
 _PARENT: Final = "talk"
 _LIMITS = SessionLimits(seconds=3.0)

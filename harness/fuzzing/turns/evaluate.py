@@ -13,11 +13,11 @@ from harness.fuzzing.mutators.mutator import REALISMS, MutatedInput, Realism
 from harness.fuzzing.mutators.table import may_call_more, only_failure, quirks_of, realism_of
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.examine import examine
-from harness.judging.expectation import Expectation, Field
 from harness.judging.expected import ANY_CODE, apply_declarations, expectation_from
 from harness.judging.replaying import ReplayLimits
-from harness.judging.results import Finding
 from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import Expectation, Field
+from harness.results.finding import Finding
 from harness.turns.deltas import FinishReason
 from harness.wire.cuts import Chunking
 from harness.wire.sse import ends_in_event

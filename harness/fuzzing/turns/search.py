@@ -27,8 +27,9 @@ from harness.fuzzing.turns.seeds import Seed, by_round
 from harness.fuzzing.turns.shrink import shrink_trial
 from harness.fuzzing.turns.text_calls import readable_text_dialects, text_call_trials
 from harness.judging.replaying import DEFAULT_LIMITS
-from harness.judging.results import Finding, Outcome
 from harness.normalizers.protocol import Normalizer
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 from harness.wire.cuts import each_byte, iter_single_cuts, seams
 
 # A larger body, and one with text calls, which cost more, is cut at few seams only.

@@ -11,13 +11,13 @@ import msgspec
 
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.found import Parent
-from harness.judging.expectation import Expectation
 from harness.judging.expected import expectation_from
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer
 from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import Expectation
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
-from harness.runs.rows import loaded_without_secrets
-from harness.runs.worker import load_subject
+from harness.runs.redaction import loaded_without_secrets
 from harness.wire.interaction import Interaction
 
 # The specification of server-sent events discards the last event if no blank line ends it. A

@@ -22,8 +22,8 @@ from harness.fuzzing.found import Parent
 from harness.fuzzing.strategies import chunkings, texts_with_calls
 from harness.fuzzing.turns.evaluate import Trial, unchanged
 from harness.fuzzing.turns.seeds import Seed
-from harness.judging.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.normalizers.protocol import Normalizer
+from harness.results.expectation import ALL_FIELDS, Expectation, ExpectedCall, ExpectedRejection
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool

@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from harness.conversation.agent import HiddenOfAgent
-from harness.conversation.conversation import TurnRecord
 from harness.conversation.history.check import Problem, history_problems
 from harness.conversation.task import Task
 from harness.dialects.kit.parse_request import (
@@ -29,10 +28,11 @@ from harness.judging.conversations.session import (
     json_or_repr,
 )
 from harness.judging.repairs import is_demanded
-from harness.judging.results import Came
 from harness.judging.rule import RuleMaker
 from harness.project import ClientKind
 from harness.providers import Capabilities
+from harness.results.conversation import TurnRecord
+from harness.results.finding import Came
 from harness.turns.arguments import meaning, same_value
 from harness.turns.messages import role_of, text_of
 from harness.turns.schema_check import Checker
@@ -193,7 +193,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         return CallMatches(tuple(pairs), tuple(changed), lost, surplus)
 
 
-conversation_rule = RuleMaker[ConversationEvidence]("conversation")
+conversation_rule = RuleMaker[ConversationEvidence]()
 
 
 def _request_evidence(dialect: str, sent: SentRequest) -> RequestEvidence:

@@ -6,17 +6,14 @@ network. The conversation of a log is only counted from its own records and neve
 the log does not contain its bytes.
 """
 
-from typing import Final
-
 import msgspec
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation, TurnRecord
-from harness.conversation.history.jsonl import LoggedConversation
+from harness.conversation.history.jsonl import LoggedConversation, agent_of
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
-from harness.judging.conversations.case import ConversationCase, conversation_case, logged_case
 from harness.judging.conversations.evidence import ConversationEvidence
+from harness.judging.conversations.make_case import conversation_case, logged_case
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.conversations.session import (
     DEFAULT_LIMITS,
@@ -26,16 +23,21 @@ from harness.judging.conversations.session import (
     prompt_id,
     run_agent,
 )
-from harness.judging.duties import level_of
 from harness.judging.judge import LoadedSubject, empty_result, with_findings
 from harness.judging.replaying import Cuts, deadlines
-from harness.judging.results import Blame, ConversationFacts, Finding, Outcome, Result
 from harness.judging.rule import findings
 from harness.judging.rules import CONVERSATION_RULES
 from harness.judging.rules.conversation_ends import AGAIN
 from harness.judging.rules.conversation_meta import probe_result
 from harness.judging.scenario import Scenario, ScenarioBlame
 from harness.playback.delivery import CUTS
+from harness.providers import UNKNOWN
+from harness.results.conversation import Conversation, TurnRecord
+from harness.results.conversation_case import ConversationCase
+from harness.results.duties import level_of
+from harness.results.finding import Finding
+from harness.results.outcome import Blame, Outcome
+from harness.results.result import LOG_PREFIX, ConversationFacts, Result
 from harness.turns.deltas import CUT_SHORT
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
@@ -225,15 +227,6 @@ def _play(  # noqa: PLR0913, PLR0917 - one call site
         agent.hides,
         agent.policies,
     )
-
-
-LOG_PREFIX: Final = "log:"
-UNKNOWN: Final = "unknown"
-
-
-def agent_of(logged: LoggedConversation) -> str:
-    """Return the name of the agent that ran the conversation."""
-    return logged.about.agent or UNKNOWN
 
 
 def count_log(subject: str, logged: LoggedConversation) -> tuple[Result, ConversationCase]:

@@ -7,8 +7,8 @@ import msgspec
 from harness.dialects.table import oracle_reading
 from harness.errors import UsageError
 from harness.judging.conversations.session import SentRequest, json_or_repr
-from harness.judging.expectation import Expectation, ExpectedCall
 from harness.judging.expected import ANNOUNCEMENTS, expectation_from
+from harness.results.expectation import Expectation, ExpectedCall
 from harness.turns.deltas import CUT_SHORT
 from harness.turns.oracle_reading import OracleReading, SealedReading
 

@@ -15,7 +15,6 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from harness.conversation.conversation import Ending
 from harness.conversation.task import Limits
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.table import AGENT_DIALECTS, message_form, request_body
@@ -27,6 +26,7 @@ from harness.judging.conversations.script import (
     MockAnswer,
 )
 from harness.judging.conversations.session import SentRequest, same_value, tools_of_cassette
+from harness.results.conversation import Ending
 from harness.turns.arguments import meaning, parse
 from harness.turns.messages import calls_of, role_of, text_of
 from harness.turns.schema_check import Checker, misfit

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 import msgspec
 from msgspec.structs import asdict
 
-from harness.conversation.conversation import Ending, Strategy
 from harness.conversation.prompts import PROMPTS
 from harness.conversation.task import Limits
 from harness.errors import UnreadableError
@@ -27,6 +26,7 @@ from harness.judging.conversations.expected_request import (
 )
 from harness.judging.policies import require_name
 from harness.providers import Capabilities
+from harness.results.conversation import Ending, Strategy
 from harness.turns.deltas import Mode
 
 # How a probe ended: not sent, the provider accepts tools, it does not, the probe failed.

@@ -14,7 +14,6 @@ from typing import Any
 import msgspec
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation
 from harness.conversation.prompts import DEFAULT_PROMPT, PROMPTS
 from harness.conversation.task import Reply, Task, ToolFailed
 from harness.dialects.table import DIALECTS, offered_tools
@@ -23,6 +22,7 @@ from harness.judging.replaying import NOTHING_RAISED, Raised, run_guarded
 from harness.playback.delivery import Cut
 from harness.playback.playback import Playback
 from harness.providers import Capabilities, capabilities_of
+from harness.results.conversation import Conversation
 from harness.turns.arguments import same_value as same_text
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 
 from harness.dialects.table import read_request
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.expectation import ExpectedCall
 from harness.judging.repairs import is_demanded
-from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
 from harness.judging.rules.stream_content import (
@@ -18,6 +16,9 @@ from harness.judging.rules.stream_content import (
     may_read_as,
     unusable_arguments,
 )
+from harness.results.expectation import ExpectedCall
+from harness.results.finding import Came
+from harness.results.outcome import Outcome
 from harness.turns.arguments import parse, same_value
 from harness.turns.deltas import SNIPPET_CHARACTERS, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates
@@ -46,19 +47,7 @@ def _has_markup(call: ToolCall, expected: ExpectedCall) -> bool:
     return bool(markers_in_name(call, expected) or markers_in_arguments(call, expected))
 
 
-@turn_rule(
-    "CALL-ARGUMENTS-EXACT",
-    "Arguments have exactly the value in the stream, also those that a rejected call quotes.",
-    Outcome.SILENT_WRONG,
-    (
-        "DELTA-INTERLEAVED",
-        "ARGS-CUMULATIVE",
-        "ARGS-REPEATED-AT-END",
-        "ARGS-BIGINT",
-        "ARGS-COERCION-TRAP",
-    ),
-    field="calls",
-)
+@turn_rule("CALL-ARGUMENTS-EXACT", Outcome.SILENT_WRONG, field="calls")
 def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, expected, call in evidence.paired_calls():
         text = expected.json_text
@@ -107,12 +96,7 @@ def _words(text: str) -> str:
     return "".join(filter(str.isalnum, plain)).casefold()
 
 
-@turn_rule(
-    "ARGUMENTS-USABLE",
-    "A call that may be executed has one JSON object as its arguments, or no arguments.",
-    Outcome.SILENT_WRONG,
-    ("ARGS-TRUNCATED-FINISH-OK", "ARGS-NATURAL-LANGUAGE", "ARGS-NON-OBJECT"),
-)
+@turn_rule("ARGUMENTS-USABLE", Outcome.SILENT_WRONG)
 def _usable(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is not None:
         return
@@ -124,13 +108,7 @@ def _usable(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}].arguments", expected, call.arguments, came=came)
 
 
-@turn_rule(
-    "BROKEN-CALL-NOT-RUN",
-    "A call with unusable arguments is not repaired silently and not executed.",
-    Outcome.SILENT_WRONG,
-    ("ARGS-TRUNCATED-SALVAGED", "ARGS-SILENT-EMPTY", "ARGS-CONCAT-OBJECTS"),
-    field="calls",
-)
+@turn_rule("BROKEN-CALL-NOT-RUN", Outcome.SILENT_WRONG, field="calls")
 def _broken_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is not None:
         return
@@ -159,13 +137,7 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
     return next(filter(None, map(unusable_arguments, read)), "")
 
 
-@turn_rule(
-    "TRUNCATED-CALL-NOT-RUN",
-    "No call of a turn that was interrupted or failed is executed.",
-    Outcome.SILENT_WRONG,
-    ("SSE-EOF-MIDCALL", "SSE-EOF-BEFORE-ARGUMENTS", "ERR-IN-200", "REFUSAL-DELTA"),
-    field="failure",
-)
+@turn_rule("TRUNCATED-CALL-NOT-RUN", Outcome.SILENT_WRONG, field="failure")
 def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is None:
         return
@@ -183,13 +155,7 @@ def _truncated_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation(f"calls[{index}]", expected, actual, came=came)
 
 
-@turn_rule(
-    "PARSE-ERROR-REPORTED",
-    "A call that cannot be used is reported as a parse error, not dropped, unless the turn fails.",
-    Outcome.LOST_CALL,
-    ("ARGS-TRUNCATED-FINISH-OK", "ARGS-NATURAL-LANGUAGE", "FINISH-LENGTH-WITH-CALL"),
-    field="rejected",
-)
+@turn_rule("PARSE-ERROR-REPORTED", Outcome.LOST_CALL, field="rejected")
 def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.reports_failure:
         return  # an exception that reaches the caller need not contain the calls received so far
@@ -203,13 +169,7 @@ def _reported(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"parse_errors[{index}]", said, "nothing")
 
 
-@turn_rule(
-    "GOOD-CALL-NOT-REJECTED",
-    "A usable call is not rejected, even if other calls of the turn are.",
-    Outcome.LOST_CALL,
-    ("BATCH-ONE-BAD", "ARGS-EMPTY-NOARG"),
-    field="calls",
-)
+@turn_rule("GOOD-CALL-NOT-REJECTED", Outcome.LOST_CALL, field="calls")
 def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
     missing = _missing_names(evidence)
     for error in () if evidence.invents_failure else evidence.pairing.unexpected:
@@ -239,13 +199,7 @@ def _misfit(evidence: TurnEvidence, error: ParseError) -> Came:
     return "" if any(fits) else "misfit"
 
 
-@turn_rule(
-    "PARSE-ERROR-NOT-INVENTED",
-    "No parse error is reported if the stream contains no unusable call.",
-    Outcome.MISMATCH,
-    ("LEGACY-FC-STUB", "ARGS-TRAILING-EMPTY"),
-    field="rejected",
-)
+@turn_rule("PARSE-ERROR-NOT-INVENTED", Outcome.MISMATCH, field="rejected")
 def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     missing = _missing_names(evidence)
     for error in evidence.pairing.unexpected:
@@ -258,12 +212,7 @@ def _missing_names(evidence: TurnEvidence) -> set[str]:
     return {evidence.expectation.calls[index].name for index in evidence.pairing.missing}
 
 
-@turn_rule(
-    "PARSE-ERROR-TOLD",
-    "A parse error states the problem and quotes the start of the raw text.",
-    Outcome.MISMATCH,
-    ("ARGS-NATURAL-LANGUAGE",),
-)
+@turn_rule("PARSE-ERROR-TOLD", Outcome.MISMATCH)
 def _explained(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, error in enumerate(evidence.turn.parse_errors):
         if not error.error:
@@ -288,13 +237,7 @@ def _unescaped(text: str) -> str:
     return join_surrogates(_ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), text))
 
 
-@turn_rule(
-    "PARSE-ERROR-NAME",
-    "A parse error of a call without a name has no name.",
-    Outcome.MISMATCH,
-    ("NAME-EMPTY",),
-    field="rejected",
-)
+@turn_rule("PARSE-ERROR-NAME", Outcome.MISMATCH, field="rejected")
 def _without_name(evidence: TurnEvidence) -> Iterator[Violation]:
     names = [error.name for error in evidence.turn.parse_errors]
     left = names.count("")
@@ -306,13 +249,7 @@ def _without_name(evidence: TurnEvidence) -> Iterator[Violation]:
             left -= 1
 
 
-@turn_rule(
-    "PARSE-ERROR-IDENTIFIED",
-    "A parse error keeps the id of its call, so that a client can report it to the model.",
-    Outcome.MISMATCH,
-    ("BATCH-ONE-BAD",),
-    field="rejected",
-)
+@turn_rule("PARSE-ERROR-IDENTIFIED", Outcome.MISMATCH, field="rejected")
 def _identified(evidence: TurnEvidence) -> Iterator[Violation]:
     if not evidence.exposes_ids:
         return

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_name
 from harness.judging.rules.stream_content import as_sent, sent_ids_of_calls
+from harness.results.outcome import Outcome
 from harness.turns.arguments import meaning
 
 # The stream contains several ids for a call.
@@ -17,12 +17,7 @@ _EMPTY_OUTPUT = "RESP-COMPLETED-OUTPUT-EMPTY"
 _REPEATED = "GEM-SIGNATURE-OVERWRITTEN"
 
 
-@turn_rule(
-    "CALL-NAMED",
-    "A call that may be executed has a name.",
-    Outcome.LOST_CALL,
-    ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-EMPTY-LATER", "DELTA-ID-NULL-LATER"),
-)
+@turn_rule("CALL-NAMED", Outcome.LOST_CALL)
 def _named(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, call in enumerate(evidence.turn.tool_calls):
         if not call.name:
@@ -33,13 +28,7 @@ def _named(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}].name", "a name", "", came=came)
 
 
-@turn_rule(
-    "CALL-NAME-EXACT",
-    "The name is exactly the one in the stream, neither doubled nor truncated.",
-    Outcome.SILENT_WRONG,
-    ("DELTA-NAME-REPEATED", "DELTA-NAME-FRAGMENTED", "DELTA-NAME-NULL-STRINGIFIED"),
-    field="calls",
-)
+@turn_rule("CALL-NAME-EXACT", Outcome.SILENT_WRONG, field="calls")
 def _name_exact(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, expected, call in evidence.paired_calls():
         if call.name and call.name != expected.name and not markers_in_name(call, expected):
@@ -48,12 +37,7 @@ def _name_exact(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}].name", expected.name, call.name, came=came)
 
 
-@turn_rule(
-    "CALL-ID-PRESENT",
-    "A call that may be executed has an id, generated if the stream has none.",
-    Outcome.MISMATCH,
-    ("DELTA-ID-MISSING", "DELTA-ID-EMPTY-LATER"),
-)
+@turn_rule("CALL-ID-PRESENT", Outcome.MISMATCH)
 def _id_present(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, call in enumerate(evidence.turn.tool_calls):
         if not call.id and evidence.exposes_ids:
@@ -62,13 +46,7 @@ def _id_present(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}].id", "an id", "", came=came)
 
 
-@turn_rule(
-    "CALL-ID-EXACT",
-    "The id is the first one that the stream contains for the call.",
-    Outcome.MISMATCH,
-    ("DELTA-ID-NAME-FIRST-ONLY", "DELTA-ID-CHANGES", "DELTA-ID-NULL-LATER"),
-    field="calls",
-)
+@turn_rule("CALL-ID-EXACT", Outcome.MISMATCH, field="calls")
 def _id_exact(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, expected, call in evidence.paired_calls():
         if evidence.exposes_ids and expected.id is not None and call.id not in ("", expected.id):
@@ -76,12 +54,7 @@ def _id_exact(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}].id", expected.id, call.id, came=came)
 
 
-@turn_rule(
-    "CALL-IDS-UNIQUE",
-    "No two calls of a turn have the same id.",
-    Outcome.MISMATCH,
-    ("DELTA-ID-SHARED-BY-SIBLINGS",),
-)
+@turn_rule("CALL-IDS-UNIQUE", Outcome.MISMATCH)
 def _ids_unique(evidence: TurnEvidence) -> Iterator[Violation]:
     known: set[str] = set()
     sent = sent_ids_of_calls(evidence)
@@ -93,12 +66,7 @@ def _ids_unique(evidence: TurnEvidence) -> Iterator[Violation]:
         known.add(call.id)
 
 
-@turn_rule(
-    "CALL-ID-FRESH",
-    "A generated id is not that of a call in an earlier response.",
-    Outcome.MISMATCH,
-    ("DELTA-ID-MISSING", "ID-REUSED-ACROSS-TURNS"),
-)
+@turn_rule("CALL-ID-FRESH", Outcome.MISMATCH)
 def _id_fresh(evidence: TurnEvidence) -> Iterator[Violation]:
     for index, call in enumerate(evidence.turn.tool_calls):
         if evidence.exposes_ids and call.id in evidence.earlier:
@@ -106,13 +74,7 @@ def _id_fresh(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}].id", other, call.id)
 
 
-@turn_rule(
-    "CALLS-KEPT",
-    "Every usable call of the stream is emitted.",
-    Outcome.LOST_CALL,
-    ("DELTA-INDEX-MISSING", "DELTA-MULTI-IN-CHUNK", "FINISH-STOP-WITH-CALLS", "BATCH-ONE-BAD"),
-    field="calls",
-)
+@turn_rule("CALLS-KEPT", Outcome.LOST_CALL, field="calls")
 def _emitted(evidence: TurnEvidence) -> Iterator[Violation]:
     rejected = {error.name for error in evidence.pairing.unexpected}
     for index in () if evidence.invents_failure else evidence.pairing.missing:
@@ -123,12 +85,7 @@ def _emitted(evidence: TurnEvidence) -> Iterator[Violation]:
             yield Violation(f"calls[{index}]", text, "no such call", came=came)
 
 
-@turn_rule(
-    "CALLS-NOT-INVENTED",
-    "No call is emitted that the stream does not contain.",
-    Outcome.SILENT_WRONG,
-    ("MESSAGE-NOT-DELTA", "FINISH-DUPLICATE", "ARGS-TRAILING-EMPTY", "N-CHOICES"),
-)
+@turn_rule("CALLS-NOT-INVENTED", Outcome.SILENT_WRONG)
 def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.expectation.failure is not None:
         return
@@ -169,13 +126,7 @@ def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:
         left[key] -= 1
 
 
-@turn_rule(
-    "CALL-ORDER",
-    "Calls are emitted in the order in which they first appeared.",
-    Outcome.MISMATCH,
-    ("DELTA-INTERLEAVED", "DELTA-INDEX-SPARSE"),
-    field="calls",
-)
+@turn_rule("CALL-ORDER", Outcome.MISMATCH, field="calls")
 def _order(evidence: TurnEvidence) -> Iterator[Violation]:
     indexes = [actual for _, actual in evidence.pairing.pairs]
     if indexes != sorted(indexes):

@@ -5,40 +5,25 @@ from collections.abc import Iterator
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
 from harness.judging.conversations.script import ExpectedExecution
 from harness.judging.conversations.session import Execution, json_or_repr
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.outcome import Outcome
 
 
-@conversation_rule(
-    "CONV-CALL-FROM-BROKEN-TURN",
-    "No call of a turn that failed, was truncated or was rejected is executed.",
-    Outcome.SILENT_WRONG,
-    ("SSE-EOF-MIDCALL", "FINISH-LENGTH-WITH-CALL", "BATCH-ONE-BAD"),
-    always=True,
-)
+@conversation_rule("CONV-CALL-FROM-BROKEN-TURN", Outcome.SILENT_WRONG, always=True)
 def _from_broken_turn(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, reason in sorted(evidence.forbidden.items()):
         actual = _execution_text(evidence.executions[index])
         yield Violation(f"executed[{index}]", f"nothing executed, because {reason}", actual)
 
 
-@conversation_rule(
-    "CONV-CALL-UNWANTED",
-    "No call is executed that the model did not make, and none more often than it was made.",
-    Outcome.SILENT_WRONG,
-    ("ID-REUSED-ACROSS-TURNS", "LOOP-IDENTICAL", "NAME-SANITIZE-COLLISION", "ARGS-COERCION-TRAP"),
-)
+@conversation_rule("CONV-CALL-UNWANTED", Outcome.SILENT_WRONG)
 def _surplus(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index in evidence.matches.surplus:
         actual = _execution_text(evidence.executions[index])
         yield Violation(f"executed[{index}]", "no such call", actual)
 
 
-@conversation_rule(
-    "CONV-CALL-ARGUMENTS",
-    "A call is executed with the arguments that the model gave, compared by value.",
-    Outcome.SILENT_WRONG,
-)
+@conversation_rule("CONV-CALL-ARGUMENTS", Outcome.SILENT_WRONG)
 def _arguments(evidence: ConversationEvidence) -> Iterator[Violation]:
     for at, index in evidence.matches.changed:
         expected = json_or_repr(evidence.expected_calls[at].arguments)
@@ -48,9 +33,7 @@ def _arguments(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 @conversation_rule(
     "CONV-CALL-LOST",
-    "Every usable call is executed.",
     Outcome.LOST_CALL,
-    ("BATCH-ONE-BAD", "CALL-WITH-FINAL", "ID-DEDUP-DROPS-RESULTS", "NAME-UNKNOWN-DROPS-BATCH"),
     yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED"),
 )
 def _lost(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -59,11 +42,7 @@ def _lost(evidence: ConversationEvidence) -> Iterator[Violation]:
         yield Violation(f"executed[{at}]", expected, "not executed")
 
 
-@conversation_rule(
-    "CONV-CALL-ORDER",
-    "Calls are executed in the order in which the model made them.",
-    Outcome.MISMATCH,
-)
+@conversation_rule("CONV-CALL-ORDER", Outcome.MISMATCH)
 def _order(evidence: ConversationEvidence) -> Iterator[Violation]:
     pairs = evidence.matches.pairs
     indexes = [index for _, index in pairs]

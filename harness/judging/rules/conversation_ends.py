@@ -4,38 +4,26 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from typing import Final
 
-from harness.conversation.conversation import Conversation
 from harness.dialects.table import message_form, request_body
 from harness.judging.conversations.evidence import ConversationEvidence, conversation_rule
 from harness.judging.conversations.session import SessionRecord
 from harness.judging.random_values import ids_of_turn, mask, number_ids, sent_ids
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.conversation import Conversation
+from harness.results.outcome import Outcome
 from harness.turns.messages import calls_of
 
 AGAIN: Final = "again"
 
 
-@conversation_rule(
-    "CONV-NO-CRASH",
-    "An agent raises no exception, whatever the model and the provider send.",
-    Outcome.CRASH,
-    ("NAME-UNKNOWN",),
-    always=True,
-)
+@conversation_rule("CONV-NO-CRASH", Outcome.CRASH, always=True)
 def _no_crash(evidence: ConversationEvidence) -> Iterator[Violation]:
     if evidence.record.error:
         record = evidence.record
         yield Violation("conversation", "no exception", record.error, raised=record.raised)
 
 
-@conversation_rule(
-    "CONV-NO-HANG",
-    "An agent ends the conversation within its limits.",
-    Outcome.HANG,
-    ("LOOP-PARSE-RETRY", "LOOP-IDENTICAL"),
-    always=True,
-)
+@conversation_rule("CONV-NO-HANG", Outcome.HANG, always=True)
 def _no_hang(evidence: ConversationEvidence) -> Iterator[Violation]:
     if evidence.record.hung:
         actual = f"stopped: {evidence.record.hung}"
@@ -44,9 +32,7 @@ def _no_hang(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 @conversation_rule(
     "CONV-ENDING",
-    "The ending is the right one of done, limit, empty, interrupted and error.",
     Outcome.MISMATCH,
-    ("BUDGET-OUTCOME", "TURN-EMPTY-IS-NOT-DONE"),
     yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-CALLS-MISSING", "CONV-UNUSABLE-DONE"),
 )
 def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -59,12 +45,7 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
         yield Violation("ending", expected, conversation.ending, outcome=worse)
 
 
-@conversation_rule(
-    "CONV-CALLS-MISSING",
-    "A reply that announces calls and contains none does not end a conversation as done.",
-    Outcome.MISMATCH,
-    ("FINISH-TOOLCALLS-WITHOUT-CALLS",),
-)
+@conversation_rule("CONV-CALLS-MISSING", Outcome.MISMATCH)
 def _calls_missing(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, requests = evidence.record.conversation, evidence.requests
     if conversation is None or conversation.ending != "done" or not requests:
@@ -76,12 +57,7 @@ def _calls_missing(evidence: ConversationEvidence) -> Iterator[Violation]:
         yield Violation("ending", expected, conversation.ending, outcome=worse)
 
 
-@conversation_rule(
-    "CONV-UNUSABLE-DONE",
-    "A reply whose calls are all unusable does not end a conversation as done.",
-    Outcome.MISMATCH,
-    ("LOOP-PARSE-RETRY",),
-)
+@conversation_rule("CONV-UNUSABLE-DONE", Outcome.MISMATCH)
 def _unusable_done(evidence: ConversationEvidence) -> Iterator[Violation]:
     conversation, records = evidence.record.conversation, evidence.records
     if conversation is None or conversation.ending != "done" or not records:
@@ -102,7 +78,6 @@ def _ends_at_hidden_length(evidence: ConversationEvidence) -> bool:
 
 @conversation_rule(
     "CONV-ANSWER",
-    "The user gets the model's last visible text.",
     Outcome.MISMATCH,
     yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-UNPLAYED"),
 )
@@ -118,14 +93,7 @@ def _answer(evidence: ConversationEvidence) -> Iterator[Violation]:
         yield Violation("answer", value, found)
 
 
-@conversation_rule(
-    "CONV-CUT-INVARIANT",
-    "The conversation does not depend on where the network splits the streams.",
-    Outcome.MISMATCH,
-    ("SSE-READ-SPLIT",),
-    of="many",
-    always=True,
-)
+@conversation_rule("CONV-CUT-INVARIANT", Outcome.MISMATCH, of="many", always=True)
 def _same_under_other_reads(evidence: ConversationEvidence) -> Iterator[Violation]:
     found = (
         violation
@@ -136,13 +104,7 @@ def _same_under_other_reads(evidence: ConversationEvidence) -> Iterator[Violatio
     yield from islice(found, 1)
 
 
-@conversation_rule(
-    "CONV-REPEATABLE",
-    "The same task gives the same conversation again.",
-    Outcome.MISMATCH,
-    of="many",
-    always=True,
-)
+@conversation_rule("CONV-REPEATABLE", Outcome.MISMATCH, of="many", always=True)
 def _same_again(evidence: ConversationEvidence) -> Iterator[Violation]:
     if AGAIN in evidence.others:
         yield from _first_difference(evidence, evidence.others[AGAIN], "the same again")

@@ -14,54 +14,46 @@ from harness.judging.conversations.evidence import (
     conversation_rule,
 )
 from harness.judging.conversations.session import Execution
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.duties import load_duties
+from harness.results.outcome import Outcome
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import calls_of, role_of, text_of
 
 _FORM: Final = "HIST-FORM"
 _REASONING: Final = "HIST-REASONING-REQUIRED"
-# Rules about the problems of a history -> title.
-_TITLES: Final = {
-    "HIST-MISSING-RESULT": "Every call in a history has a result before the next message.",
-    "HIST-ORPHAN-RESULT": "Every result answers a call of the turn before it, and each call once.",
-    "HIST-SPLIT-PARALLEL": "The calls of one turn are in one message.",
-    "HIST-ARGS-INVALID": "The arguments of calls in a history are JSON objects.",
-    "HIST-CONTENT-BESIDE-CALLS": "Content without text next to calls is null or '' as declared.",
-    "HIST-TOOLCALLS-EMPTY": "A message without calls has no key for them.",
-    _REASONING: "Reasoning is sent back to a provider that requires it.",
-    "HIST-SYSTEM-MID": "System messages come first, and never between calls and results.",
-    "HIST-RESULT-NON-STRING": "Results are texts.",
-    "HIST-RESULTS-GROUPED": "All results of a turn are in one message of an API with blocks.",
-    "HIST-EMPTY-TURN": "No message of the assistant is empty.",
-    "HIST-ID-MISSING": "Every call in a history has an id.",
-    "HIST-ID-REUSED": "Ids of calls are unique in the conversation.",
-    "HIST-ID-PATTERN": "Ids of calls have a form that the provider accepts.",
-    "HIST-NAME": "Names of calls have a form that providers accept.",
-    _FORM: "Messages have the form that the API declares.",
-}
-# The quirks of the problems that violate a rule, if they are not the rule's own id.
-_QUIRKS: Final = {
-    "HIST-CONTENT-BESIDE-CALLS": ("HIST-CONTENT-NULL", "HIST-CONTENT-EMPTY"),
-    "HIST-ID-MISSING": ("DELTA-ID-MISSING",),
-    "HIST-ID-REUSED": ("ID-REUSED-ACROSS-TURNS",),
-    "HIST-ID-PATTERN": ("ID-MISTRAL-9", "ID-ANTHROPIC-PATTERN", "ID-LENGTH-40"),
-    "HIST-NAME": ("NAME-EMPTY", "NAME-SANITIZED"),
-    _FORM: (),  # those of no other rule
-}
-_RULE_OF_QUIRK: Final = {quirk: rule for rule in _TITLES for quirk in _QUIRKS.get(rule, (rule,))}
+# The rules about the problems of a history, each of which has a quirk. A problem violates the rule
+# that has its quirk, or else the last rule.
+_RULES: Final = (
+    "HIST-MISSING-RESULT",
+    "HIST-ORPHAN-RESULT",
+    "HIST-SPLIT-PARALLEL",
+    "HIST-ARGS-INVALID",
+    "HIST-CONTENT-BESIDE-CALLS",
+    "HIST-TOOLCALLS-EMPTY",
+    _REASONING,
+    "HIST-SYSTEM-MID",
+    "HIST-RESULT-NON-STRING",
+    "HIST-RESULTS-GROUPED",
+    "HIST-EMPTY-TURN",
+    "HIST-ID-MISSING",
+    "HIST-ID-REUSED",
+    "HIST-ID-PATTERN",
+    "HIST-NAME",
+    _FORM,
+)
+_RULE_OF_QUIRK: Final = {quirk: rule for rule in _RULES for quirk in load_duties()[rule].quirks}
 # An agent may cut a long error, but reports this many characters of it.
 _ERROR_PREFIX_LENGTH: Final = 200
 # A call without an id cannot keep the one that it came with, and no result can answer it.
 _NO_ID: Final = ("HIST-ID-MISSING",)
 
 
-def _define_problem_rule(rule: str, title: str) -> None:
+def _define_problem_rule(rule: str) -> None:
     yields_to = _NO_ID if rule == "HIST-ORPHAN-RESULT" else ()
-    quirks = _QUIRKS.get(rule, (rule,))
 
-    @conversation_rule(rule, title, Outcome.MISMATCH, quirks, always=True, yields_to=yields_to)
+    @conversation_rule(rule, Outcome.MISMATCH, always=True, yields_to=yields_to)
     def check(evidence: ConversationEvidence) -> Iterator[Violation]:
         for problem in evidence.problems:
             if _RULE_OF_QUIRK.get(problem.quirk, _FORM) == rule:
@@ -72,8 +64,8 @@ def _define_problem_rule(rule: str, title: str) -> None:
             yield from _reasoning_blank(evidence)
 
 
-for _rule, _title in _TITLES.items():
-    _define_problem_rule(_rule, _title)
+for _rule in _RULES:
+    _define_problem_rule(_rule)
 
 
 def _unreadable(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -102,14 +94,7 @@ def _reasoning_blank(evidence: ConversationEvidence) -> Iterator[Violation]:
                 )
 
 
-@conversation_rule(
-    "HIST-ID-CHANGED",
-    "A call is sent back with its original id, if the provider accepts that id.",
-    Outcome.MISMATCH,
-    ("ID-KIMI-NATIVE",),
-    always=True,
-    yields_to=_NO_ID,
-)
+@conversation_rule("HIST-ID-CHANGED", Outcome.MISMATCH, always=True, yields_to=_NO_ID)
 def _id_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
     if not DIALECTS[evidence.task.dialect].has_call_ids:
         return
@@ -136,13 +121,7 @@ def _iter_calls(messages: tuple[object, ...]) -> Iterator[tuple[str, str, str, s
             yield (f"messages[{number}].tool_calls[{at}]", *call)
 
 
-@conversation_rule(
-    "HIST-PARTIAL-STORED",
-    "The text of a failed turn is not stored as a complete answer.",
-    Outcome.MISMATCH,
-    ("SSE-EOF-NO-FINISH-TEXT",),
-    always=True,
-)
+@conversation_rule("HIST-PARTIAL-STORED", Outcome.MISMATCH, always=True)
 def _partial_stored(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, request in enumerate(evidence.requests):
         text, broken = request.reply.text.strip(), request.reply.broken
@@ -167,12 +146,7 @@ def _later_histories(
         yield FINAL_HISTORY, evidence.record.conversation.messages
 
 
-@conversation_rule(
-    "HIST-RESULT-ERROR-LOST",
-    "The error of a failed tool is sent to the model.",
-    Outcome.MISMATCH,
-    ("HIST-RESULT-ERROR-LOST",),
-)
+@conversation_rule("HIST-RESULT-ERROR-LOST", Outcome.MISMATCH)
 def _error_sent(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, execution in enumerate(evidence.executions):
         allowed = execution.error and index not in evidence.forbidden

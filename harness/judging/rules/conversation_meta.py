@@ -5,7 +5,6 @@ Its records are compared with the requests that it sent and the calls that it ex
 
 from collections.abc import Iterator
 
-from harness.conversation.conversation import Probe, TurnRecord
 from harness.conversation.history.storing import incomplete_reason
 from harness.judging.conversations.evidence import (
     ConversationEvidence,
@@ -14,16 +13,15 @@ from harness.judging.conversations.evidence import (
 )
 from harness.judging.conversations.oracle_reply import OracleReply
 from harness.judging.conversations.script import ExpectedReport, ProbeResult
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.conversation import Probe, TurnRecord
+from harness.results.outcome import Outcome
 from harness.turns.deltas import FinishReason, ParseError
 
 
 @conversation_rule(
     "CONV-PARSE-ERRORS",
-    "Each unusable call is reported once.",
     Outcome.MISMATCH,
-    ("BATCH-ONE-BAD",),
     yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-REPORT-SNIPPET"),
 )
 def _parse_errors(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -58,24 +56,14 @@ def _errors_text(errors: list[ParseError]) -> str:
     return f"{len(errors)}: {texts}" if errors else "0"
 
 
-@conversation_rule(
-    "CONV-REPORT-ERROR",
-    "Each reported parse error says what is wrong.",
-    Outcome.MISMATCH,
-    ("LOOP-PARSE-RETRY",),
-)
+@conversation_rule("CONV-REPORT-ERROR", Outcome.MISMATCH)
 def _report_error(evidence: ConversationEvidence) -> Iterator[Violation]:
     for path, _, error in _reports(evidence):
         if not error.error.strip():
             yield Violation(f"{path}.error", "what is wrong with the call", "no text")
 
 
-@conversation_rule(
-    "CONV-REPORT-SNIPPET",
-    "Each reported parse error quotes the start of the call.",
-    Outcome.MISMATCH,
-    ("LOOP-PARSE-RETRY",),
-)
+@conversation_rule("CONV-REPORT-SNIPPET", Outcome.MISMATCH)
 def _report_snippet(evidence: ConversationEvidence) -> Iterator[Violation]:
     bare = {name for each in evidence.requests for name in each.reply.without_arguments}
     for path, record, error in _reports(evidence):
@@ -95,9 +83,7 @@ def _reports(evidence: ConversationEvidence) -> Iterator[tuple[str, TurnRecord, 
 
 @conversation_rule(
     "CONV-RETRIES",
-    "An agent counts each compensating request as a retry.",
     Outcome.MISMATCH,
-    ("LOOP-PARSE-RETRY",),
     yields_to=(
         "CONV-CALL-FROM-BROKEN-TURN",
         "CONV-ENDING",
@@ -112,11 +98,7 @@ def _retries(evidence: ConversationEvidence) -> Iterator[Violation]:
         yield Violation("retries", expected, found)
 
 
-@conversation_rule(
-    "CONV-STRATEGY",
-    "Tools are offered in the form that the provider's capabilities require.",
-    Outcome.MISMATCH,
-)
+@conversation_rule("CONV-STRATEGY", Outcome.MISMATCH)
 def _strategy(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = evidence.script.expect.strategy
     for index, record in enumerate(evidence.records):
@@ -125,11 +107,7 @@ def _strategy(evidence: ConversationEvidence) -> Iterator[Violation]:
             yield Violation(f"turns[{index}].meta.strategy", expected, actual)
 
 
-@conversation_rule(
-    "CONV-STRATEGY-MISSING",
-    "An agent with several strategies records the one of each turn.",
-    Outcome.MISMATCH,
-)
+@conversation_rule("CONV-STRATEGY-MISSING", Outcome.MISMATCH)
 def _strategy_missing(evidence: ConversationEvidence) -> Iterator[Violation]:
     recorded = [record.meta.strategy for record in evidence.records]
     # Only an agent that chooses by capability sends a probe.
@@ -139,11 +117,7 @@ def _strategy_missing(evidence: ConversationEvidence) -> Iterator[Violation]:
                 yield Violation(f"turns[{index}].meta.strategy", "a strategy", "none")
 
 
-@conversation_rule(
-    "CONV-PROBE",
-    "A probe is sent if capabilities are undeclared, and its result is reported.",
-    Outcome.MISMATCH,
-)
+@conversation_rule("CONV-PROBE", Outcome.MISMATCH)
 def _probe(evidence: ConversationEvidence) -> Iterator[Violation]:
     expected = evidence.script.expect.probe
     probes = [record.meta.probe for record in evidence.records if record.meta.probe]
@@ -159,11 +133,7 @@ def probe_result(probe: Probe) -> ProbeResult:
     return "ok" if probe.ok else "no"
 
 
-@conversation_rule(
-    "CONV-META-HONEST",
-    "An agent's records of its turns match what it sent and executed.",
-    Outcome.MISMATCH,
-)
+@conversation_rule("CONV-META-HONEST", Outcome.MISMATCH)
 def _honest(evidence: ConversationEvidence) -> Iterator[Violation]:
     """Compare requests and records in pairs; neither may be without the other."""
     left = list(enumerate(evidence.requests))

@@ -10,19 +10,15 @@ from harness.judging.conversations.evidence import (
     conversation_rule,
 )
 from harness.judging.conversations.session import json_or_repr, same_value
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
+from harness.results.outcome import Outcome
 from harness.turns.messages import text_of
 from harness.turns.turn import Tool
 
 _FENCE = "```"
 
 
-@conversation_rule(
-    "CONV-SYSTEM-LOST",
-    "Each request has the application's own system text.",
-    Outcome.MISMATCH,
-)
+@conversation_rule("CONV-SYSTEM-LOST", Outcome.MISMATCH)
 def _system_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
     wanted = evidence.task.system
     for index, request in _of_user(evidence):
@@ -30,11 +26,7 @@ def _system_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
             yield Violation(f"requests[{index}].messages", wanted, request.system or "none")
 
 
-@conversation_rule(
-    "CONV-TOOLS-OFFERED",
-    "Each request offers the tools as declared, once: in the API's field or in the text.",
-    Outcome.LOST_CALL,
-)
+@conversation_rule("CONV-TOOLS-OFFERED", Outcome.LOST_CALL)
 def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
     tools = evidence.task.tools
     descriptions = _descriptions(tools)
@@ -50,12 +42,7 @@ def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
             yield Violation(f"requests[{index}]", "each tool with its parameters", missing)
 
 
-@conversation_rule(
-    "CONV-PROMPT-TEXT",
-    "A request without a field for tools has the text of one prompt, and no other example.",
-    Outcome.MISMATCH,
-    yields_to=("CONV-TOOLS-OFFERED",),
-)
+@conversation_rule("CONV-PROMPT-TEXT", Outcome.MISMATCH, yields_to=("CONV-TOOLS-OFFERED",))
 def _prompt_text(evidence: ConversationEvidence) -> Iterator[Violation]:
     in_text = [(index, it) for index, it in _of_user(evidence) if it.tools is None]
     descriptions = _descriptions(evidence.task.tools) if in_text else ()
@@ -69,12 +56,7 @@ def _prompt_text(evidence: ConversationEvidence) -> Iterator[Violation]:
             yield Violation(f"requests[{index}].messages", expected, text)
 
 
-@conversation_rule(
-    "CONV-PROBE-LEAKED",
-    "Nothing of a probe is in the requests of the user's conversation.",
-    Outcome.MISMATCH,
-    yields_to=("CONV-META-HONEST",),
-)
+@conversation_rule("CONV-PROBE-LEAKED", Outcome.MISMATCH, yields_to=("CONV-META-HONEST",))
 def _probe_leaked(evidence: ConversationEvidence) -> Iterator[Violation]:
     probes = evidence.requests[: _probe_count(evidence)]
     questions = {text_of(it) for probe in probes for it in probe.messages}

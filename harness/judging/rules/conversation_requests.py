@@ -18,9 +18,9 @@ from harness.judging.conversations.expected_request import (
     text_differences,
 )
 from harness.judging.conversations.session import json_or_repr, same_value
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.conversation_history import HISTORY_RULES
+from harness.results.outcome import Outcome
 from harness.turns.arguments import meaning
 from harness.turns.messages import role_of, text_of
 
@@ -32,9 +32,7 @@ def _expected_count(evidence: ConversationEvidence) -> int:
 
 @conversation_rule(
     "CONV-SURPLUS-REQUEST",
-    "No request is sent beyond those of the conversation.",
     Outcome.MISMATCH,
-    ("TURN-EMPTY-IS-DONE", "RETRY-AFTER-PARTIAL"),
     yields_to=("CONV-CALL-FROM-BROKEN-TURN", "CONV-ENDING", "CONV-LIMITS"),
 )
 def _surplus(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -45,9 +43,7 @@ def _surplus(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 @conversation_rule(
     "CONV-UNPLAYED",
-    "The agent continues the conversation to its end.",
     Outcome.MISMATCH,
-    ("TURN-EMPTY-IS-NOT-DONE", "PROVIDER-REJECTS-OWN-CALL"),
     yields_to=(
         "CONV-CALL-FROM-BROKEN-TURN",
         "CONV-CALLS-MISSING",
@@ -64,12 +60,7 @@ def _unplayed(evidence: ConversationEvidence) -> Iterator[Violation]:
         yield Violation(path, f"requests: {expected}", "never sent", outcome=worse)
 
 
-@conversation_rule(
-    "CONV-LIMITS",
-    "Rounds, identical calls and retries stay within the limits.",
-    Outcome.MISMATCH,
-    ("LOOP-IDENTICAL", "LOOP-PARSE-RETRY"),
-)
+@conversation_rule("CONV-LIMITS", Outcome.MISMATCH)
 def _limits(evidence: ConversationEvidence) -> Iterator[Violation]:
     limits, questions = evidence.task.limits, len(evidence.task.questions)
     probes = sum(record.meta.probe is not None for record in evidence.records)
@@ -89,9 +80,7 @@ def _limits(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 @conversation_rule(
     "CONV-REQUEST",
-    "Each request is as the scenario specifies.",
     Outcome.MISMATCH,
-    ("PARALLEL-FALSE-DROPPED",),
     yields_to=(
         *HISTORY_RULES,
         "CONV-CALL-LOST",
@@ -113,9 +102,7 @@ def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 @conversation_rule(
     "CONV-HISTORY",
-    "The history at the end is as the scenario specifies.",
     Outcome.MISMATCH,
-    ("BUDGET-OUTCOME",),
     yields_to=(*HISTORY_RULES, "CONV-ENDING", "CONV-UNPLAYED", "CONV-SURPLUS-REQUEST"),
 )
 def _at_the_end(evidence: ConversationEvidence) -> Iterator[Violation]:

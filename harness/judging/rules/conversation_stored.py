@@ -23,8 +23,9 @@ from harness.judging.conversations.evidence import (
     conversation_rule,
 )
 from harness.judging.conversations.session import Execution
-from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
+from harness.results.finding import Came
+from harness.results.outcome import Outcome
 from harness.turns.arguments import meaning, parse
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import Message, calls_of, role_of, sealed_of, text_of
@@ -112,13 +113,7 @@ def _iter_added(
         left -= 1
 
 
-@conversation_rule(
-    "HIST-TEXT-LOST",
-    "The visible text of a complete turn is in the history.",
-    Outcome.MISMATCH,
-    ("HIST-TEXT-LOST",),
-    yields_to=_BROKEN_HISTORY,
-)
+@conversation_rule("HIST-TEXT-LOST", Outcome.MISMATCH, yields_to=_BROKEN_HISTORY)
 def _text_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
     reported = set[int]()
     for turn in _stored_turns(evidence):
@@ -137,13 +132,7 @@ def _squeezed(text: str) -> str:
     return "".join(join_surrogates(text).split())
 
 
-@conversation_rule(
-    "HIST-REASONING-VISIBLE",
-    "Reasoning is not stored as visible text.",
-    Outcome.MISMATCH,
-    ("HIST-REASONING-VISIBLE",),
-    yields_to=_BROKEN_HISTORY,
-)
+@conversation_rule("HIST-REASONING-VISIBLE", Outcome.MISMATCH, yields_to=_BROKEN_HISTORY)
 def _reasoning_visible(evidence: ConversationEvidence) -> Iterator[Violation]:
     for turn in _next_histories(evidence):
         reply = turn.request.reply
@@ -164,13 +153,7 @@ def _next_histories(evidence: ConversationEvidence) -> Iterator[StoredTurn]:
     yield from (next(turns) for _, turns in by_turn)
 
 
-@conversation_rule(
-    "HIST-GROUP-NAME",
-    "In the grouped scheme, the assistant's messages of a turn have one name.",
-    Outcome.MISMATCH,
-    ("HIST-GROUP-NAME",),
-    yields_to=_BROKEN_HISTORY,
-)
+@conversation_rule("HIST-GROUP-NAME", Outcome.MISMATCH, yields_to=_BROKEN_HISTORY)
 def _group_name(evidence: ConversationEvidence) -> Iterator[Violation]:
     if evidence.policies.get("history") != "grouped" or evidence.task.limits.messages is not None:
         return
@@ -205,9 +188,7 @@ def _assistant_runs(messages: tuple[object, ...]) -> Iterator[dict[int, Message]
 
 @conversation_rule(
     "HIST-CALL-CHANGED",
-    "A call is stored with the name and the arguments that the model sent and the tool got.",
     Outcome.MISMATCH,
-    ("HIST-CALL-CHANGED",),
     yields_to=(
         *_BROKEN_HISTORY,
         *("HIST-ARGS-INVALID", "HIST-NAME"),
@@ -267,9 +248,7 @@ def _executions_of(evidence: ConversationEvidence, turn: StoredTurn) -> list[Exe
 
 @conversation_rule(
     "HIST-SEALED-LOST",
-    "What only the provider can read comes back unchanged, and in its place.",
     Outcome.MISMATCH,
-    ("ANT-SIGNATURE-LOST", "GEM-SIGNATURE-LOST", "RESP-ENCRYPTED-REASONING-LOST"),
     yields_to=(*_BROKEN_HISTORY, "HIST-CALL-CHANGED", "HIST-MISSING-RESULT"),
 )
 def _sealed_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
@@ -318,9 +297,7 @@ def _sealed_text(entry: _SealedEntry | None) -> str:
 
 @conversation_rule(
     "HIST-RESULT-SWAPPED",
-    "The result of a call is stored under the id of that call.",
     Outcome.SILENT_WRONG,
-    ("HIST-RESULT-SWAPPED",),
     yields_to=(*_BROKEN_HISTORY, "HIST-ID-REUSED", "HIST-ID-MISSING"),
 )
 def _result_swapped(evidence: ConversationEvidence) -> Iterator[Violation]:

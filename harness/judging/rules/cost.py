@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from harness.judging.cost import Cost, CostEvidence, cost_rule
-from harness.judging.results import Finding, Outcome
+from harness.judging.cost import CostEvidence, cost_rule
 from harness.judging.rule import Violation, findings
 from harness.project import ClientKind
+from harness.results.cost import Cost
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
 
 # The floor is about 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second,
 # which is about what the fastest providers send in one stream.
@@ -20,13 +22,7 @@ MOST_MEMORY: Final = 2.0
 MOST_HELD_BACK: Final = 1 << 14
 
 
-@cost_rule(
-    "COST-TIME",
-    "The time for one delta is at most 500 times that of the floor.",
-    Outcome.MISMATCH,
-    ("ARGS-REPARSE-COST",),
-    of="cost",
-)
+@cost_rule("COST-TIME", Outcome.MISMATCH, of="cost")
 def _time(evidence: CostEvidence) -> Iterator[Violation]:
     """Check the shortest stream, because COST-GROWTH judges the influence of the length."""
     cost = evidence.cost
@@ -35,13 +31,7 @@ def _time(evidence: CostEvidence) -> Iterator[Violation]:
         yield Violation("time", f"at most {MOST_TIME:g} times the floor", f"{shortest:.0f} times")
 
 
-@cost_rule(
-    "COST-GROWTH",
-    "The time for one delta does not grow with the length of the stream.",
-    Outcome.MISMATCH,
-    ("ARGS-REPARSE-COST",),
-    of="cost",
-)
+@cost_rule("COST-GROWTH", Outcome.MISMATCH, of="cost")
 def _growth(evidence: CostEvidence) -> Iterator[Violation]:
     cost = evidence.cost
     if cost.growth is not None and cost.growth > MOST_GROWTH:
@@ -49,13 +39,7 @@ def _growth(evidence: CostEvidence) -> Iterator[Violation]:
         yield Violation("growth", expected, f"{cost.growth:.2f} times")
 
 
-@cost_rule(
-    "COST-MEMORY",
-    "The memory of a replay grows by at most twice the body.",
-    Outcome.MISMATCH,
-    ("ARGS-REPARSE-COST",),
-    of="cost",
-)
+@cost_rule("COST-MEMORY", Outcome.MISMATCH, of="cost")
 def _memory(evidence: CostEvidence) -> Iterator[Violation]:
     memory = evidence.cost.memory
     if memory is not None and memory > MOST_MEMORY:
@@ -63,13 +47,7 @@ def _memory(evidence: CostEvidence) -> Iterator[Violation]:
         yield Violation("memory", expected, f"{memory:.1f} bytes")
 
 
-@cost_rule(
-    "COST-FIRST-TEXT",
-    "The first text of a long stream is emitted before 16 KiB more are read.",
-    Outcome.MISMATCH,
-    ("SSE-CRLF",),
-    of="cost",
-)
+@cost_rule("COST-FIRST-TEXT", Outcome.MISMATCH, of="cost")
 def _first_text(evidence: CostEvidence) -> Iterator[Violation]:
     held_back = evidence.cost.held_back
     if held_back is not None and held_back > MOST_HELD_BACK:

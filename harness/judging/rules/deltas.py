@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.results import Outcome, Replay
 from harness.judging.rule import Violation
+from harness.results.outcome import Outcome
+from harness.results.replay import Replay
 from harness.turns.deltas import (
     ArgumentsDelta,
     TextDelta,
@@ -19,13 +20,7 @@ from harness.turns.deltas import (
 _AFTER_START = ArgumentsDelta | ToolCallEnd | ToolCallRejected
 
 
-@turn_rule(
-    "CALL-STARTS-FIRST",
-    "A call's start comes before its arguments and its end.",
-    Outcome.MISMATCH,
-    ("DELTA-FIRST-HAS-ARGS", "DELTA-NAME-FRAGMENTED"),
-    of="deltas",
-)
+@turn_rule("CALL-STARTS-FIRST", Outcome.MISMATCH, of="deltas")
 def _starts_first(evidence: TurnEvidence) -> Iterator[Violation]:
     started: set[int] = set()
     for emission in evidence.replay.emissions:
@@ -37,13 +32,7 @@ def _starts_first(evidence: TurnEvidence) -> Iterator[Violation]:
             return
 
 
-@turn_rule(
-    "CALL-ENDS-ONCE",
-    "Each call ends or is rejected once, and no further delta of it follows.",
-    Outcome.MISMATCH,
-    ("ARGS-EARLY-PARSEABLE", "ARGS-TRAILING-EMPTY", "FINISH-DUPLICATE"),
-    of="deltas",
-)
+@turn_rule("CALL-ENDS-ONCE", Outcome.MISMATCH, of="deltas")
 def _ends_once(evidence: TurnEvidence) -> Iterator[Violation]:
     ended: set[int] = set()
     started: set[int] = set()
@@ -62,13 +51,7 @@ def _ends_once(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation("deltas", "an end or a rejection for each call", f"none for index {index}")
 
 
-@turn_rule(
-    "CALL-INDEX-NEUTRAL",
-    "Calls are numbered from 0 in order of appearance, whatever the provider's index was.",
-    Outcome.MISMATCH,
-    ("DELTA-INDEX-SPARSE", "DELTA-INDEX-ALL-ZERO"),
-    of="deltas",
-)
+@turn_rule("CALL-INDEX-NEUTRAL", Outcome.MISMATCH, of="deltas")
 def _index_order(evidence: TurnEvidence) -> Iterator[Violation]:
     emissions = evidence.replay.emissions
     starts = [e.delta.index for e in emissions if isinstance(e.delta, ToolCallStart)]

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
-from harness.judging.results import Came, Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.stream_content import (
     as_sent,
@@ -12,19 +11,15 @@ from harness.judging.rules.stream_content import (
     lacks_finish,
     without_end,
 )
+from harness.results.finding import Came
+from harness.results.outcome import Outcome
 from harness.turns.deltas import CUT_SHORT, Finish, FinishReason, StreamFailure, UsageDelta
 from harness.wire.sse import ends_in_event
 
 _NO_FAILURE = "a turn that did not fail"
 
 
-@turn_rule(
-    "FINISH-REASON",
-    "The finish reason follows from the stream's finish value and its calls.",
-    Outcome.MISMATCH,
-    ("FINISH-STOP-WITH-CALLS", "FINISH-TOOLCALLS-THEN-STOP", "FINISH-STOP-TOO-EARLY"),
-    field="finish",
-)
+@turn_rule("FINISH-REASON", Outcome.MISMATCH, field="finish")
 def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, finish = evidence.expectation.finish, evidence.turn.finish
     failed = evidence.expectation.failure is not None or evidence.emitted_failure is not None
@@ -51,13 +46,7 @@ def _of_odd_form(evidence: TurnEvidence) -> Came:
     return "undocumented" if is_open and evidence.is_undocumented else ""
 
 
-@turn_rule(
-    "FINISH-RAW-KEPT",
-    "The provider's own finish value is preserved.",
-    Outcome.MISMATCH,
-    ("FINISH-UNKNOWN", "FINISH-STOP-WITH-CALLS"),
-    field="finish_raw",
-)
+@turn_rule("FINISH-RAW-KEPT", Outcome.MISMATCH, field="finish_raw")
 def _raw(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, finish = evidence.expectation.finish_raw, evidence.turn.finish
     if finish is not None and finish.raw != expected:
@@ -67,13 +56,7 @@ def _raw(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation("finish.raw", expected, finish.raw, came=came)
 
 
-@turn_rule(
-    "END-ONCE",
-    "A turn ends once, and only usage may follow.",
-    Outcome.MISMATCH,
-    ("FINISH-DUPLICATE", "CONTENT-AFTER-FINISH", "SSE-AFTER-DONE"),
-    of="deltas",
-)
+@turn_rule("END-ONCE", Outcome.MISMATCH, of="deltas")
 def _once(evidence: TurnEvidence) -> Iterator[Violation]:
     ended = False
     for emission in evidence.replay.emissions:
@@ -84,13 +67,7 @@ def _once(evidence: TurnEvidence) -> Iterator[Violation]:
         ended = ended or isinstance(delta, Finish | StreamFailure)
 
 
-@turn_rule(
-    "FAILURE-REPORTED",
-    "An error or an interruption is reported as a failure of the turn.",
-    Outcome.MISMATCH,
-    ("ERR-IN-200", "SSE-EOF-NO-FINISH-TEXT", "STREAM-NO-EVENTS", "FINISH-TOOLCALLS-WITHOUT-CALLS"),
-    field="failure",
-)
+@turn_rule("FAILURE-REPORTED", Outcome.MISMATCH, field="failure")
 def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
     expected = evidence.expectation.failure
     if expected and evidence.turn.failure is None:
@@ -120,13 +97,7 @@ def _is_cut(evidence: TurnEvidence) -> bool:
     return is_answer and is_open and not has_error
 
 
-@turn_rule(
-    "FAILURE-NOT-INVENTED",
-    "A complete turn is not reported as failed.",
-    Outcome.MISMATCH,
-    ("SSE-DONE-MISSING", "SSE-NO-FINAL-BLANK", "SSE-DATA-NULL"),
-    field="failure",
-)
+@turn_rule("FAILURE-NOT-INVENTED", Outcome.MISMATCH, field="failure")
 def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
     actual = evidence.emitted_failure
     if actual and not evidence.expectation.failure:
@@ -142,39 +113,21 @@ def _cut_before_output(evidence: TurnEvidence) -> Came:
     return "failure" if expected.finish in CUT_SHORT and is_empty else ""
 
 
-@turn_rule(
-    "FAILURE-CODE-KEPT",
-    "A failure has the provider's code, or a code for the kind of interruption.",
-    Outcome.MISMATCH,
-    ("ERR-CODE-NOT-INT",),
-    field="failure",
-)
+@turn_rule("FAILURE-CODE-KEPT", Outcome.MISMATCH, field="failure")
 def _failure_code(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, actual = evidence.expectation.failure, evidence.turn.failure
     if expected and actual and expected not in ("*", actual.code):
         yield Violation("failure.code", expected, actual.code)
 
 
-@turn_rule(
-    "FAILURE-MESSAGE-KEPT",
-    "A failure has the provider's message.",
-    Outcome.MISMATCH,
-    ("ERR-IN-200", "ERR-CODE-NOT-INT", "REFUSAL-DELTA"),
-    field="failure",
-)
+@turn_rule("FAILURE-MESSAGE-KEPT", Outcome.MISMATCH, field="failure")
 def _failure_message(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, actual = evidence.expectation.failure_says, evidence.turn.failure
     if actual and expected not in actual.message:
         yield Violation("failure.message", expected, actual.message)
 
 
-@turn_rule(
-    "USAGE-KEPT",
-    "Usage is read from any chunk that contains it.",
-    Outcome.MISMATCH,
-    ("CHUNK-CHOICES-EMPTY", "CHUNK-CHOICES-NULL", "CHUNK-CHOICES-ABSENT"),
-    field="usage",
-)
+@turn_rule("USAGE-KEPT", Outcome.MISMATCH, field="usage")
 def _usage(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.turn.usage != evidence.expectation.usage:
         yield Violation("usage", evidence.expectation.usage, evidence.turn.usage)

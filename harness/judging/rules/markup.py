@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.expectation import ExpectedCall
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.stream_content import as_sent, contains_marks
+from harness.results.expectation import ExpectedCall
+from harness.results.outcome import Outcome
 from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall
@@ -100,12 +100,7 @@ def _strings(value: dict[str, Any] | None, raw: str) -> str:
     return "\n".join(found)
 
 
-@turn_rule(
-    "TEXT-NO-MARKUP",
-    "The text contains no marker of a text dialect, except those that the reply quotes.",
-    Outcome.LEAK,
-    ("TEXT-LEAK-AND-CALL",),
-)
+@turn_rule("TEXT-NO-MARKUP", Outcome.LEAK)
 def _text_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
     if marks := markers_in_text(evidence):
         is_sent = contains_marks((evidence.oracle.text,), evidence.turn.text, marks)
@@ -113,12 +108,7 @@ def _text_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation("text", expected, evidence.turn.text, came=came)
 
 
-@turn_rule(
-    "CALL-NO-MARKUP",
-    "No marker of a text dialect is part of a name or of arguments.",
-    Outcome.SILENT_WRONG,
-    ("HARMONY-NAME-POLLUTED", "TEXT-GLM-NAME-LEAK", "TEXT-MARKUP-IN-ARGS"),
-)
+@turn_rule("CALL-NO-MARKUP", Outcome.SILENT_WRONG)
 def _call_no_markup(evidence: TurnEvidence) -> Iterator[Violation]:
     if "calls" not in evidence.judged and not evidence.expectation.calls_at_most:
         return
@@ -139,13 +129,7 @@ def _text_of_arguments(call: ToolCall | CallReading) -> str:
     return _strings(parse(call.arguments).value, call.arguments)
 
 
-@turn_rule(
-    "TEXT-HELD-BACK",
-    "No text is delayed beyond what may be the start of markup.",
-    Outcome.MISMATCH,
-    ("TEXT-OPEN-TAG-SPLIT", "TEXT-ALIGNED-STREAM"),
-    of="time",
-)
+@turn_rule("TEXT-HELD-BACK", Outcome.MISMATCH, of="time")
 def _not_held_back(evidence: TurnEvidence) -> Iterator[Violation]:
     """Limit the delay of the text before the first markup, which no normalizer changes."""
     if not evidence.expectation.has_text_calls:

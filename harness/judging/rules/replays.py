@@ -4,20 +4,14 @@ from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.random_values import ids_of_turn, mask, mask_turn, sent_ids
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
 from harness.judging.rules.stream_content import answer_of
+from harness.results.outcome import Outcome
 
 
-@turn_rule(
-    "NO-CRASH",
-    "No stream content raises an exception.",
-    Outcome.CRASH,
-    ("CHUNK-CHOICES-EMPTY", "CHUNK-CHOICES-NULL", "DELTA-NULL", "TOOLCALLS-NULL", "ARGS-NULL"),
-    always=True,
-)
+@turn_rule("NO-CRASH", Outcome.CRASH, always=True)
 def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.error:
         replay, came = evidence.replay, answer_of(evidence)
@@ -29,39 +23,19 @@ def _no_crash(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation("replay", "no exception", replay.error, raised=replay.raised, came=came)
 
 
-@turn_rule(
-    "NO-HANG",
-    "A replay ends in time, with a bounded number of deltas.",
-    Outcome.HANG,
-    ("ARGS-REPARSE-COST",),
-    always=True,
-)
+@turn_rule("NO-HANG", Outcome.HANG, always=True)
 def _no_hang(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay.hung:
         yield Violation("replay", "an end within the limits", "none")
 
 
-@turn_rule(
-    "CUT-INVARIANT",
-    "The turn does not depend on where the network splits the bytes.",
-    Outcome.MISMATCH,
-    ("SSE-READ-SPLIT", "SSE-UTF8-SPLIT", "SSE-CR-ONLY", "SSE-CRLF"),
-    of="many",
-    always=True,
-)
+@turn_rule("CUT-INVARIANT", Outcome.MISMATCH, of="many", always=True)
 def _cut_invariant(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.replay is not evidence.whole and evidence.again is None:
         yield from _first_difference(evidence)
 
 
-@turn_rule(
-    "REPEATABLE",
-    "The same bytes give the same turn again: replays share no state.",
-    Outcome.MISMATCH,
-    ("DELTA-ID-MISSING",),
-    of="many",
-    always=True,
-)
+@turn_rule("REPEATABLE", Outcome.MISMATCH, of="many", always=True)
 def _repeatable(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.again is not None:
         yield from _first_difference(evidence, "as in the first replay: ")
@@ -88,13 +62,7 @@ def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Viola
             return
 
 
-@turn_rule(
-    "TEXT-PROMPT",
-    "Text is emitted while it streams, not at the end.",
-    Outcome.MISMATCH,
-    ("SSE-CRLF", "ARGS-REPARSE-COST"),
-    of="time",
-)
+@turn_rule("TEXT-PROMPT", Outcome.MISMATCH, of="time")
 def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
     """Check that text is emitted before the read after next is pulled.
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 
 from harness.dialects.table import DIALECTS
 from harness.judging.evidence import TurnEvidence
-from harness.judging.results import Came
+from harness.results.finding import Came
 from harness.turns.argument_errors import ArgumentClass
 from harness.turns.arguments import parse
 from harness.turns.deltas import FinishReason

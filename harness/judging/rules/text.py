@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
-from harness.judging.results import Outcome
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import text_differs
 from harness.judging.rules.markup import is_text_doubled, markers_in_text
 from harness.judging.rules.stream_content import as_sent
+from harness.results.outcome import Outcome
 
 _PROTOCOL_MARKS = ("data:", "[DONE]", '"choices"', '"delta"')
 _REPLACEMENT = "\ufffd"
@@ -30,13 +30,7 @@ def _has_reasoning(evidence: TurnEvidence) -> bool:
     return known and reasoning in text and reasoning not in expected
 
 
-@turn_rule(
-    "TEXT-EXACT",
-    "The text is exactly the text in the stream.",
-    Outcome.MISMATCH,
-    ("CONTENT-AND-CALL-SAME-DELTA", "TEXT-AFTER-CALL", "CONTENT-AFTER-FINISH", "SSE-READ-SPLIT"),
-    field="text",
-)
+@turn_rule("TEXT-EXACT", Outcome.MISMATCH, field="text")
 def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
     if evidence.invents_failure and evidence.expectation.text.startswith(evidence.turn.text):
         return
@@ -45,63 +39,33 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
         yield Violation("text", evidence.expectation.text, evidence.turn.text)
 
 
-@turn_rule(
-    "TEXT-NO-REPLACEMENT",
-    "No U+FFFD is emitted that the bytes do not contain.",
-    Outcome.MISMATCH,
-    ("SSE-UTF8-SPLIT",),
-    field="text",
-)
+@turn_rule("TEXT-NO-REPLACEMENT", Outcome.MISMATCH, field="text")
 def _no_replacement(evidence: TurnEvidence) -> Iterator[Violation]:
     if text_differs(evidence) and _has_replacement(evidence):
         yield Violation("text", evidence.expectation.text, evidence.turn.text)
 
 
-@turn_rule(
-    "TEXT-NO-PROTOCOL",
-    "The text contains no part of the protocol.",
-    Outcome.LEAK,
-    ("SSE-COMMENT-AS-DATA", "ERR-UNFRAMED"),
-    field="text",
-)
+@turn_rule("TEXT-NO-PROTOCOL", Outcome.LEAK, field="text")
 def _no_protocol(evidence: TurnEvidence) -> Iterator[Violation]:
     marks = _leaked_marks(evidence)
     if marks and text_differs(evidence) and not _has_replacement(evidence):
         yield Violation("text", f"text without {marks}", evidence.turn.text)
 
 
-@turn_rule(
-    "REASONING-NOT-IN-TEXT",
-    "The visible text does not contain the reasoning.",
-    Outcome.LEAK,
-    ("REASONING-FIELD-NAMES",),
-    field="text",
-)
+@turn_rule("REASONING-NOT-IN-TEXT", Outcome.LEAK, field="text")
 def _reasoning_separate(evidence: TurnEvidence) -> Iterator[Violation]:
     if text_differs(evidence) and _has_reasoning(evidence):
         came = as_sent(is_sent=evidence.expectation.reasoning.strip() in evidence.oracle.text)
         yield Violation("text", "text without the reasoning", evidence.turn.text, came=came)
 
 
-@turn_rule(
-    "TEXT-ONCE",
-    "Text that a message repeats after its deltas is emitted once.",
-    Outcome.MISMATCH,
-    ("MESSAGE-NOT-DELTA",),
-    field="text",
-)
+@turn_rule("TEXT-ONCE", Outcome.MISMATCH, field="text")
 def _once(evidence: TurnEvidence) -> Iterator[Violation]:
     if text_differs(evidence) and is_text_doubled(evidence):
         yield Violation("text", evidence.expectation.text, evidence.turn.text)
 
 
-@turn_rule(
-    "REASONING-KEPT",
-    "Reasoning is emitted, because some providers require it in the next request.",
-    Outcome.MISMATCH,
-    ("REASONING-FIELD-NAMES",),
-    field="reasoning",
-)
+@turn_rule("REASONING-KEPT", Outcome.MISMATCH, field="reasoning")
 def _reasoning_kept(evidence: TurnEvidence) -> Iterator[Violation]:
     expected, actual = evidence.expectation, evidence.turn.reasoning
     if expected.spaced(actual) != expected.spaced(expected.reasoning):

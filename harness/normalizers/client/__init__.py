@@ -15,7 +15,6 @@ import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
-from harness.files.names import did_you_mean
 from harness.normalizers.client.lines import Case, Introduction
 from harness.normalizers.client.process import ClientProcess
 from harness.normalizers.client.turn import deltas_of_turn
@@ -23,6 +22,7 @@ from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.playback.case_server import replay_server
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Interaction
+from harness.wording import did_you_mean
 
 __all__ = ["client_normalizer", "process_of"]
 

@@ -11,14 +11,16 @@ from itertools import pairwise, zip_longest
 
 import msgspec
 
-from harness.judging.case import Case
-from harness.judging.results import Emission, Finding
 from harness.reporting.visible import Piece, byte_pieces, pieces
 from harness.reporting.words import describe_delta
-from harness.runs.run import REFERENCE, pluralize
+from harness.results.case import Case
+from harness.results.finding import Finding
+from harness.results.replay import Emission
+from harness.results.run import REFERENCE
 from harness.turns.deltas import ArgumentsDelta, ReasoningDelta, TextDelta
 from harness.wire.cuts import Chunking
 from harness.wire.frames import Frame
+from harness.wording import pluralize
 
 _END: tuple[int, object] = (-1, None)
 

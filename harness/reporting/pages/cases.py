@@ -6,9 +6,6 @@ import zlib
 import msgspec
 from msgspec.structs import replace
 
-from harness.judging.case import Case
-from harness.judging.conversations.case import ConversationCase
-from harness.judging.results import ConversationFacts, Result, TurnFacts
 from harness.reporting.charts.lanes import Lanes, lanes
 from harness.reporting.explanation import ExplainedFinding, explain_findings
 from harness.reporting.pages.conversations import (
@@ -22,9 +19,12 @@ from harness.reporting.pages.trends import cell_histories
 from harness.reporting.part_rows import PartRow, part_rows
 from harness.reporting.report import Report
 from harness.reporting.words import worst_first
-from harness.runs.flips import CellHistory
-from harness.runs.gate import replay_command
-from harness.runs.run import AnyCase, Selection
+from harness.results.case import Case
+from harness.results.conversation_case import ConversationCase
+from harness.results.result import ConversationFacts, Result, TurnFacts
+from harness.results.run import AnyCase, Selection
+from harness.verdicts.flips import CellHistory
+from harness.verdicts.gate import replay_command
 from harness.wire.cuts import Chunking
 
 _SHOWN_CUTS = 12

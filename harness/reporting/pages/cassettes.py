@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.results import CassetteFacts, Result
 from harness.reporting.report import Report
+from harness.results.result import CassetteFacts, Result
 
 MAX_CASSETTES: Final = 200
 _READS: Final = {

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from harness.reporting.report import NamedRun, Report
-from harness.runs.compare import Change, ChangeKind, Comparison, compare
+from harness.verdicts.compare import Change, ChangeKind, Comparison, compare
 
 MAX_CHANGES: Final = 300
 

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.judging.conversations.case import ConversationCase, RequestRow
-from harness.judging.results import Finding, Result
 from harness.reporting.boards import ConversationRow, conversation_rows
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.report import Report
 from harness.reporting.visible import Piece, pieces
 from harness.reporting.words import worst_first
+from harness.results.conversation_case import ConversationCase, RequestRow
+from harness.results.finding import Finding
+from harness.results.result import Result
 from harness.turns.deltas import ParseError
 
 _PLACE: Final = re.compile(r"^(requests\[\d+\]|history)(?:\.messages\[(\d+)\])?")

@@ -14,8 +14,8 @@ from harness.reporting.failures import Failure, failure_of
 from harness.reporting.pages.peers import peers_page
 from harness.reporting.report import Filters, Report
 from harness.reporting.words import MEASURED
-from harness.runs.answers import FailedTurns
-from harness.runs.questions import AXES
+from harness.verdicts.database import AXES
+from harness.verdicts.query_rows import FailedTurns
 
 CASES_PER_CAUSE: Final = 3
 MAX_CASES: Final = 90

@@ -11,14 +11,15 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from harness.judging.case import Case
-from harness.judging.results import Finding, Result
 from harness.reporting.charts.lanes import AxisLane, DeltaRow, divergence_rows, input_lanes
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.part_rows import PartRow, difference_rows, differences, part_rows
 from harness.reporting.report import Report
 from harness.reporting.words import worst_first
-from harness.runs.run import REFERENCE
+from harness.results.case import Case
+from harness.results.finding import Finding
+from harness.results.result import Result
+from harness.results.run import REFERENCE
 
 MAX_INPUTS: Final = 30
 _MAX_TURNS: Final = 12

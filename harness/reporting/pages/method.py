@@ -1,17 +1,14 @@
 """The method page: the meaning of words and numbers, what no rate counts, and the kill table."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
-from harness.judging.catalogue import Quirk
-from harness.judging.duties import levels_text, load_duties
-from harness.judging.results import Outcome
-from harness.judging.rule import Rule
-from harness.judging.rules import RULES
 from harness.reporting.explanation import Source, find_source
 from harness.reporting.report import Report
+from harness.results.catalogue import Quirk
+from harness.results.duties import levels_text, load_duties
+from harness.results.outcome import Outcome
 
 
 class RuleRow(msgspec.Struct, frozen=True):
@@ -40,11 +37,11 @@ def method_page(report: Report) -> MethodView:
         len(results),
         sum(each.origin == "emulated" for each in results),
         sum(each.outcome is Outcome.UNSUPPORTED for each in results),
-        tuple(_rule_row(rule, report.context.quirks) for rule in RULES.values()),
+        tuple(_rule_row(rule, report.context.quirks) for rule in load_duties()),
     )
 
 
-def _rule_row(rule: Rule[Any], quirks: Mapping[str, Quirk]) -> RuleRow:
-    duty, levels = load_duties()[rule.id], levels_text(rule.id, rule.about)
+def _rule_row(rule: str, quirks: Mapping[str, Quirk]) -> RuleRow:
+    duty, levels = load_duties()[rule], levels_text(rule)
     sources = tuple(find_source(name, quirks) for name in duty.sources)
-    return RuleRow(rule.id, levels, duty.duty, duty.why, sources)
+    return RuleRow(rule, levels, duty.duty, duty.why, sources)

@@ -12,12 +12,13 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.results import Outcome, Result
 from harness.reporting.boards import Board, boards
 from harness.reporting.charts.squares import Matrix, Pair, Square, matrix
 from harness.reporting.pages.quirks import quirk_matrix
 from harness.reporting.report import Report
 from harness.reporting.words import JUDGED, WORST_FIRST, OutcomeWord
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 
 WIDTH: Final = 600
 _SYMBOL_WIDTH: Final = 22

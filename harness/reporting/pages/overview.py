@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from harness.judging.results import Result
 from harness.reporting.boards import Board, BoardRow, boards
 from harness.reporting.pages.compare import CompareView, compare_page
 from harness.reporting.pages.failures import failures_page
 from harness.reporting.pages.trends import cell_histories
 from harness.reporting.report import Report, anchor, replays_link
 from harness.reporting.words import FAILING, MEASURED, WORST_FIRST, OutcomeWord
-from harness.runs.judged import JudgedShare, judged_shares_of_run
+from harness.results.result import Result
+from harness.verdicts.judged_shares import JudgedShare, judged_shares_of_run
 
 _WIDTH = 1_000
 

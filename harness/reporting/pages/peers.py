@@ -1,7 +1,7 @@
 """The peers page: versions and dates of a merged run, conformance by dialect and group, cost.
 
 The numbers, their order and the commands are those of the matrix that `harness peers matrix`
-writes: both come from `harness.runs.matrix`.
+writes: both come from `harness.verdicts.matrix`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,13 +10,14 @@ import msgspec
 
 from harness.cost.table import cost_cells, cost_order
 from harness.dialects.table import DIALECTS
-from harness.judging.results import Result
 from harness.project import ClientKind
 from harness.reporting.charts.squares import Matrix, Square
 from harness.reporting.report import Report, replays_link
 from harness.reporting.text.repro_code import reproducible_clients
 from harness.reporting.words import worst_first
-from harness.runs.matrix import (
+from harness.results.peer_facts import PeerFacts, PeerSettings, dates_of, settings_of
+from harness.results.result import Result
+from harness.verdicts.matrix import (
     GROUPS,
     WORST,
     Parts,
@@ -32,7 +33,6 @@ from harness.runs.matrix import (
     unsupported,
     worst_failures,
 )
-from harness.runs.peer_facts import PeerFacts, PeerSettings, dates_of, settings_of
 
 
 class PeerRow(msgspec.Struct, frozen=True):

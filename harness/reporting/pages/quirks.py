@@ -4,12 +4,12 @@ from typing import Final
 
 import msgspec
 
-from harness.judging.catalogue import GROUP_TITLES, Quirk
 from harness.reporting.boards import boards
 from harness.reporting.charts.squares import Matrix, Square, largest
 from harness.reporting.pages.rankings import MAX_COLUMNS
 from harness.reporting.report import Report
 from harness.reporting.words import JUDGED
+from harness.results.catalogue import GROUP_TITLES, Quirk
 
 MAX_QUIRKS: Final = 400
 _ADDRESS: Final = ("https://", "http://")

@@ -13,9 +13,9 @@ from harness.reporting.boards import Board, boards
 from harness.reporting.charts.squares import Matrix, Pair, Square, largest
 from harness.reporting.report import Filters, Report
 from harness.reporting.words import MEASURED
-from harness.runs.answers import ConversationRate, MeasuredRate
-from harness.runs.questions import Axis
-from harness.runs.statistics import percent
+from harness.verdicts.database import Axis
+from harness.verdicts.query_rows import ConversationRate, MeasuredRate
+from harness.verdicts.statistics import percent
 
 # A larger table is mostly empty and slow to draw; the ranking of pairs has the rest.
 MAX_ROWS: Final = 40

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.judging.results import Outcome, Result
 from harness.reporting.cell_index import COLUMNS, Value
 from harness.reporting.report import Report
 from harness.reporting.words import worst_first
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 
 MAX_LISTED: Final = 150
 # Of a larger run, the page has only the cells that fail or have a turn that failed, the worst

@@ -11,9 +11,9 @@ from typing import Final
 import msgspec
 
 from harness.reporting.report import NamedRun, Report
-from harness.runs.flips import CellHistory, flipped_cells
-from harness.runs.rankings import Ranked, Rankings, rankings
-from harness.runs.statistics import percent
+from harness.verdicts.flips import CellHistory, flipped_cells
+from harness.verdicts.rankings import Ranked, Rankings, rankings
+from harness.verdicts.statistics import percent
 
 MAX_NAMES: Final = 24
 MAX_FLIPPED: Final = 200

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator
 from hashlib import sha256
 
-from harness.judging.results import Finding
 from harness.project import ClientKind
 from harness.reporting.explanation import explain_finding
 from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
 from harness.reporting.visible import markdown_code, markdown_text, plain
-from harness.runs.gate import Gate
-from harness.runs.run import Run, pluralize
+from harness.results.finding import Finding
+from harness.results.run import Run
+from harness.verdicts.gate import Gate
+from harness.wording import pluralize
 
 INDEX = "index.md"
 MAX_INDEX_BYTES = 8_192

@@ -7,12 +7,14 @@ never reach the terminal.
 
 from collections.abc import Iterable, Iterator
 
-from harness.judging.conversations.case import ConversationCase
-from harness.judging.results import Emission, Finding, Replay, Result
 from harness.reporting.explanation import ExplainedFinding, explanation_lines
 from harness.reporting.pages.conversations import MessageView, RequestView, conversation_view
 from harness.reporting.visible import Piece, marked, plain
 from harness.reporting.words import describe_delta
+from harness.results.conversation_case import ConversationCase
+from harness.results.finding import Finding
+from harness.results.replay import Emission, Replay
+from harness.results.result import Result
 from harness.turns.deltas import Delta
 from harness.wire.frames import Frame
 from harness.wire.framing import iter_frames

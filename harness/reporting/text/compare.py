@@ -12,9 +12,9 @@ from harness.reporting.visible import (
     plain,
 )
 from harness.reporting.words import points
-from harness.runs.compare import CHANGE_KINDS, CauseChange, Change, Comparison, RateChange
-from harness.runs.run import pluralize
-from harness.runs.statistics import percent
+from harness.verdicts.compare import CHANGE_KINDS, CauseChange, Change, Comparison, RateChange
+from harness.verdicts.statistics import percent
+from harness.wording import pluralize
 
 Format = Literal["pretty", "markdown"]
 

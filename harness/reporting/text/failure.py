@@ -8,14 +8,15 @@ the output of the client.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from harness.judging.case import Case
-from harness.judging.catalogue import Quirk
-from harness.judging.duties import load_duties
-from harness.judging.results import Finding, Result
 from harness.reporting.charts.lanes import divergence_offset, frame_around
 from harness.reporting.text.cell import output_lines, value_text
 from harness.reporting.visible import marked, plain
-from harness.runs.run import AnyCase
+from harness.results.case import Case
+from harness.results.catalogue import Quirk
+from harness.results.duties import load_duties
+from harness.results.finding import Finding
+from harness.results.result import Result
+from harness.results.run import AnyCase
 
 _MOST_FINDINGS: Final = 5
 _MOST_QUIRKS: Final = 2

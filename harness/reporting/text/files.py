@@ -7,16 +7,16 @@ from typing import Literal
 
 import msgspec
 
-from harness.judging.results import Result, TurnFacts
 from harness.reporting.text.agent_pages import agent_pages
 from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.visible import marked
 from harness.reporting.words import unjudged_fields
-from harness.runs.answers import BlameSplit
-from harness.runs.gate import Gate, Summary, Verdict
-from harness.runs.rankings import Ranked, Rankings
-from harness.runs.run import Run
+from harness.results.result import Result, TurnFacts
+from harness.results.run import Run
+from harness.verdicts.gate import Gate, Summary, Verdict
+from harness.verdicts.query_rows import BlameSplit
+from harness.verdicts.rankings import Ranked, Rankings
 
 _FORMULA = ("=", "+", "-", "@")
 _CELL = (

@@ -14,10 +14,6 @@ import msgspec
 
 from harness.dialects.table import read_request
 from harness.errors import UsageError
-from harness.judging.catalogue import Quirk
-from harness.judging.duties import load_duties
-from harness.judging.expectation import Expectation, Field
-from harness.judging.results import Finding, Outcome, Result
 from harness.reporting.text.repro_code import (
     Suffix,
     constants,
@@ -27,6 +23,12 @@ from harness.reporting.text.repro_code import (
     template_of,
 )
 from harness.reporting.visible import plain
+from harness.results.catalogue import Quirk
+from harness.results.duties import load_duties
+from harness.results.expectation import Expectation, Field
+from harness.results.finding import Finding
+from harness.results.outcome import Outcome
+from harness.results.result import Result
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none

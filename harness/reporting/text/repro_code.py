@@ -27,7 +27,7 @@ from pprint import pformat
 from typing import Any, Final, Literal, NamedTuple
 
 from harness.errors import UsageError
-from harness.files.names import did_you_mean
+from harness.wording import did_you_mean
 
 Suffix = Literal[".py", ".mjs"]
 

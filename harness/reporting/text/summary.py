@@ -11,9 +11,10 @@ import msgspec
 from harness.reporting.failures import FAILING_NO_CELL, Failure, list_failures
 from harness.reporting.text.terminal import tables
 from harness.reporting.visible import markdown_code, markdown_table, markdown_text
-from harness.runs.gate import RuleVerdict, Summary
-from harness.runs.run import Run, pluralize
-from harness.runs.statistics import percent
+from harness.results.run import Run
+from harness.verdicts.gate import RuleVerdict, Summary
+from harness.verdicts.statistics import percent
+from harness.wording import pluralize
 
 # GitHub rejects a step summary over 1 MiB; a readable one needs less than a fifth of that.
 MAX_BYTES = 200_000

@@ -11,14 +11,14 @@ from typing import Literal, TypeAlias
 import click
 import msgspec
 
-from harness.judging.results import Outcome
 from harness.reporting.boards import BoardRow, ConversationRow, board_row, conversation_rows
 from harness.reporting.visible import markdown_escaped, markdown_table, plain
 from harness.reporting.words import OUTCOME_WORDS, reasons_text
-from harness.runs.gate import FailureCause, Summary
-from harness.runs.judged import JudgedShare
-from harness.runs.rankings import Ranked
-from harness.runs.statistics import percent
+from harness.results.outcome import Outcome
+from harness.verdicts.gate import FailureCause, Summary
+from harness.verdicts.judged_shares import JudgedShare
+from harness.verdicts.rankings import Ranked
+from harness.verdicts.statistics import percent
 
 Format = Literal["pretty", "markdown"]
 

@@ -9,14 +9,15 @@ from typing import Final
 
 import click
 
-from harness.judging.catalogue import Quirk
-from harness.judging.results import Outcome
 from harness.reporting.failures import Failure
 from harness.reporting.text.failure import failure_lines
 from harness.reporting.visible import marked, plain
 from harness.reporting.words import FAILING
-from harness.runs.gate import Summary
-from harness.runs.run import Run, pluralize
+from harness.results.catalogue import Quirk
+from harness.results.outcome import Outcome
+from harness.results.run import Run
+from harness.verdicts.gate import Summary
+from harness.wording import pluralize
 
 MOST_FAILURES: Final = 10
 _NAME_CHARACTERS: Final = 80

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from harness.conversation.conversation import Conversation, Ending, Probe, TurnMeta, TurnRecord
 from harness.conversation.history.check import history_problems
 from harness.conversation.history.identifiers import distinct_ids, fit_ids
 from harness.conversation.history.jsonl import (
@@ -23,6 +22,7 @@ from harness.conversation.history.storing import turn_messages
 from harness.conversation.history.third_party import read_messages
 from harness.errors import UnreadableError
 from harness.providers import Capabilities, capabilities_of
+from harness.results.conversation import Conversation, Ending, Probe, TurnMeta, TurnRecord
 from harness.turns.deltas import Finish, FinishReason, ParseError, ToolCall
 from harness.turns.messages import Message, assistant, system, user
 from harness.turns.turn import Turn

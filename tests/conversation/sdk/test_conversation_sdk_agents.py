@@ -17,7 +17,7 @@ from harness.conversation.task import Limits
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import MockAnswer
 from harness.judging.conversations.session import Session, SessionRecord, run_agent
-from harness.judging.results import Outcome
+from harness.results.outcome import Outcome
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     a_cassette,

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation, Ending, TurnMeta, TurnRecord
 from harness.conversation.replies import next_request, read_turn
 from harness.conversation.task import Task
 from harness.judging.conversations.judge import judge_conversation
@@ -16,9 +15,10 @@ from harness.judging.conversations.script import (
     MockAnswer,
 )
 from harness.judging.judge import LoadedSubject
-from harness.judging.results import Result
 from harness.judging.scenario import Scenario
 from harness.normalizers.reference import normalize
+from harness.results.conversation import Conversation, Ending, TurnMeta, TurnRecord
+from harness.results.result import Result
 from harness.turns.messages import Message, assistant, system, tool_result, user
 from harness.turns.turn import Turn
 from harness.wire.cassette import Cassette, Origin

@@ -3,9 +3,9 @@
 import pytest
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation
 from harness.conversation.task import Task
 from harness.judging.conversations.judge import judge_conversation
+from harness.results.conversation import Conversation
 from harness.turns.messages import user
 from tests.judging.conversations.conversation_samples import (
     Talk,

@@ -12,13 +12,13 @@ import msgspec
 
 from harness.conversation.plain_loop import plain
 from harness.dialects.table import AGENT_DIALECTS
-from harness.judging.conversations.case import ConversationCase
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.judging.judge import LoadedSubject
-from harness.judging.results import ConversationFacts, Result
 from harness.judging.scenario import Scenario
 from harness.recording.importing import Labels, import_file
+from harness.results.conversation_case import ConversationCase
+from harness.results.result import ConversationFacts, Result
 from harness.wire.cassette import Cassette
 from tests.recording.corpus import CORPUS, files, needs_corpus
 

@@ -4,10 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from harness.conversation.agent import Agent, HiddenOfAgent
-from harness.conversation.conversation import Conversation, Ending, TurnMeta
 from harness.conversation.discovery import load_agent
 from harness.conversation.task import Task
 from harness.judging.conversations.judge import judge_conversation
+from harness.results.conversation import Conversation, Ending, TurnMeta
 from tests.judging.conversations.conversation_samples import (
     OSLO,
     a_cassette,

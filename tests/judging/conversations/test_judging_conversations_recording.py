@@ -17,8 +17,9 @@ from harness.judging.conversations.recording import NotReplayable, script_from_r
 from harness.judging.conversations.script import ConversationScript, ExpectedExecution
 from harness.judging.conversations.session import Session, run_agent
 from harness.judging.judge import LoadedSubject
-from harness.judging.results import ConversationFacts, Outcome, Result
 from harness.judging.scenario import Scenario
+from harness.results.outcome import Outcome
+from harness.results.result import ConversationFacts, Result
 from harness.turns.turn import Tool
 from harness.wire.cassette import Cassette
 from tests.conversation.conversation_provider import said, weather

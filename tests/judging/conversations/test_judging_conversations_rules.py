@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from harness.conversation.conversation import Conversation, Ending, Probe, TurnMeta, TurnRecord
 from harness.conversation.gateway import gateway
 from harness.conversation.task import Limits, Reply, Task, ToolFailed
 from harness.judging.conversations.expected_request import (
@@ -24,7 +23,8 @@ from harness.judging.conversations.script import (
     ExpectedReport,
     MockAnswer,
 )
-from harness.judging.results import Outcome
+from harness.results.conversation import Conversation, Ending, Probe, TurnMeta, TurnRecord
+from harness.results.outcome import Outcome
 from harness.turns.deltas import ParseError, ToolCall
 from harness.turns.exact_json import join_surrogates
 from harness.turns.messages import assistant, system, tool_result, user

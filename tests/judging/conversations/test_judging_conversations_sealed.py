@@ -7,14 +7,14 @@ import pytest
 from msgspec.structs import replace
 
 from harness.conversation.calling import CallResults
-from harness.conversation.conversation import Conversation
 from harness.conversation.mutants.edit import plain_config
 from harness.conversation.plain_loop import plain
 from harness.conversation.task import Task
 from harness.conversation.tool_loop import ToolLoop
 from harness.dialects.table import DIALECTS
 from harness.judging.conversations.judge import judge_conversation
-from harness.judging.results import Finding
+from harness.results.conversation import Conversation
+from harness.results.finding import Finding
 from harness.turns.deltas import (
     Delta,
     Finish,

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation
 from harness.conversation.plain_loop import plain_loop
 from harness.conversation.task import Task, ToolFailed
 from harness.judging.conversations.script import MockAnswer
@@ -23,6 +22,7 @@ from harness.judging.conversations.session import (
     run_agent,
 )
 from harness.normalizers.reference import normalize
+from harness.results.conversation import Conversation
 from harness.wire.interaction import Ended, Request
 from tests.judging.conversations.conversation_samples import (
     OSLO,

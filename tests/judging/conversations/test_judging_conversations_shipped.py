@@ -3,9 +3,9 @@
 import pytest
 
 from harness.conversation.discovery import default_agent_names
-from harness.judging.results import Outcome
+from harness.results.outcome import Outcome
+from harness.runs.judge_job import is_job_supported
 from harness.runs.plan import plan, subject_id
-from harness.runs.worker import is_job_supported
 from tests.judging.judging_samples import IS_DEEP, bundled_subjects, judged_whole
 
 JOBS = plan(bundled_subjects(), (), default_agent_names())

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from harness.conversation.agent import Agent
-from harness.conversation.conversation import Conversation
 from harness.conversation.task import Limits, Task
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import ConversationScript, MockAnswer
+from harness.results.conversation import Conversation
 from harness.turns.deltas import ToolCall
 from harness.turns.messages import assistant, user
 from tests.judging.conversations.conversation_samples import (

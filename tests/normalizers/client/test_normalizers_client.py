@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
+from harness.checks.client import check_client
 from harness.dialects.table import DIALECTS
 from harness.errors import NormalizerLoadError
 from harness.judging.judge import LoadedSubject, judge_subject
@@ -22,7 +23,6 @@ from harness.normalizers.client.process import ClientProcess
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.playback.case_server import CaseServer
-from harness.runs.client_check import check_client
 from harness.turns.deltas import Finish, FinishReason, TextDelta, call_deltas
 from harness.wire.cassette_file import load_cassette
 from harness.wire.cuts import UNSPLIT, each_byte

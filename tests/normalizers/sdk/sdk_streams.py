@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness.judging.replaying import replay
-from harness.judging.results import Replay
 from harness.normalizers.protocol import Normalizer
+from harness.results.replay import Replay
 from harness.turns.arguments import same_value
 from harness.turns.deltas import (
     ArgumentsDelta,

@@ -16,9 +16,9 @@ from harness.dialects.mistral.write import write as write_mistral
 from harness.dialects.openai_chat.write import write as write_chat
 from harness.dialects.openai_responses.write import write as write_responses
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome
 from harness.normalizers import sdk
 from harness.normalizers.discovery import load_normalizer
+from harness.results.outcome import Outcome
 from harness.turns.deltas import Delta
 from harness.wire.interaction import Ended
 from tests.judging.judging_samples import a_cassette

@@ -10,8 +10,8 @@ import pytest
 from harness import shipped
 from harness.judging.judge import judge_subject
 from harness.normalizers.protocol import Normalizer
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
-from harness.runs.worker import load_subject
 
 ROOT = Path(__file__).parents[3]
 FOLDER = shipped.bundled_folder("scenarios")

@@ -9,8 +9,8 @@ from functools import cache
 import pytest
 
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Result
 from harness.normalizers.discovery import load_normalizer
+from harness.results.result import Result
 from tests.judging.judging_samples import shipped_subjects
 
 CHAT, RESPONSES, ANTHROPIC = "openai-sdk", "openai-sdk-responses", "anthropic-sdk"

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from harness.dialects.openai_chat.write import write
 from harness.judging.judge import LoadedSubject, judge_subject
-from harness.judging.results import Outcome
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
+from harness.results.outcome import Outcome
 from harness.turns.deltas import Delta
 from harness.wire.cuts import each_byte
 from harness.wire.framing import iter_frames

@@ -11,8 +11,8 @@ from harness import shipped
 from harness.judging.judge import judge_subject
 from harness.normalizers.discovery import load_normalizer
 from harness.runs.declared import available_normalizers
+from harness.runs.load import load_subject
 from harness.runs.plan import Subject
-from harness.runs.worker import load_subject
 
 SCENARIOS: Final = {
     "anthropic": ("text-then-call", "call", "parallel", "http-529"),

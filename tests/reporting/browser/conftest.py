@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.judging.catalogue import Quirk
-from harness.judging.cost import Cost
 from harness.reporting.page import render_page
 from harness.reporting.report import NamedRun, ReportContext
-from harness.runs.kill_table import MeasuredKill
-from harness.runs.peer_facts import PeerFacts
-from harness.runs.run import Run
+from harness.results.catalogue import Quirk
+from harness.results.cost import Cost
+from harness.results.kill_table import MeasuredKill
+from harness.results.peer_facts import PeerFacts
+from harness.results.run import Run
 from tests.reporting.browser.reporting_places import Browser, Opened, Visit
 
 

@@ -10,11 +10,11 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from harness.reporting.live_server import Live, LiveServer
+from harness.cli.live_server import Live, LiveServer
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext, anchor
-from harness.runs.run import Run
-from harness.runs.store import RunWriter
+from harness.results.run import Run
+from harness.results.store import RunWriter
 from tests.reporting.browser.reporting_places import CASE, PAGES, Browser, Opened, Visit
 
 

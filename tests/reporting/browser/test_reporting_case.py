@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from harness.reporting.page import render_page
-from harness.runs.run import Run
+from harness.results.run import Run
 from tests.reporting.browser.reporting_places import CASE, INPUT, Browser, Opened, Visit
 from tests.reporting.conftest import CRLF, HOSTILE, LONG
 

@@ -10,10 +10,10 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from harness.judging.results import Outcome
 from harness.reporting.page import render_page
 from harness.reporting.pages import replays
-from harness.runs.run import Run
+from harness.results.outcome import Outcome
+from harness.results.run import Run
 from tests.reporting.browser.reporting_places import CASE, PAGES, Browser, Opened, Visit
 
 _STATUS = "#replays [role=status]"

@@ -1,0 +1,1 @@
+"""The checks of `harness doctor` and `harness lint`, and the kill table."""

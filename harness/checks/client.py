@@ -1,0 +1,91 @@
+"""Check a client command: ten responses that every client of an API reads in the same way."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from harness.checks.bundled_data import Check
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.table import DIALECTS
+from harness.judging.judge import LoadedSubject, judge_subject
+from harness.normalizers.client import client_normalizer
+from harness.normalizers.protocol import Normalizer
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    TextDelta,
+    ToolCallStart,
+    Usage,
+    UsageDelta,
+    call_deltas,
+)
+from harness.wire.cassette import Cassette, Origin
+from harness.wire.interaction import Interaction, Read, Request
+from harness.wire.reads import synthetic_interaction
+
+_LONG: Final = 2_000
+_SHOWN: Final = 120
+_STOP: Final = Finish(FinishReason.STOP, "stop")
+_CALLS: Final = Finish(FinishReason.TOOL_CALLS, "tool_calls")
+_OSLO: Final = call_deltas(0, "call_a", "get_weather", '{"city": ', '"Oslo"}')
+_TURNS: Final[dict[str, tuple[Delta, ...]]] = {
+    "text in two pieces": (TextDelta("Hello, "), TextDelta("world."), _STOP),
+    "text that is not ASCII": (TextDelta("雪化了。"), TextDelta("🌱 é"), _STOP),
+    f"text in {_LONG} pieces": (*(TextDelta(f"{n} ") for n in range(_LONG)), _STOP),
+    "usage": (TextDelta("Hi."), _STOP, UsageDelta(Usage(12, 3))),
+    "one call": (*_OSLO, _CALLS),
+    "text, then a call": (TextDelta("Let me look."), *_OSLO, _CALLS),
+    "two calls": (*_OSLO, *call_deltas(1, "call_b", "get_time", '{"zone": "雪"}'), _CALLS),
+    "a call without arguments": (*call_deltas(0, "call_a", "list_files", "{}"), _CALLS),
+}
+_REQUEST: Final = Request(
+    body=b'{"model": "check", "stream": true, "messages": [{"role": "user", "content": "Hi."}]}'
+)
+_JSON: Final = (("content-type", "application/json"),)
+_NO_KEY: Final = b'{"error": {"message": "no such key", "type": "authentication_error"}}'
+_BROKEN: Final = "a connection that breaks off after half of the body"
+_REFUSED: Final = "status 401 with an error document"
+
+
+def check_client(command: str) -> Iterator[Check]:
+    """Yield the result of each check of a client, for each dialect that it supports.
+
+    Args:
+        command: as for `client_normalizer`.
+
+    Raises:
+        NormalizerLoadError: the command cannot be started, or does not introduce itself.
+    """
+    client = client_normalizer(command)
+    yield Check(f"hello: {client.summary}", ok=True, count=len(client.dialects), detail=())
+    for name in sorted(client.dialects):
+        for title, interaction in _iter_responses(DIALECTS[name]):
+            yield _check_one(f"{name}: {title}", interaction, client)
+
+
+def _iter_responses(dialect: Dialect) -> Iterator[tuple[str, Interaction]]:
+    replace = msgspec.structs.replace
+    for title, deltas in _TURNS.items():
+        if dialect.arguments != "none" or not any(isinstance(it, ToolCallStart) for it in deltas):
+            yield title, dialect.interaction(deltas, request=_REQUEST)
+    text = dialect.interaction(_TURNS["text in two pieces"], request=_REQUEST)
+    half = text.body[: len(text.body) // 2]
+    yield _BROKEN, replace(text, body=half, reads=(Read(len(half)),), ended="truncated")
+    yield (
+        _REFUSED,
+        synthetic_interaction(_NO_KEY, _REQUEST, status=401, headers=_JSON, dialect=dialect.name),
+    )
+
+
+def _check_one(title: str, interaction: Interaction, client: Normalizer) -> Check:
+    cassette = Cassette(title, (interaction,), Origin("emulated"))
+    result, _ = judge_subject(LoadedSubject(cassette), client, cuts="quick")
+    wrong = tuple(
+        f"{found.rule} at {found.path}: expected {found.expected[:_SHOWN]}, "
+        f"found {found.actual[:_SHOWN]}"
+        for found in result.findings
+        if found.level == "MUST"
+    )
+    return Check(title, ok=not result.outcome.fails, count=result.replays, detail=wrong)

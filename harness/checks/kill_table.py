@@ -1,0 +1,104 @@
+"""The kill table: each rule with the mutants that violate it, and the scenarios that kill them.
+
+A rule that no mutant violates could be empty, and a mutant that survives shows a gap in the
+scenarios. The table is stored next to the catalogue for the report. `harness doctor` judges the
+mutants again and fails if the stored table differs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from harness import shipped
+from harness.conversation.agent import Agent
+from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
+from harness.judging.conversations.judge import judge_conversation
+from harness.judging.judge import LoadedSubject, judge_subject
+from harness.judging.replaying import Cuts
+from harness.judging.rules import RULES, TURN_RULES
+from harness.normalizers.mutants import MUTANTS
+from harness.normalizers.protocol import Normalizer
+from harness.results.kill_table import TABLE, KillRow, stored_rows
+from harness.results.result import Result
+
+AnyClient: TypeAlias = Normalizer | Agent
+T = TypeVar("T")
+
+
+def write_kill_table(rows: Iterable[KillRow]) -> Path:
+    """Store `rows` next to the catalogue, one a line; return the file."""
+    path = shipped.bundled_folder("catalogue") / TABLE
+    lines = ",\n".join(msgspec.json.encode(row).decode() for row in sorted(rows, key=_sort_key))
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    return path
+
+
+def all_rows(
+    turns: Sequence[LoadedSubject], conversations: Sequence[LoadedSubject], *, every: bool
+) -> Iterator[KillRow]:
+    """Yield the rows of all mutants.
+
+    Args:
+        turns: subjects for normalizers.
+        conversations: subjects for agents.
+        every: count all scenarios, instead of stopping at the first that kills.
+    """
+    for normalizer in MUTANTS.values():
+        yield from kill_rows(normalizer, turns, every=every)
+    for agent in AGENT_MUTANTS.values():
+        yield from kill_rows(agent, conversations, every=every)
+
+
+def kill_rows(
+    mutant: AnyClient, subjects: Sequence[LoadedSubject], *, every: bool
+) -> tuple[KillRow, ...]:
+    """Judge one mutant; return a row for each rule that it declares to violate."""
+    cuts = cuts_for(mutant)
+    results = (judge_client(mutant, each, cuts) for each in sorted(subjects, key=lambda it: it.id))
+    return kill_rows_from_results(mutant, results, every=every)
+
+
+def cuts_for(mutant: AnyClient) -> Cuts:
+    """Return the fewest cuts that reveal all that `mutant` violates."""
+    needs_cuts = any(RULES[rule].needs_cuts for rule in mutant.breaks)
+    return "whole" if mutant.breaks and not needs_cuts else "quick"
+
+
+def kill_rows_from_results(
+    mutant: AnyClient, results: Iterable[Result], *, every: bool = True
+) -> tuple[KillRow, ...]:
+    """Return the rows from the results of a mutant, which come in the order of their ids."""
+    killed: dict[str, list[str]] = {rule: [] for rule in sorted(mutant.breaks)}
+    for result in results:
+        for rule in {finding.rule for finding in result.findings} & killed.keys():
+            killed[rule].append(result.scenario)
+        if not every and all(killed.values()):
+            break
+    return tuple(
+        KillRow(rule, mutant.name, next(iter(scenarios), ""), len(scenarios))
+        for rule, scenarios in killed.items()
+    )
+
+
+def judge_client(client: AnyClient, subject: LoadedSubject, cuts: Cuts) -> Result:
+    """Return the result of one normalizer or agent with one subject."""
+    if isinstance(client, Agent):
+        return judge_conversation(subject, client, cuts=cuts)[0]
+    return judge_subject(subject, client, cuts=cuts)[0]
+
+
+def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
+    """Yield how the stored table differs from `rows`; numbers of scenarios are not compared."""
+    found = {(row.rule, row.mutant): row.scenario for row in rows}
+    stored = {(row.rule, row.mutant): row.scenario for row in stored_rows()}
+    for key in sorted(found.keys() | stored.keys()):
+        now, then = found.get(key, "no row"), stored.get(key, "no row")
+        if now != then:
+            yield f"{key[0]} {key[1]}: stored {then or 'survives'}, found {now or 'survives'}"
+
+
+def _sort_key(row: KillRow) -> tuple[bool, str, str]:
+    """Return a key that puts the rules of turns first."""
+    return row.rule not in TURN_RULES, row.rule, row.mutant

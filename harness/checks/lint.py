@@ -1,0 +1,186 @@
+"""Cassettes -> what their streams violate of the contract of their API, according to the oracle.
+
+It judges servers, gateways and proxies, and no client. Each deviation has its bytes, its level,
+what the server must send instead, and the sources of that.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
+from typing import Final
+
+import msgspec
+
+from harness.checks.server_duties import load_server_duties
+from harness.dialects.table import DIALECTS, oracle_reading
+from harness.errors import StreamError
+from harness.recording.identify import identify
+from harness.recording.importing import asked_for_stream, reasons_to_skip
+from harness.results.catalogue import Quirk, Severity
+from harness.results.finding import LEVELS, Level
+from harness.turns.oracle_reading import Deviation
+from harness.wire.cassette import Cassette
+from harness.wire.framing import iter_frames
+from harness.wire.interaction import Interaction
+
+SCHEMA: Final = 1
+_MOST_BYTES: Final = 300
+_NO_STREAM: Final = "JSON-FOR-STREAM"
+# What one document does not have, whatever was requested.
+_OF_STREAMS: Final = frozenset(("NDJSON-NO-FINAL-NEWLINE", "SSE-DONE-MISSING"))
+_FIRST_ERROR_STATUS: Final = 400
+# The one deviation of a response with an error status, whose body is not a stream.
+_OF_ERRORS: Final = "HTTP-HTML-BODY"
+
+
+class LintFinding(msgspec.Struct, frozen=True):
+    r"""One deviation of one stream.
+
+    Fields:
+        place: the cassette.
+        interaction: its index in the cassette, from 0.
+        quirk: id of the catalogue.
+        level: of the duty that it violates; MAY is a form that the API documents.
+        severity: what happens in a client that does not expect it.
+        send: what the server must send instead.
+        ambiguous: it is unclear what the calls are or how the turn ended.
+        offset: byte of the event in the body.
+        bytes: of the event as text, the first 300; those that are not UTF-8 as `\xFF`.
+        sources: URLs of the reference of the API, and of reports.
+    """
+
+    place: str
+    interaction: int
+    dialect: str
+    quirk: str
+    level: Level
+    title: str
+    severity: Severity
+    send: str
+    ambiguous: bool
+    offset: int
+    bytes: str
+    sources: tuple[str, ...]
+
+
+class LintSkipped(msgspec.Struct, frozen=True):
+    """An interaction that was not judged, and why."""
+
+    place: str
+    interaction: int
+    why: str
+
+
+class LintReport(msgspec.Struct, frozen=True):
+    """The deviations of all streams.
+
+    Fields:
+        streams: how many were judged.
+        findings: those with a level MUST first, then by place, interaction and offset.
+    """
+
+    schema: int
+    streams: int
+    findings: tuple[LintFinding, ...]
+    skipped: tuple[LintSkipped, ...]
+
+    def with_level(self, level: Level) -> tuple[LintFinding, ...]:
+        """Return the findings with one level."""
+        return tuple(each for each in self.findings if each.level == level)
+
+
+def lint_cassettes(
+    cassettes: Iterable[tuple[str, Cassette]], catalogue: dict[str, Quirk], least: Level = "MAY"
+) -> LintReport:
+    """Return the deviations of the streams of cassettes, each with its place.
+
+    Args:
+        cassettes: with the place of each.
+        catalogue: quirks by id.
+        least: the lowest level to report.
+    """
+    parts = [lint_cassette(place, cassette, catalogue) for place, cassette in cassettes]
+    levels = LEVELS[: LEVELS.index(least) + 1]
+    every = chain.from_iterable(part.findings for part in parts)
+    findings = (each for each in every if each.level in levels)
+    return LintReport(
+        SCHEMA,
+        sum(part.streams for part in parts),
+        tuple(sorted(findings, key=lambda it: LEVELS.index(it.level))),
+        tuple(chain.from_iterable(part.skipped for part in parts)),
+    )
+
+
+def lint_cassette(place: str, cassette: Cassette, catalogue: dict[str, Quirk]) -> LintReport:
+    """Return the deviations of the streams of one cassette, in the order of its bytes."""
+    named = identify(cassette)
+    findings: list[LintFinding] = []
+    skipped: list[LintSkipped] = []
+    pairs = zip(named.interactions, reasons_to_skip(cassette), strict=True)
+    for number, (interaction, reason) in enumerate(pairs):
+        why = reason or _unjudged_reason(interaction)
+        if why:
+            skipped.append(LintSkipped(place, number, why))
+        else:
+            findings.extend(_findings(place, number, interaction, catalogue))
+    streams = len(named.interactions) - len(skipped)
+    return LintReport(SCHEMA, streams, tuple(findings), tuple(skipped))
+
+
+def _unjudged_reason(interaction: Interaction) -> str:
+    if interaction.dialect not in DIALECTS:
+        return "no dialect recognized: name it with --dialect"
+    if interaction.ended == "aborted":
+        return "the client closed the connection before the end"
+    return ""
+
+
+def _findings(
+    place: str, number: int, interaction: Interaction, catalogue: dict[str, Quirk]
+) -> Iterator[LintFinding]:
+    dialect = DIALECTS[interaction.dialect]
+    starts = _event_offsets(interaction.body)
+    for each in _deviations(interaction):
+        duty, quirk = load_server_duties()[each.quirk], catalogue[each.quirk]
+        yield LintFinding(
+            place,
+            number,
+            dialect.name,
+            each.quirk,
+            duty.level_in(dialect.name, ambiguous=each.ambiguous),
+            quirk.title,
+            quirk.severity,
+            duty.send,
+            each.ambiguous,
+            each.offset,
+            _event_text(interaction.body, each.offset, starts),
+            (dialect.reference, *quirk.references),
+        )
+
+
+def _deviations(interaction: Interaction) -> list[Deviation]:
+    """Return the deviations that the request and the status do not excuse."""
+    reading = oracle_reading(interaction)
+    if interaction.status >= _FIRST_ERROR_STATUS:
+        return [each for each in reading.deviations if each.quirk == _OF_ERRORS]
+    allowed = set(_OF_STREAMS) if _NO_STREAM in reading.quirks else set()
+    if asked_for_stream(interaction) is False:
+        allowed.add(_NO_STREAM)
+    return [each for each in reading.deviations if each.quirk not in allowed]
+
+
+def _event_offsets(body: bytes) -> list[int]:
+    """Return the offsets of the events up to one that is too large."""
+    offsets: list[int] = []
+    with suppress(StreamError):
+        offsets.extend(frame.offset for frame in iter_frames([body]))
+    return offsets
+
+
+def _event_text(body: bytes, offset: int, starts: list[int]) -> str:
+    """Return the bytes from `offset` up to the next event as text."""
+    after = bisect_right(starts, offset)
+    end = starts[after] if after < len(starts) else len(body)
+    event = body[offset : min(end, offset + _MOST_BYTES)].rstrip(b"\r\n")
+    return event.decode("utf-8", "backslashreplace")

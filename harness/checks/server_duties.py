@@ -1,0 +1,48 @@
+"""The duties of servers: `server_duties.toml` -> for each quirk a level, and what to send instead.
+
+The levels are about the contract of an API. `harness.results.duties` has the duties of clients,
+which must handle most of these quirks.
+"""
+
+from functools import cache
+from importlib import resources
+from typing import Final
+
+import msgspec
+
+from harness.files.typed import File, Text, convert
+from harness.results.finding import Level
+
+_FILE: Final = "server_duties.toml"
+
+
+class ServerDuty(File, frozen=True):
+    """What a server must send instead of a quirk.
+
+    Fields:
+        level: MUST if the reference of the API requires it or the meaning is lost, SHOULD if
+            clients fail on the quirk, MAY if the reference documents it.
+        send: one or two sentences to the developer of the server.
+        ambiguous: the level if it is unclear what the calls are or how the turn ended.
+        dialects: other levels in single APIs.
+    """
+
+    level: Level
+    send: Text
+    ambiguous: Level = "MUST"
+    dialects: dict[Text, Level] = {}  # noqa: RUF012 - a default of msgspec, which copies it
+
+    def level_in(self, dialect: str, *, ambiguous: bool) -> Level:
+        """Return the level of one deviation."""
+        return self.ambiguous if ambiguous else self.dialects.get(dialect, self.level)
+
+
+@cache
+def load_server_duties() -> dict[str, ServerDuty]:
+    """Return the duty of each quirk that an oracle can report, by the quirk's id.
+
+    Raises:
+        UnreadableError: an unknown or missing key, or a value of a wrong type.
+    """
+    text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
+    return convert(msgspec.toml.decode(text), dict[str, ServerDuty], _FILE)

@@ -1,0 +1,102 @@
+"""What a client raised -> the function that raised it, and a readable traceback.
+
+The message of an exception quotes the input, and its line changes with each version of a library,
+so neither identifies a bug: its type and the deepest function of the library under test do.
+"""
+
+import linecache
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from traceback import walk_tb
+from types import CodeType
+from typing import Final
+
+_LONGEST: Final = 300
+_TRACE_FRAMES: Final = 12
+# Python 3.12 has no frames for comprehensions, so their function counts; so for a lambda.
+_UNNAMED: Final = re.compile(r"(\.<locals>\.<\w+>)+$")
+# Code that runs and answers the client under test.
+_MACHINERY: Final = ("harness.judging.", "harness.playback.")
+# Packages that many libraries use and that no adapter tests: HTTP, validation, retries.
+_SHARED: Final = frozenset(
+    (
+        *("aiohttp", "anyio", "h11", "h2", "httpcore", "httpcore2", "httpx", "httpx2", "requests"),
+        *("pydantic", "pydantic_core", "tenacity", "urllib3"),
+    )
+)
+
+
+def raised_in(problem: BaseException) -> str:
+    """Return the type of an exception, and the function of the library that raised it.
+
+    A frame of the library under test is preferred to one of a package that libraries share, and
+    that one to a frame of the harness, such as an adapter. The standard library never counts. A
+    constructor raises because of its caller, so it counts only if there is no other function.
+    """
+    frames = [(_rank(module), f"{module}:{function}") for module, function in _frames(problem)]
+    best = max((rank for rank, _ in frames), default=0)
+    found = [name for rank, name in frames if rank == best > 0]
+    functions = [name for name in found if not name.endswith(".__init__")] or found
+    kind = type(problem).__name__
+    if not functions:
+        return kind[:_LONGEST]
+    deepest = functions[-1]
+    if isinstance(problem, RecursionError):
+        # Which of the functions that call each other reaches the limit depends on the caller.
+        times = Counter(functions)
+        deepest = next((name for name in functions if times[name] > 1), deepest)
+    return f"{kind} in {deepest}"[:_LONGEST]
+
+
+def traceback_of(problem: BaseException) -> str:
+    """Return the traceback of an exception, without the standard library and the harness around it.
+
+    A path is relative to the working folder or to the folder of the installed packages, so that a
+    run does not name the folders of a machine. The exception itself is not part of it, because
+    its text may be anything.
+    """
+    frames = [
+        (str(frame.f_globals.get("__name__")), frame.f_code, line)
+        for frame, line in walk_tb(problem.__traceback__)
+    ]
+    shown = [(code, line) for module, code, line in frames if _is_shown(module)][-_TRACE_FRAMES:]
+    here = f"{Path.cwd()}/" if shown else ""
+    return "\n".join(text for code, line in shown for text in _frame_lines(code, line, here))
+
+
+def _is_shown(module: str) -> bool:
+    in_library = module.partition(".")[0] in sys.stdlib_module_names
+    return not in_library and not module.startswith(_MACHINERY)
+
+
+def _frame_lines(code: CodeType, line: int | None, here: str) -> Iterator[str]:
+    yield f'File "{_short_path(code.co_filename, here)}", line {line}, in {code.co_name}'
+    source = linecache.getline(code.co_filename, line or 0).strip()
+    if source:
+        yield f"  {source[:_LONGEST]}"
+
+
+def _short_path(path: str, here: str) -> str:
+    _, installed, inside = path.rpartition("site-packages/")
+    return inside if installed else path.removeprefix(here)
+
+
+def _frames(problem: BaseException) -> Iterator[tuple[str, str]]:
+    """Yield the module and the function of each frame, the outermost first."""
+    for frame, _ in walk_tb(problem.__traceback__):
+        module = frame.f_globals.get("__name__")
+        if isinstance(module, str):
+            yield module, _UNNAMED.sub("", frame.f_code.co_qualname)
+
+
+def _rank(module: str) -> int:
+    """Return 3 for the library under test; 0 for what never counts."""
+    package = module.partition(".")[0]
+    if package in sys.stdlib_module_names or module.startswith(_MACHINERY):
+        return 0
+    if package == "harness":
+        return 1
+    return 2 if package in _SHARED else 3

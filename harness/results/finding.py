@@ -1,0 +1,70 @@
+"""A finding: one violation of a rule, with its level and what the stream contained."""
+
+from typing import Final, Literal, get_args
+
+import msgspec
+
+from harness.results.outcome import Outcome
+
+Level = Literal["MUST", "SHOULD", "MAY"]
+LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+# What the stream contained where a rule is violated, if a level depends on it:
+# - as-documented: the client reads a member as the API documents it, and the server does not.
+# - as-sent: the stream contains what the client emitted.
+# - duplicate-keys: an object of the arguments has one key twice.
+# - json-extension: arguments that are not JSON, but that many JSON parsers read without a guess.
+# - lone-surrogate: an escape of half a surrogate pair.
+# - misfit: arguments that do not fit the parameters of their tool.
+# - unknown-value: a finish value that the API does not document.
+# - undocumented: a form that the API or the framing does not have, and the client said so: it
+#   reported a failure or a rejection, or as an SDK raised an exception.
+# - unsent: a form that the specification permits, and that no server is known to send.
+# - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it, or
+#   its limit before any output.
+# - no-answer: a success status, and a body without any event of the API.
+# - null-arguments: null instead of an object for the arguments of a call.
+# - number-form: the same number in another notation, such as 1 for 1.0.
+Came = Literal[
+    "",
+    "as-documented",
+    "as-sent",
+    "duplicate-keys",
+    "json-extension",
+    "lone-surrogate",
+    "misfit",
+    "no-answer",
+    "not-required",
+    "undocumented",
+    "unknown-value",
+    "unsent",
+    "failure",
+    "null-arguments",
+    "number-form",
+]
+
+
+class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One violation of a rule in one replay.
+
+    Fields:
+        rule: id of the rule.
+        level: its level for the kind of the client. MUST findings decide the outcome, SHOULD
+            findings are shown and counted, and MAY findings are allowed and only shown with their
+            cell.
+        outcome: the kind of failure.
+        path: the location in the turn, such as `turns[0].calls[1].arguments`.
+        expected, actual: as text, cut to a readable length.
+        offset: byte in the body that caused it; None if it is not known.
+        came: what the stream contained, if the level depends on it.
+        raised: `raised_in` the exception that violates the rule; "" for other violations.
+    """
+
+    rule: str
+    level: Level
+    outcome: Outcome
+    path: str
+    expected: str
+    actual: str
+    offset: int | None = None
+    came: Came = ""
+    raised: str = ""

@@ -1,0 +1,47 @@
+"""How a replay and a cell ended, and which party is responsible."""
+
+from enum import StrEnum
+from typing import Literal
+
+Blame = Literal["", "model", "provider", "normalizer", "harness"]
+
+
+class Outcome(StrEnum):
+    """The outcome of a replay or a cell, worst first: a silent wrong call is worse than a crash."""
+
+    SILENT_WRONG = "silent_wrong"
+    LOST_CALL = "lost_call"
+    CRASH = "crash"
+    HANG = "hang"
+    LEAK = "leak"
+    MISMATCH = "mismatch"
+    UNJUDGED = "unjudged"
+    PARSE_ERROR = "parse_error"
+    PASS = "pass"  # noqa: S105 - not a password
+    UNSUPPORTED = "unsupported"
+
+    @property
+    def badness(self) -> int:
+        """Return 0 for the worst; larger is better."""
+        return _ORDER[self]
+
+    @property
+    def conforms(self) -> bool:
+        """Whether the normalizer is correct for the bytes; a reported parse error is correct."""
+        return self in _CONFORMING
+
+    @property
+    def judged(self) -> bool:
+        """Whether the cell was judged, so that it conforms or fails."""
+        return self not in _NOT_JUDGED
+
+    @property
+    def fails(self) -> bool:
+        """Whether the cell is a failure of conformance: it was judged and does not conform."""
+        return self.judged and not self.conforms
+
+
+_ORDER = {outcome: index for index, outcome in enumerate(Outcome)}
+# A large page needs these a million times, so they are looked up once.
+_CONFORMING = (Outcome.PARSE_ERROR, Outcome.PASS)
+_NOT_JUDGED = (Outcome.UNJUDGED, Outcome.UNSUPPORTED)

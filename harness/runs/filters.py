@@ -1,0 +1,69 @@
+"""Filters `key:glob` of the command line -> the subjects that match all of them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from typing import Final
+
+from harness.errors import UnreadableError, UsageError
+from harness.judging.judge import LoadedSubject
+from harness.results.result import CASSETTE_PREFIX, area_of
+from harness.runs.load import load_subject
+from harness.runs.plan import Subject, subject_id
+from harness.wording import nearest
+
+_BY_ID: Final[dict[str, Callable[[str], str]]] = {"id": str, "area": area_of}
+_BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
+    "dialect": lambda loaded: {each.dialect for each in loaded.cassette.interactions},
+    "provider": lambda loaded: (loaded.cassette.provider,),
+    "model": lambda loaded: (loaded.cassette.model,),
+    "prompt": lambda loaded: (loaded.cassette.prompt,),
+    "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
+}
+FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)
+_ABOUT_MODELS: Final = ("model:", "prompt:", f"id:{CASSETTE_PREFIX}")
+
+
+def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
+    """Yield those of `subjects` that match each filter in `words`; without filters, all of them.
+
+    Files are loaded only if a filter is about their content. One that cannot be loaded matches, so
+    that it is reported.
+
+    Args:
+        subjects: in their order.
+        words: filters `key:glob`, separated by blanks; the keys are `FILTER_KEYS`.
+
+    Raises:
+        UsageError: a word is not such a filter.
+    """
+    terms = [_parse_filter(word) for word in words.split()]
+    return (subject for subject in subjects if all(_matches(subject, *term) for term in terms))
+
+
+def selects_models(words: str) -> bool:
+    """Return whether a filter in `words` is about models, prompts or recordings."""
+    return any(word.startswith(_ABOUT_MODELS) for word in words.split())
+
+
+def _parse_filter(word: str) -> tuple[str, str]:
+    key, _, glob = word.partition(":")
+    if key in FILTER_KEYS and glob:
+        return key, glob
+    near = "" if key in FILTER_KEYS else nearest(key, FILTER_KEYS)
+    raise UsageError(
+        f"expected words `key:glob`, found {word!r}",
+        where="select",
+        hint=f"{near} keys: {', '.join(FILTER_KEYS)}".strip(),
+    )
+
+
+def _matches(subject: Subject, key: str, glob: str) -> bool:
+    if key in _BY_ID:
+        return fnmatchcase(_BY_ID[key](subject_id(subject)), glob)
+    if subject.kind == "log":  # it has no cassette
+        return False
+    try:
+        loaded = load_subject(subject)
+    except UnreadableError:
+        return True
+    return any(fnmatchcase(value, glob) for value in _BY_CONTENT[key](loaded))

@@ -1,0 +1,177 @@
+"""Subjects -> what they name: the scenario with its cassette, or a cassette alone."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, Literal
+
+from harness import shipped
+from harness.dialects.table import DIALECTS
+from harness.errors import UnreadableError
+from harness.files.load import read_head
+from harness.files.paths import path_below
+from harness.judging.conversations.recording import NotReplayable, script_from_recording
+from harness.judging.conversations.session import tools_of_cassette
+from harness.judging.judge import (
+    LoadedSubject,
+)
+from harness.judging.rules import RULES
+from harness.judging.scenario import Scenario
+from harness.judging.scenario_file import load_scenario
+from harness.normalizers.protocol import CAPABILITIES
+from harness.providers import UNKNOWN
+from harness.recording.identify import identify
+from harness.recording.importing import only_answers
+from harness.recording.secrets import credentials
+from harness.results.result import CASSETTE_PREFIX, CassetteFacts
+from harness.runs.plan import Subject
+from harness.runs.redaction import clean_if_possible
+from harness.wire import cassette_file
+from harness.wire.cassette import Cassette
+from harness.wording import did_you_mean, nearest
+
+# The jobs of one subject follow each other, so that a few suffice.
+_SUBJECTS_KEPT: Final = 4
+
+
+@lru_cache(_SUBJECTS_KEPT)
+def load_subject(subject: Subject) -> LoadedSubject:
+    """Load a scenario with its cassette, or a cassette alone, then without its secrets.
+
+    A scenario states what its cassette contains, so that its bytes stay as they are.
+
+    Raises:
+        UnreadableError: one of them cannot be used, or the two do not fit.
+    """
+    path = Path(subject.path)
+    if subject.kind == "unreadable":
+        read_head(path)
+        raise UnreadableError(
+            "expected a scenario (key `expect` or `conversation`) or a cassette "
+            "(key `interactions`)",
+            where=subject.path,
+            hint="Convert a recording of another tool with `harness import FILE`.",
+        )
+    if subject.kind == "cassette":
+        alone = load_recording(subject)
+        if not shipped.is_bundled(subject.path):
+            alone = clean_if_possible(alone)
+        return LoadedSubject(
+            alone, _recorded_scenario(alone, subject.path) if subject.conversation else None
+        )
+    scenario = load_scenario(path, Path(subject.roots[0]))
+    _check_names(scenario, subject.path)
+    cassette = _cassette(scenario.cassette, subject)
+    if scenario.conversation is not None:
+        _check_conversation(scenario, cassette, subject.path)
+    elif len(scenario.expect) != len(cassette.interactions):
+        raise UnreadableError(
+            f"expect: {len(cassette.interactions)} turns wanted, one for each interaction of "
+            f"{scenario.cassette}; found {len(scenario.expect)}",
+            where=subject.path,
+        )
+    return LoadedSubject(cassette, scenario)
+
+
+@lru_cache(_SUBJECTS_KEPT)
+def load_recording(subject: Subject) -> Cassette:
+    """Return a cassette without a scenario as it is in its file."""
+    root = Path(subject.roots[0]) if subject.roots else None
+    return _unlabelled_cassette(_load_cassette(Path(subject.path), root), subject.dialect)
+
+
+def source_of(cassette: Cassette) -> CassetteFacts:
+    """Return the facts about `cassette` that each of its results contains."""
+    origin, interactions = cassette.origin, cassette.interactions
+    return CassetteFacts(
+        by=origin.by,
+        at=origin.at,
+        source=origin.source,
+        licence=origin.licence,
+        reads=_reads([each.reads_kept for each in interactions]),
+        leaks=sum(len(credentials.unscrubbed_parts(each)) for each in interactions),
+        interactions=len(interactions),
+        size=sum(len(each.body) for each in interactions),
+    )
+
+
+def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
+    if all(kept):
+        return "recorded"
+    return "mixed" if any(kept) else "synthetic"
+
+
+@lru_cache(_SUBJECTS_KEPT)
+def source_of_subject(subject: Subject) -> CassetteFacts:
+    """Return the facts about the cassette of a subject, as in its file."""
+    is_alone = subject.kind == "cassette"
+    return source_of(load_recording(subject) if is_alone else load_subject(subject).cassette)
+
+
+def _load_cassette(path: Path, root: Path | None) -> Cassette:
+    """Return the cassette at `path`; a misspelled dialect would leave it without a judge."""
+    cassette = cassette_file.load_cassette(path, root)
+    if cassette.interactions and cassette.dialect not in (UNKNOWN, *DIALECTS):
+        raise UnreadableError(
+            f"unknown dialect {cassette.dialect!r}",
+            where=f"{path}: harness.dialect",
+            hint=did_you_mean(cassette.dialect, DIALECTS, "Choose one of"),
+        )
+    return cassette
+
+
+def _recorded_scenario(cassette: Cassette, where: str) -> Scenario:
+    """Return the scenario of the conversation in a recording."""
+    script = script_from_recording(cassette)
+    if isinstance(script, NotReplayable):
+        raise UnreadableError(f"agents cannot replay this conversation: {script.why}", where=where)
+    subject = f"{CASSETTE_PREFIX}{cassette.id}"
+    return Scenario(subject, cassette.id, cassette.id, conversation=script)
+
+
+def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> None:
+    """Check that the agent is offered each mock tool: one that it cannot call tests nothing."""
+    if not cassette.interactions:
+        raise UnreadableError(f"{cassette.id} has no interaction", where=where)
+    tools = tools_of_cassette(cassette) if scenario.tools is None else scenario.tools
+    names = [tool.name for tool in tools]
+    for name in scenario.conversation.tools if scenario.conversation else ():
+        if name not in names:
+            known = f"the agent is offered {', '.join(names) or 'none'}"
+            raise UnreadableError(
+                f"conversation.tools: there is no tool {name!r}",
+                where=where,
+                hint=nearest(name, names) or f"{known}; see the key `tools`",
+            )
+
+
+def _unlabelled_cassette(cassette: Cassette, dialect: str) -> Cassette:
+    """Return a cassette without a scenario, without responses that cannot be judged."""
+    if dialect:
+        return identify(cassette.with_each(dialect=dialect))
+    return identify(only_answers(cassette))
+
+
+def _check_names(scenario: Scenario, where: str) -> None:
+    """Check the names: with a misspelt capability, no normalizer would be judged."""
+    for key, names, known in (
+        ("capabilities", scenario.capabilities, CAPABILITIES),
+        ("rules", scenario.rules, RULES),
+    ):
+        for name in names:
+            if name not in known:
+                hint = did_you_mean(name, known, "known")
+                raise UnreadableError(f"{key}: there is no {name!r}", where=where, hint=hint)
+
+
+def _cassette(name: str, subject: Subject) -> Cassette:
+    for root in map(Path, subject.roots[1:]):
+        path = root / f"{name}.yaml"
+        if path.is_file() and path_below(path, root) is not None:
+            cassette = _load_cassette(path, root)
+            read = cassette.with_each(dialect=subject.dialect) if subject.dialect else cassette
+            return identify(read)
+    raise UnreadableError(
+        f"there is no cassette {name!r}",
+        where=subject.path,
+        hint=f"looked for {name}.yaml in {' and '.join(subject.roots[1:])}",
+    )

@@ -1,0 +1,130 @@
+"""Remove secrets from the rows of a run, because a run and its report are published.
+
+A client under test may print its key in an error, and a recording of another tool may contain
+any. A scenario is judged on the bytes as they are; only what is stored of them is changed.
+"""
+
+import os
+from collections.abc import Iterable
+from functools import cache
+from itertools import accumulate
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from harness.errors import UnscrubbedError
+from harness.judging.judge import LoadedSubject
+from harness.recording.secrets.credentials import is_secret_name
+from harness.recording.secrets.detectors import is_mixed, is_placeholder
+from harness.recording.secrets.known import KnownSecrets, known_secrets
+from harness.recording.secrets.scan import without_secrets
+from harness.recording.secrets.scrubber import Scrubber
+from harness.results.case import Case
+from harness.results.result import Result
+from harness.results.run import AnyCase
+from harness.results.store import encode_line
+from harness.wire.cassette import Cassette
+from harness.wire.frames import Frame
+from harness.wire.interaction import Request
+
+_SHORTEST: Final = 8
+_Row = TypeVar("_Row", bound=msgspec.Struct)
+
+
+def clean_rows(
+    result: Result, case: AnyCase | None, requests: Iterable[Request] = ()
+) -> tuple[Result, AnyCase | None]:
+    """Return the rows of one cell without secrets; a page that would show one is left out.
+
+    Args:
+        result: of the cell.
+        case: its detail page.
+        requests: those of a recording, whose credentials are removed, too.
+
+    Raises:
+        UnscrubbedError: a secret in the result cannot be replaced.
+    """
+    known = (*known_secrets(requests), *_of_environment())
+    clean = _clean(result, result.cell, known)
+    try:
+        return clean, None if case is None else _clean_case(case, known)
+    except UnscrubbedError:
+        return clean, None
+
+
+def clean_output(text: str) -> str:
+    """Return what a client wrote without secrets, or that it is left out if one must stay."""
+    if not text:
+        return ""
+    try:
+        clean = without_secrets(text.encode(), "output of the client", _of_environment())
+    except UnscrubbedError as error:
+        return f"[left out: {error.what}]"
+    return clean.decode("utf-8", "replace")
+
+
+def loaded_without_secrets(loaded: LoadedSubject) -> LoadedSubject:
+    """Return a subject whose bytes can be written to a file.
+
+    Raises:
+        UnscrubbedError: a secret of a recording cannot be replaced.
+    """
+    return replace(loaded, cassette=_clean_cassette(loaded.cassette))
+
+
+def clean_if_possible(cassette: Cassette) -> Cassette:
+    """Return a cassette without secrets, or `cassette` if one cannot be replaced."""
+    try:
+        return _clean_cassette(cassette)
+    except UnscrubbedError:
+        return cassette
+
+
+def _clean_cassette(cassette: Cassette) -> Cassette:
+    """Return a recording without secrets; an emulated cassette stays as its author wrote it."""
+    if cassette.origin.kind == "emulated":
+        return cassette
+    interactions = cassette.interactions
+    headers = [name for each in interactions for name, _ in (*each.headers, *each.request.headers)]
+    clean = Scrubber(headers).cleaned(interactions, cassette.id)
+    return replace(cassette, interactions=tuple(clean))
+
+
+def _clean_case(case: AnyCase, known: KnownSecrets) -> AnyCase:
+    if not isinstance(case, Case):
+        return _clean(case, case.cell, known)
+    texts = _clean(replace(case, body=b"", frames=()), case.cell, known)
+    body = without_secrets(case.body, case.cell, known)
+    return replace(texts, body=body, frames=_clean_frames(case.frames, case.cell, known))
+
+
+def _clean_frames(frames: tuple[Frame, ...], where: str, known: KnownSecrets) -> tuple[Frame, ...]:
+    """Return the frames without secrets, also without those that are split over them."""
+    data = b"\n".join(frame.data for frame in frames)
+    clean = without_secrets(data, where, known)
+    if clean == data:
+        return frames
+    starts = accumulate((len(frame.data) + 1 for frame in frames), initial=0)
+    return tuple(
+        replace(frame, data=clean[start : start + len(frame.data)])
+        for start, frame in zip(starts, frames, strict=False)
+    )
+
+
+def _clean(row: _Row, where: str, known: KnownSecrets) -> _Row:
+    data = encode_line(row)  # type: ignore[arg-type]  # the rows of a run
+    clean = without_secrets(data, where, known)
+    return row if clean == data else msgspec.json.decode(clean, type=type(row))
+
+
+@cache
+def _of_environment() -> KnownSecrets:
+    """Return detectors of the keys in the environment, which clients read and may print."""
+    values = (value for name, value in os.environ.items() if is_secret_name(name))
+    return known_secrets([], {value for value in values if _is_key(value)})
+
+
+def _is_key(value: str) -> bool:
+    is_path = value.startswith(("/", "~", "."))
+    return len(value) >= _SHORTEST and is_mixed(value) and not (is_path or is_placeholder(value))

@@ -1,0 +1,1 @@
+"""Runs -> verdicts: the gate, comparisons, rankings, statistics and the run database."""

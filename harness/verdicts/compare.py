@@ -1,0 +1,212 @@
+"""Two runs -> the cells that were fixed, broken, added or removed, and whether rates differ.
+
+Only what both runs judged is paired: cells for normalizers and agents, recorded turns with the
+same bytes for models. A difference is significant only if the p-value of the exact McNemar test,
+corrected by Holm for all names compared, is at most 5 %.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+from harness.results.run import Run
+from harness.verdicts.statistics import Pairs, holm, mcnemar, newcombe
+
+SURE: Final = 0.05
+
+ChangeKind = Literal["broken", "fixed", "changed", "new", "missing"]
+CHANGE_KINDS: Final[tuple[ChangeKind, ...]] = ("broken", "fixed", "changed", "new", "missing")
+
+_MEASURED: Final = ("recorded", "imported")
+_Trial: TypeAlias = tuple[str, bool, bool]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One cell whose outcome differs; None if it is not in that run."""
+
+    cell: str
+    way: ChangeKind
+    before: Outcome | None
+    after: Outcome | None
+
+
+class CauseChange(msgspec.Struct, frozen=True):
+    """A cause for which cells of a normalizer fail in one of the two runs only.
+
+    Fields:
+        cells: how many of those that both runs judged; `cell` is the first.
+    """
+
+    normalizer: str
+    cause: str
+    cells: int
+    cell: str
+
+
+class RateChange(msgspec.Struct, frozen=True):
+    """The rates of one name over what both runs judged.
+
+    Fields:
+        pairs: `a` is the base.
+        before, after: its rates.
+        low, high: the 95 % interval of after minus before.
+        p: of the exact McNemar test, adjusted for all names compared.
+        sure: whether `p` is at most `SURE`.
+    """
+
+    name: str
+    pairs: Pairs
+    before: float
+    after: float
+    low: float
+    high: float
+    p: float
+    sure: bool
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """The differences from a base to a run.
+
+    Fields:
+        same: cells with the same outcome, or that conform in both.
+        counts: kind of change -> number of cells.
+        changes: worst first: broken before fixed before all others.
+        conformance: of normalizers and agents, by name.
+        turn_success: of models, as the lead normalizer of each run read the same turns.
+        warnings: why the two may not be comparable.
+        new_causes, fixed_causes: of the cells that both runs judged, those of one run only.
+    """
+
+    same: int
+    counts: dict[ChangeKind, int]
+    changes: tuple[Change, ...]
+    conformance: tuple[RateChange, ...]
+    turn_success: tuple[RateChange, ...]
+    warnings: tuple[str, ...]
+    new_causes: tuple[CauseChange, ...] = ()
+    fixed_causes: tuple[CauseChange, ...] = ()
+
+
+def compare(base: Run, run: Run) -> Comparison:
+    """Return the differences from `base` to `run`."""
+    before, after = ({each.cell: each for each in one.results} for one in (base, run))
+    judged = [
+        {cell for cell, each in found.items() if each.outcome.judged} for found in (before, after)
+    ]
+    cells, both = sorted(judged[0] | judged[1]), sorted(judged[0] & judged[1])
+    found = (_change(cell, before.get(cell), after.get(cell)) for cell in cells)
+    changes = sorted((each for each in found if each is not None), key=_worst_first)
+    causes = [_causes(each[cell] for cell in both) for each in (before, after)]
+    counted = Counter(each.way for each in changes)
+    return Comparison(
+        same=len(cells) - len(changes),
+        counts={way: counted[way] for way in CHANGE_KINDS},
+        changes=tuple(changes),
+        conformance=_rates(_cells(before, after, both)),
+        turn_success=_rates(_turns(base, run)),
+        warnings=tuple(_warnings(base, run)),
+        new_causes=_only_causes(causes[1], causes[0]),
+        fixed_causes=_only_causes(causes[0], causes[1]),
+    )
+
+
+def _causes(results: Iterable[Result]) -> dict[tuple[str, str], list[str]]:
+    """Return normalizer and cause -> the cells that fail for it."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for each in results:
+        if each.cause:
+            found[each.normalizer, each.cause].append(each.cell)
+    return found
+
+
+def _only_causes(
+    found: Mapping[tuple[str, str], list[str]], other: Mapping[tuple[str, str], list[str]]
+) -> tuple[CauseChange, ...]:
+    """Return the causes of `found` that are not in `other`, those of most cells first."""
+    only = (
+        CauseChange(*key, len(cells), cells[0]) for key, cells in found.items() if key not in other
+    )
+    return tuple(sorted(only, key=lambda each: (-each.cells, each.normalizer, each.cause)))
+
+
+def _change(cell: str, before: Result | None, after: Result | None) -> Change | None:
+    was = before.outcome if before else None
+    now = after.outcome if after else None
+    if was is None or now is None:
+        return Change(cell, "new" if was is None else "missing", was, now)
+    if not (was.judged and now.judged):
+        return Change(cell, "changed", was, now)
+    if was.conforms != now.conforms:
+        return Change(cell, "fixed" if now.conforms else "broken", was, now)
+    return None if now.conforms or was is now else Change(cell, "changed", was, now)
+
+
+def _worst_first(change: Change) -> tuple[int, int, str]:
+    shown = change.after or change.before
+    return CHANGE_KINDS.index(change.way), shown.badness if shown else 0, change.cell
+
+
+def _cells(
+    before: Mapping[str, Result], after: Mapping[str, Result], both: Iterable[str]
+) -> Iterator[_Trial]:
+    for cell in both:
+        was, now = before[cell].outcome, after[cell].outcome
+        yield after[cell].normalizer, was.conforms, now.conforms
+
+
+def _turns(base: Run, run: Run) -> Iterator[_Trial]:
+    before, after = _successes(base), _successes(run)
+    for turn in before.keys() & after.keys():
+        yield after[turn][0], before[turn][1], after[turn][1]
+
+
+def _successes(run: Run) -> dict[tuple[str, int, str], tuple[str, bool]]:
+    """Return each recorded turn once, with its model and whether it succeeded."""
+    rows = (
+        each
+        for each in run.results
+        if each.origin in _MEASURED
+        and each.normalizer == run.header.lead
+        and each.outcome is not Outcome.UNSUPPORTED
+    )
+    return {
+        (result.cassette, turn.interaction, turn.digest): (result.model, turn.success)
+        for result in rows
+        for turn in result.turns
+    }
+
+
+def _rates(trials: Iterable[_Trial]) -> tuple[RateChange, ...]:
+    counts: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
+    for name, was, now in trials:
+        counts[name][was, now] += 1
+    names = sorted(counts)
+    pairs = [_pairs(counts[name]) for name in names]
+    adjusted = holm([mcnemar(each.only_a, each.only_b) for each in pairs])
+    return tuple(map(_rate, names, pairs, adjusted))
+
+
+def _pairs(counts: Counter[tuple[bool, bool]]) -> Pairs:
+    return Pairs(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
+
+
+def _rate(name: str, pairs: Pairs, p: float) -> RateChange:
+    before = (pairs.both + pairs.only_a) / pairs.n
+    after = (pairs.both + pairs.only_b) / pairs.n
+    low, high = newcombe(pairs)
+    return RateChange(name, pairs, before, after, low, high, p, p <= SURE)
+
+
+def _warnings(base: Run, run: Run) -> Iterator[str]:
+    for word, was, now in (
+        ("cuts", base.header.selection.cuts, run.header.selection.cuts),
+        ("versions of the harness", base.header.harness, run.header.harness),
+        ("schemas", str(base.header.schema), str(run.header.schema)),
+        ("lead normalizers", base.header.lead, run.header.lead),
+    ):
+        if was != now:
+            yield f"the runs have different {word}: {was or 'none'} and {now or 'none'}"

@@ -1,0 +1,312 @@
+"""The queries of reports on a run, answered by an embedded DuckDB.
+
+The rows of one run go into tables in memory, as parameters. No SQL is made from data, and the
+database has access to neither files nor the network. Every answer is ordered, so that equal runs
+give equal answers.
+
+Each query is a file in `queries/`; values are parameters. Tables: `outcomes` (every outcome),
+`results` (a row a cell), `turns` (a row an interaction of a cell), `conversations` (a row a cell
+whose conversation ran), `findings` (a row a finding).
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
+
+import msgspec
+
+from harness.project import GateRule, Metric
+from harness.results.cause import cause_of
+from harness.results.outcome import Outcome
+from harness.results.result import ConversationFacts, Result, area_of
+from harness.results.run import Run
+from harness.turns.exact_json import encodable
+from harness.verdicts.query_rows import (
+    BlameSplit,
+    CauseGroup,
+    ConversationRate,
+    FailedTurns,
+    MeasuredRate,
+    QuirkLoss,
+    Rate,
+)
+from harness.verdicts.sql import ISOLATED, SEALED
+from harness.verdicts.statistics import Cluster
+from harness.workers.interruption import defer_interrupts
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Axis = Literal["model", "prompt", "model x prompt"]
+AXES: Final[tuple[Axis, ...]] = get_args(Axis)
+TurnMetric = Literal["success", "parse_error"]
+
+
+@cache
+def _query_text(name: str) -> str:
+    """Return the text of `queries/NAME.sql`."""
+    return (resources.files(__package__) / "queries" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@cache
+def _gate_query(name: str) -> str:
+    return _query_text(name).format(
+        selected=_query_text("gate_selected"),
+        not_excused="cell NOT IN (SELECT unnest($excused::VARCHAR[]))",
+    )
+
+
+class RuleTrials(msgspec.Struct, frozen=True):
+    """Trials of a rule that repeat each other.
+
+    Fields:
+        entry: the model, where the rule counts turns.
+        wanted: whether the rule counts them; the others only tell how alike repeats are.
+        cluster: `k` of `n`, where `k` counts what the metric is named after.
+    """
+
+    entry: str
+    wanted: bool
+    cluster: Cluster
+
+
+# Every other metric is a share of cells.
+_QUERY_OF: Final[dict[Metric, str]] = {
+    "turn_success": "gate_turns",
+    "parse_error_rate": "gate_turns",
+    "unjudged_turns": "gate_turns",
+    "conversation_success": "gate_conversations",
+    "retries": "gate_conversations",
+    "recovery": "gate_conversations",
+}
+_OF_MODELS: tuple[Metric, ...] = ("turn_success", "conversation_success")
+
+
+def _rule_query(rule: GateRule, lead: str) -> tuple[str, Mapping[str, object]]:
+    """Return the query of `rule` and its parameters but `excused`.
+
+    Args:
+        rule: what to count.
+        lead: name of the normalizer through which models are measured.
+    """
+    name, where = _QUERY_OF.get(rule.metric, "gate_cells"), rule.where
+    values: dict[str, object] = {**msgspec.structs.asdict(where), "metric": rule.metric}
+    if name == "gate_cells":
+        return _gate_query(name), values
+    measured = bool(where.model or where.prompt) or rule.metric in _OF_MODELS
+    values["measured"] = measured
+    if name == "gate_turns":
+        values["lead"] = lead if measured and not where.normalizer else ""
+    return _gate_query(name), values
+
+
+@cache
+def _sealed_database() -> "DuckDBPyConnection":
+    """Return the empty database of this process; to make one takes longer than most questions."""
+    with defer_interrupts():  # one during its import would abort the process
+        import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
+
+        return duckdb.connect(":memory:", config={**ISOLATED, **SEALED})
+
+
+class Questions:
+    """One run, loaded; use as a context manager. The database answers each question once."""
+
+    def __init__(self, run: Run) -> None:
+        self.lead = run.header.lead
+        self._answers: dict[tuple[str, tuple[tuple[str, object], ...]], list[tuple[Any, ...]]] = {}
+        self._database = _sealed_database().cursor()  # has separate temporary tables
+        self._rows(_query_text("schema"))
+        self._insert(
+            "outcomes",
+            ({"outcome": o, "badness": o.badness, "conforms": o.conforms} for o in Outcome),
+        )
+        self._insert("results", map(_result_row, run.results))
+        self._insert("turns", _parts(run, lambda result: result.turns, "ambiguous"))
+        self._insert("conversations", _parts(run, _complete_conversation))
+        self._insert("findings", _finding_rows(run))
+        self._rows(_query_text("measured"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._database.close()
+
+    @property
+    def database(self) -> "DuckDBPyConnection":
+        """The tables, for queries of the user; see `harness.verdicts.sql`."""
+        return self._database
+
+    def outcome_counts(self) -> dict[str, dict[str, int]]:
+        """Return normalizer -> outcome -> number of cells, the worst outcome first."""
+        counts: dict[str, dict[str, int]] = {}
+        for normalizer, outcome, count in self._ask("outcome_counts"):
+            counts.setdefault(normalizer, {})[outcome] = count
+        return counts
+
+    def failures_by_cause(self) -> tuple[CauseGroup, ...]:
+        """Return the failures by cause, MUST before SHOULD, worst and largest first."""
+        return tuple(
+            CauseGroup(cause, level, Outcome(outcome), name, count, tuple(quirks), tuple(cells))
+            for cause, level, outcome, name, count, quirks, cells in self._ask("failures_by_cause")
+        )
+
+    def losses_by_quirk(self) -> tuple[QuirkLoss, ...]:
+        """Return one row for each normalizer and quirk of its cells, by normalizer, then quirk."""
+        return tuple(
+            QuirkLoss(normalizer, quirk, k, n, Outcome(worst))
+            for normalizer, quirk, k, n, worst in self._ask("losses_by_quirk")
+        )
+
+    def turn_success(self, axis: Axis) -> tuple[Rate, ...]:
+        """Return the turn success of each model, prompt or pair, by name; see `rankings`."""
+        rows = self._ask("turn_success", axis=axis, lead=self.lead)
+        return tuple(map(_rate, rows))
+
+    def measured_turns(self) -> tuple[MeasuredRate, ...]:
+        """Return the turn success of each model and prompt through each normalizer."""
+        return tuple(MeasuredRate(*row) for row in self._ask("measured_turns"))
+
+    def commonest_failures(self, axis: Axis) -> dict[str, tuple[str, int, str]]:
+        """Return for each model or prompt why most of its failed turns fail, how many, and a cell.
+
+        Names without a failed turn are left out; of equally common reasons the first counts.
+        """
+        rows = self._ask("commonest_failures", axis=axis, lead=self.lead)
+        return {name: (why, count, cell) for name, why, count, cell in rows}
+
+    def failed_turns(self) -> tuple[FailedTurns, ...]:
+        """Return the turns that failed, by blame and reason, those of most turns first.
+
+        The denominators are those of `turn_success`: each measured turn once.
+        """
+        rows = self._ask("failed_turns", lead=self.lead)
+        return tuple(FailedTurns(blame, why, n, tuple(cells)) for blame, why, n, cells in rows)
+
+    def repeats(self, axis: Axis, metric: TurnMetric) -> dict[str, tuple[Cluster, ...]]:
+        """Return for each name of `turn_success` how often each request was repeated.
+
+        The `k` of a cluster counts the turns with `metric`.
+        """
+        found: dict[str, tuple[Cluster, ...]] = {}
+        rows = self._ask("repeats", axis=axis, lead=self.lead, metric=metric)
+        for name, k, n, times in rows:
+            found[name] = (*found.get(name, ()), Cluster(k, n, times))
+        return found
+
+    def trials(self, rule: GateRule, excused: Collection[str]) -> tuple[RuleTrials, ...]:
+        """Return the trials of `rule`, and those that only estimate the correlation of repeats.
+
+        Args:
+            rule: of the project.
+            excused: cells that no rule counts.
+        """
+        query, values = _rule_query(rule, self.lead)
+        rows = self._rows(query, {**values, "excused": sorted(excused)})
+        return tuple(RuleTrials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
+
+    def conformance(self, kind: Literal["turns", "conversation"]) -> tuple[Rate, ...]:
+        """Return how many of its supported cells of `kind` conform, for each client, by name."""
+        rows = self._ask("conformance", axis="normalizer", kind=kind)
+        return tuple(_rate(row) for _, *row in rows)
+
+    def conversation_success(self) -> tuple[ConversationRate, ...]:
+        """Return the success of each model, prompt and agent in conversations with real servers."""
+        return tuple(map(_conversation_rate, self._ask("conversation_success")))
+
+    def conformance_by_text_dialect(self) -> dict[str, tuple[Rate, ...]]:
+        """Return the conformance of normalizers for each text dialect of the scenarios."""
+        found: dict[str, tuple[Rate, ...]] = {}
+        for text_dialect, *row in self._ask("conformance", axis="text dialect", kind="turns"):
+            found[text_dialect] = (*found.get(text_dialect, ()), _rate(row))
+        return found
+
+    def _ask(self, name: str, **values: str) -> list[tuple[Any, ...]]:
+        key = (name, tuple(values.items()))
+        if key not in self._answers:
+            self._answers[key] = self._rows(_query_text(name), values)
+        return self._answers[key]
+
+    def _rows(
+        self, query: str, values: Mapping[str, object] | Sequence[object] = ()
+    ) -> list[tuple[Any, ...]]:
+        try:
+            return self._database.execute(query, values).fetchall()
+        except RuntimeError as error:
+            if "interrupted" in str(error):  # DuckDB has taken a KeyboardInterrupt for itself
+                raise KeyboardInterrupt from error
+            raise
+
+    def _insert(self, table: str, rows: Iterable[Mapping[str, object]]) -> None:
+        kept = list(rows)
+        if not kept:
+            return
+        columns = self._rows(f"DESCRIBE {table}")
+        # One list a column, unnested in the database: a hundred times faster than row by row.
+        lists = ", ".join(f"unnest(?::{kind}[])" for _, kind, *_ in columns)
+        values = [[_stored(row[name]) for row in kept] for name, *_ in columns]
+        self._rows(f"INSERT INTO {table} SELECT {lists}", values)
+
+
+@contextmanager
+def questions_on(run: Run, loaded: Questions | None = None) -> Iterator[Questions]:
+    """Yield `loaded`, or load `run` until the context ends."""
+    if loaded is not None:
+        yield loaded
+    else:
+        with Questions(run) as questions:
+            yield questions
+
+
+def _stored(value: object) -> object:
+    """Return `value` as the database takes it; most values of a large run are plain text."""
+    if type(value) is str:
+        return value if value.isascii() else encodable(value)
+    return encodable(msgspec.to_builtins(value))
+
+
+def _rate(row: Sequence[Any]) -> Rate:
+    name, k, n, best_k, unjudged, *split = row
+    blamed = BlameSplit(*split[:4]), BlameSplit(*split[4:8])
+    return Rate(name, k, n, best_k, unjudged, *blamed, *split[8:])
+
+
+def _conversation_rate(row: Sequence[Any]) -> ConversationRate:
+    *counted, _failed = ConversationRate.__struct_fields__
+    said = dict(zip(counted, row, strict=False))  # the rest is the split
+    return ConversationRate(**said, failed=BlameSplit(*row[len(counted) :]))
+
+
+def _result_row(result: Result) -> dict[str, object]:
+    area = area_of(result.scenario)
+    return {**msgspec.structs.asdict(result), "area": area, "cell_blame": result.blame}
+
+
+def _parts(
+    run: Run, parts_of: Callable[[Result], Iterable[msgspec.Struct]], *derived: str
+) -> Iterator[dict[str, object]]:
+    """Yield a row for each part of each result, with its properties named in `derived`."""
+    for result in run.results:
+        for part in parts_of(result):
+            more = {name: getattr(part, name) for name in derived}
+            yield {**msgspec.structs.asdict(part), "cell": result.cell, **more}
+
+
+def _finding_rows(run: Run) -> Iterator[dict[str, object]]:
+    """Yield a row for each reported finding of each result."""
+    for result in run.results:
+        for each in result.reported:
+            yield {
+                "cell": result.cell,
+                "level": each.level,
+                "outcome": each.outcome,
+                "cause": cause_of(each, result),
+            }
+
+
+def _complete_conversation(result: Result) -> tuple[ConversationFacts, ...]:
+    facts = result.conversation
+    return (facts,) if facts is not None and facts.whole else ()

@@ -1,0 +1,392 @@
+"""A run and a policy -> pass, fail, inconclusive or nothing, with reasons.
+
+No pass without evidence: an interrupted or killed run fails, and so does one without a judged
+cell, or whose accepted failures are no longer true. Unjudged cells are allowed and named, unless
+a rule on `unjudged` forbids them. A rule without enough data is `inconclusive`,
+which is not a pass.
+"""
+
+import shlex
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from harness.project import Basis, GateRule, Metric, Where
+from harness.results.outcome import Blame, Outcome
+from harness.results.result import Result
+from harness.results.run import Run, Selection
+from harness.shipped import BUNDLED
+from harness.verdicts.baseline import Baseline, BaselineUpdate, update_baseline
+from harness.verdicts.database import Questions, RuleTrials, questions_on
+from harness.verdicts.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
+from harness.verdicts.judged_shares import JudgedShare, judged_shares_of_run
+from harness.verdicts.policy import GatePolicy, project_paths
+from harness.verdicts.rankings import Rankings, rank
+from harness.verdicts.statistics import (
+    Cluster,
+    ClusteredInterval,
+    Interval,
+    clustered_interval,
+    intraclass_correlation,
+    percent,
+)
+from harness.wording import pluralize
+
+RuleResult = Literal["pass", "fail", "inconclusive"]
+
+
+class RuleVerdict(msgspec.Struct, frozen=True):
+    """The verdict on one rule, with the numbers behind it.
+
+    Fields:
+        rule: its path, such as `gate[0]`.
+        k, n, rate: counts; the rate is None if n is 0.
+        groups: different requests among the `n`; `low`, `high`: the 95 % interval.
+        min, max, basis, min_n: as in the rule.
+        reason: one line of text.
+    """
+
+    rule: str
+    metric: Metric
+    where: Where
+    verdict: RuleResult
+    k: int
+    n: int
+    rate: float | None
+    groups: int
+    low: float
+    high: float
+    min: float | None
+    max: float | None
+    basis: Basis
+    min_n: int
+    reason: str
+
+
+def judge_rules(
+    questions: Questions, rules: Collection[GateRule], excused: Collection[str]
+) -> tuple[RuleVerdict, ...]:
+    """Judge each of `rules`, in their order; `excused` cells count in none."""
+    return tuple(
+        _rule_verdict(f"gate[{index}]", rule, questions.trials(rule, excused))
+        for index, rule in enumerate(rules)
+    )
+
+
+def _rule_verdict(name: str, rule: GateRule, trials: Collection[RuleTrials]) -> RuleVerdict:
+    wanted = [each.cluster for each in trials if each.wanted]
+    k = sum(each.k * each.times for each in wanted)
+    n = sum(each.n * each.times for each in wanted)
+    sure = _clustered_interval(trials)
+    verdict, why = _rule_result(rule, k, n, sure.interval)
+    return RuleVerdict(
+        **msgspec.structs.asdict(rule),
+        rule=name,
+        verdict=verdict,
+        k=k,
+        n=n,
+        rate=k / n if n else None,
+        groups=sure.groups,
+        low=sure.interval.low,
+        high=sure.interval.high,
+        reason=f"{name} {rule.metric}{_where_text(rule.where)}: {why}",
+    )
+
+
+def _clustered_interval(trials: Collection[RuleTrials]) -> ClusteredInterval:
+    entries: dict[str, list[Cluster]] = defaultdict(list)
+    for each in trials:
+        entries[each.entry].append(each.cluster)
+    return clustered_interval(
+        [each.cluster for each in trials if each.wanted], intraclass_correlation(entries.values())
+    )
+
+
+def _rule_result(rule: GateRule, k: int, n: int, interval: Interval) -> tuple[RuleResult, str]:
+    if not n:
+        return "fail", "nothing in the run matches it"
+    counts = f"{k}/{n} = {percent(k / n)}"
+    if n < rule.min_n:
+        return "inconclusive", f"{counts}, fewer than min_n = {rule.min_n}"
+    low, high = interval if rule.basis == "interval" else (k / n, k / n)
+    if rule.basis == "interval":
+        counts += f", 95 % interval {percent(interval.low)} to {percent(interval.high)}"
+    bounds = " and ".join(
+        f"{word} {bound:g}"
+        for word, bound in (("min", rule.min), ("max", rule.max))
+        if bound is not None
+    )
+    least = 0.0 if rule.min is None else rule.min
+    most = 1.0 if rule.max is None else rule.max
+    if low >= least and high <= most:
+        return "pass", f"{counts} keeps {bounds}"
+    if high < least or low > most:
+        return "fail", f"{counts} breaks {bounds}"
+    return "inconclusive", f"{counts} is on both sides of {bounds}: add more trials"
+
+
+def _where_text(where: Where) -> str:
+    named = msgspec.to_builtins(where)
+    return f" ({', '.join(f'{key} {value}' for key, value in named.items())})" if named else ""
+
+
+Verdict = Literal["pass", "fail", "inconclusive", "nothing"]
+
+CONFORMANCE = "conformance"
+NO_POLICY = GatePolicy()
+
+
+class Gate(msgspec.Struct, frozen=True):
+    """The verdict on a run.
+
+    Fields:
+        reasons: lines of text, the worst first.
+        rules: the verdict on each rule of the project.
+        excused: accepted failures, which count in no rule.
+        stale: entries of `expectations.toml` that are no longer true.
+        baseline: the changes to the baseline; None if the project has none, or the run is not
+            complete.
+        unjudged: cells whose calls could not be judged.
+    """
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    rules: tuple[RuleVerdict, ...] = ()
+    excused: tuple[AcceptedCell, ...] = ()
+    stale: tuple[StaleEntry, ...] = ()
+    baseline: BaselineUpdate | None = None
+    unjudged: tuple[str, ...] = ()
+
+
+def judge_gate(
+    run: Run, policy: GatePolicy = NO_POLICY, questions: Questions | None = None
+) -> Gate:
+    """Judge `run` by `policy`; without one it passes if every supported cell conforms.
+
+    Args:
+        run: as read.
+        policy: of the project.
+        questions: of the run, if the caller loaded it already.
+    """
+    if not policy.rules:
+        return _gate(run, policy, questions)
+    with questions_on(run, questions) as loaded:
+        return _gate(run, policy, loaded)
+
+
+def next_baseline(run: Run, policy: GatePolicy) -> Baseline | None:
+    """Return the baseline after `run`; None if there is none, or the run is not complete."""
+    updated = _updated_baseline(run, policy, _applied_entries(run, policy))
+    return updated[0] if updated else None
+
+
+def _gate(run: Run, policy: GatePolicy, questions: Questions | None) -> Gate:
+    applied = _applied_entries(run, policy)
+    updated = _updated_baseline(run, policy, applied)
+    excused = (
+        *applied.excused,
+        *(
+            AcceptedCell(cell, "baseline", "known to fail")
+            for cell in (updated[1].known if updated else ())
+        ),
+    )
+    left_out = frozenset(each.cell for each in excused)
+    rules = judge_rules(questions, policy.rules, left_out) if questions else ()
+    judged = [each for each in run.results if each.outcome.judged]
+    counted = [each for each in judged if each.cell not in left_out]
+    built_in = all(rule.metric != CONFORMANCE for rule in policy.rules)
+    broken = (
+        *_incomplete_reason(run),
+        *(each.message for each in applied.stale),
+        *(_failure_reasons(counted, run.header.selection) if built_in else ()),
+        *(each.reason for each in rules if each.verdict == "fail"),
+    )
+    unsure = tuple(each.reason for each in rules if each.verdict == "inconclusive")
+    verdict, reasons = _verdict(broken, unsure, judged, excused, rules)
+    unjudged = tuple(it.cell for it in run.results if it.outcome is Outcome.UNJUDGED)
+    if unjudged:
+        reasons = (*reasons, f"{pluralize(len(unjudged), 'cell')} unjudged, such as {unjudged[0]}")
+    change = updated[1] if updated else None
+    return Gate(verdict, reasons, rules, excused, applied.stale, change, unjudged)
+
+
+def _verdict(
+    broken: tuple[str, ...],
+    unsure: tuple[str, ...],
+    judged: list[Result],
+    excused: tuple[AcceptedCell, ...],
+    rules: tuple[RuleVerdict, ...],
+) -> tuple[Verdict, tuple[str, ...]]:
+    if broken:
+        return "fail", (*broken, *unsure)
+    if not judged and not excused:
+        return "nothing", ("no cell was judged",)
+    if unsure:
+        return "inconclusive", unsure
+    return "pass", (*_passing_reasons(judged, excused), *(each.reason for each in rules))
+
+
+def _passing_reasons(judged: list[Result], excused: tuple[AcceptedCell, ...]) -> Iterator[str]:
+    conform = sum(each.outcome.conforms for each in judged)
+    yield f"{pluralize(conform, 'cell')} {'conforms' if conform == 1 else 'conform'}"
+    if excused:
+        yield f"{pluralize(len(excused), 'cell')} accepted by expectations or the baseline"
+
+
+def _applied_entries(run: Run, policy: GatePolicy) -> AppliedEntries:
+    return apply_entries(run, policy.expectations, policy.today, policy.known)
+
+
+def _updated_baseline(
+    run: Run, policy: GatePolicy, applied: AppliedEntries
+) -> tuple[Baseline, BaselineUpdate] | None:
+    if policy.baseline is None or not run.complete:
+        return None
+    excused = frozenset(each.cell for each in applied.excused)
+    return update_baseline(
+        policy.baseline, run, excused, policy.known, accept_new=policy.accept_new
+    )
+
+
+def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = ()) -> str:
+    """Return the command that replays `cell`, quoted for a shell.
+
+    Args:
+        cell: id of the cell.
+        places: paths that were selected; none for the bundled files. Those of the project need no
+            option.
+        more: further options.
+    """
+    known = ((BUNDLED,), tuple(each.as_posix() for each in project_paths()))
+    named = () if tuple(places) in known else places
+    where = [word for path in named for word in ("--in", path)]
+    return shlex.join(["harness", "replay", cell, *more, *where])
+
+
+def _incomplete_reason(run: Run) -> Iterator[str]:
+    if run.footer is None:
+        yield f"the run was killed after {pluralize(len(run.results), 'cell')}"
+    elif run.footer.interrupted:
+        done, left = run.footer.results, run.footer.not_run
+        yield f"the run was interrupted after {done} of {pluralize(done + left, 'cell')}"
+    elif run.footer.not_run:
+        yield f"{pluralize(run.footer.not_run, 'cell')} did not run"
+    for file in (run.footer and run.footer.unreadable) or ():
+        yield f"a file cannot be used: {'. '.join(map(str.strip, file.error.splitlines()))}"
+
+
+def _failure_reasons(judged: list[Result], selection: Selection) -> Iterator[str]:
+    total: dict[str, int] = defaultdict(int)
+    failed: dict[str, list[Result]] = defaultdict(list)
+    for result in judged:
+        total[result.normalizer] += 1
+        if result.outcome.fails:
+            failed[result.normalizer].append(result)
+    for results in failed.values():
+        results.sort(key=lambda result: (result.outcome.badness, result.cell))
+    for name, results in sorted(failed.items(), key=_worst_first):
+        worst = results[0]
+        yield (
+            f"{name}: {len(results)} of {pluralize(total[name], 'cell')} "
+            f"{_DO[len(results) == 1]} not conform, worst {worst.outcome.value}: "
+            f"{replay_command(worst.cell, selection.paths, selection.options)}"
+        )
+
+
+def _worst_first(item: tuple[str, list[Result]]) -> tuple[int, int, str]:
+    name, results = item
+    return results[0].outcome.badness, -len(results), name
+
+
+_DO = {True: "does", False: "do"}
+
+
+class FailureCause(msgspec.Struct, frozen=True):
+    """Why `cells` of one normalizer or agent fail; `cell` is the first of them."""
+
+    normalizer: str
+    cause: str
+    outcome: Outcome
+    cells: int
+    cell: str
+
+
+def _failure_causes(questions: Questions) -> Iterator[FailureCause]:
+    for each in questions.failures_by_cause():
+        if each.level == "MUST":
+            yield FailureCause(each.normalizer, each.cause, each.outcome, each.count, each.cells[0])
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """The machine-readable summary of a run: `summary.json` of a report.
+
+    The keys are a public contract: they stay, and others may be added.
+
+    Fields:
+        scenarios: subjects selected.
+        replays: chunkings tried, over all cells.
+        outcomes: normalizer or agent -> outcome -> number of cells.
+        judged: how many turns had their calls, text, reasoning and finish judged.
+        causes: for which cells fail, worst first.
+    """
+
+    scenarios: int
+    replays: int
+    outcomes: dict[str, dict[str, int]]
+    rankings: Rankings
+    gate: Gate
+    judged: tuple[JudgedShare, ...] = ()
+    causes: tuple[FailureCause, ...] = ()
+
+
+class CellSummary(msgspec.Struct, frozen=True):
+    """One cell: its scenario with a normalizer or agent, and how it ended.
+
+    Fields:
+        cell: its id, which `harness replay` takes.
+        cause: of a failure; "" for none.
+    """
+
+    cell: str
+    scenario: str
+    title: str
+    normalizer: str
+    outcome: Outcome
+    blame: Blame
+    cause: str
+
+
+class RunSummary(Summary, frozen=True):
+    """The summary with each cell: what `harness run --format json` prints."""
+
+    cells: tuple[CellSummary, ...] = ()
+
+
+def with_cells(summary: Summary, run: Run) -> RunSummary:
+    """Return the summary of `run` with its cells."""
+    fields = CellSummary.__struct_fields__
+    cells = (CellSummary(*(getattr(each, name) for name in fields)) for each in run.results)
+    known = {name: getattr(summary, name) for name in Summary.__struct_fields__}
+    return RunSummary(**known, cells=tuple(cells))
+
+
+def summarize(run: Run, policy: GatePolicy = NO_POLICY, loaded: Questions | None = None) -> Summary:
+    """Return the summary of `run`; `msgspec.json.encode` makes it the public object.
+
+    Args:
+        run: as read.
+        policy: of the project.
+        loaded: the questions on the run, if the caller has them already.
+    """
+    with questions_on(run, loaded) as questions:
+        return Summary(
+            scenarios=run.header.scenario_count,
+            replays=sum(result.replays for result in run.results),
+            outcomes=questions.outcome_counts(),
+            rankings=rank(questions),
+            gate=judge_gate(run, policy, questions),
+            judged=judged_shares_of_run(run),
+            causes=tuple(_failure_causes(questions)),
+        )

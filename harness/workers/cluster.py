@@ -1,0 +1,213 @@
+"""A pool of processes on the workers of a Dask cluster, as the command sees it.
+
+Dask distributes the batches, and gives those of a lost worker to another one. A batch has one
+future, so that its results count once.
+"""
+
+import importlib
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import CancelledError, Future, InvalidStateError, wait
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from harness.errors import UsageError
+from harness.workers.batch import Batch, encode_work
+from harness.workers.cluster_worker import (
+    PoolName,
+    Reply,
+    close_pool,
+    run_on_worker,
+    stop_pool,
+    work_in_folder,
+)
+from harness.workers.pool import GRACE_SECONDS
+from harness.workers.process import ENDED, ProcessEndedError
+from harness.workers.requirements import Requirements
+
+JobT = TypeVar("JobT")
+ResultT = TypeVar("ResultT")
+
+PREFIX: Final = "dask://"
+_CONNECT_SECONDS: Final = 10
+_WATCH_SECONDS: Final = 2.0
+# For workers to come back after all were lost.
+_WITHOUT_WORKERS_SECONDS: Final = 60.0
+_START: Final = "`dask worker tcp://{}` starts a worker."
+_SAME: Final = "Install the same version of harness for the command, the scheduler and all workers."
+
+
+class Cluster(msgspec.Struct, frozen=True):
+    """A connection to a scheduler.
+
+    Fields:
+        address: HOST:PORT.
+        client: the `distributed.Client`.
+        needed: what the workers must have.
+        threads: how many batches run at a time.
+    """
+
+    address: str
+    client: Any
+    needed: Requirements
+    threads: int
+
+    def pool(self, processes: int) -> "ClusterPool":
+        """Open a pool of processes on its workers."""
+        return ClusterPool(self, processes)
+
+    def has_workers(self) -> bool:
+        """Whether at least one worker can be reached."""
+        try:
+            return bool(self.client.nthreads())
+        except Exception:  # noqa: BLE001 - of any kind, if the scheduler is lost
+            return False
+
+    def everywhere(self, action: Callable[..., Any], *values: Any, **named: Any) -> None:  # noqa: ANN401 - those of `action`
+        """Call `action` on each worker that is left."""
+        with suppress(Exception):  # what is lost has nothing to end
+            self.client.run(action, *values, on_error="ignore", **named)
+
+
+@contextmanager
+def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
+    """Yield the cluster at `dask://HOST:PORT`.
+
+    Raises:
+        UsageError: Dask is not installed, no scheduler answers, or it has no worker.
+    """
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError:
+        raise UsageError(
+            "Dask is not installed", where="--on", hint="Run pip install 'toolcall-harness[dask]'."
+        ) from None
+    address = on.removeprefix(PREFIX)
+    try:
+        _greet(on)
+        client = distributed.Client(
+            f"tcp://{address}", timeout=_CONNECT_SECONDS, set_as_default=False
+        )
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"expected a Dask scheduler, but none answers: {error}",
+            where=on,
+            hint="Check host and port: not those of the dashboard. `dask scheduler --port 8786` "
+            "starts a scheduler at dask://127.0.0.1:8786.",
+        ) from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+        except TimeoutError:
+            raise UsageError(
+                f"expected workers, found none within {_CONNECT_SECONDS} seconds",
+                where=on,
+                hint=_START.format(address),
+            ) from None
+        yield Cluster(address, client, needed, sum(client.nthreads().values()) or 1)
+
+
+def _greet(on: str) -> None:
+    """Check that a scheduler answers; it speaks first, and Dask waits without end for others.
+
+    Raises:
+        OSError, ValueError: it does not, or the address is not HOST:PORT.
+    """
+    place = urlsplit(on)
+    if not place.hostname or not place.port:
+        raise ValueError("the address is not HOST:PORT")
+    with socket.create_connection((place.hostname, place.port), _CONNECT_SECONDS) as connection:
+        if not connection.recv(1):
+            raise ConnectionError("the connection was closed")
+
+
+class ClusterPool:
+    """Processes on the workers of a cluster; a `BatchPool`."""
+
+    def __init__(self, cluster: Cluster, processes: int) -> None:
+        self._cluster = cluster
+        self._name = PoolName(uuid.uuid4().hex, processes)
+        self._executor = cluster.client.get_executor(pure=False)
+        self._waiting: set[Future[Any]] = set()
+        self._output = ""
+        self._closed = threading.Event()
+        self.stuck = False
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def submit(
+        self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
+    ) -> Future[Batch[ResultT]]:
+        """Queue a batch. Its future raises ProcessEndedError if its process ends."""
+        work = partial(work_in_folder, self._cluster.needed.folder, worker)
+        message = encode_work(work, jobs)
+        future: Future[Batch[ResultT]] = Future()
+        self._waiting.add(future)
+        sent = self._executor.submit(run_on_worker, self._name, self._cluster.needed, message)
+        sent.add_done_callback(partial(self._resolve, future))
+        return future
+
+    def output(self) -> str:
+        """Return what was written before the last process that ended."""
+        return self._output
+
+    def stop(self, running: Collection[Future[Batch[Any]]]) -> None:
+        """Wait a while for the running jobs to end; start no others."""
+        self._cluster.everywhere(stop_pool, self._name.key)
+        self.stuck = bool(wait(running, timeout=GRACE_SECONDS).not_done)
+
+    def close(self, *, by_force: bool) -> None:
+        """End the processes on all workers, at once if `by_force`."""
+        self._closed.set()
+        with suppress(Exception):  # the scheduler may be lost
+            self._executor.shutdown(wait=False)
+        self._cluster.everywhere(close_pool, self._name.key, by_force=by_force)
+
+    def _resolve(self, future: Future[Any], sent: Future[Reply]) -> None:
+        self._waiting.discard(future)
+        with suppress(InvalidStateError):  # the cluster was given up before
+            try:
+                reply = sent.result()
+            except BaseException as error:  # noqa: BLE001 - who waits for the future gets it
+                future.set_exception(self._error_of(error))
+                return
+            if reply.batch is None:
+                self._output = reply.output
+                future.set_exception(ProcessEndedError(ENDED))
+            else:
+                future.set_result(reply.batch)
+
+    def _error_of(self, error: BaseException) -> BaseException:
+        where = f"{PREFIX}{self._cluster.address}"
+        if type(error).__name__ == "KilledWorker":  # each worker that ran it ended
+            return ProcessEndedError(str(error))
+        if isinstance(error, CancelledError):
+            return UsageError(
+                "the connection to the scheduler was lost",
+                where=where,
+                hint="Check that the scheduler runs, then repeat the command.",
+            )
+        text = f"{type(error).__name__}: {error}"
+        return UsageError(f"the cluster cannot run a batch: {text}", where=where, hint=_SAME)
+
+    def _watch(self) -> None:
+        """Give up if no worker is left, because Dask would wait without end."""
+        seen = time.monotonic()
+        while not self._closed.wait(_WATCH_SECONDS):
+            if self._cluster.has_workers():
+                seen = time.monotonic()
+            elif time.monotonic() - seen > _WITHOUT_WORKERS_SECONDS:
+                lost = UsageError(
+                    f"no worker is left since {_WITHOUT_WORKERS_SECONDS:.0f} seconds",
+                    where=f"{PREFIX}{self._cluster.address}",
+                    hint=_START.format(self._cluster.address),
+                )
+                for future in tuple(self._waiting):
+                    with suppress(InvalidStateError):
+                        future.set_exception(lost)

@@ -1,0 +1,35 @@
+"""Each quirk that an oracle can report has a duty of the server."""
+
+import re
+from pathlib import Path
+
+from harness import shipped
+from harness.checks.server_duties import load_server_duties
+from harness.results.catalogue import load_catalogue
+
+DIALECTS = Path(__file__).parents[2] / "harness" / "dialects"
+CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
+
+
+def test_each_quirk_of_an_oracle_has_a_duty_and_no_other_has_one() -> None:
+    named: set[str] = set()
+    for path in [
+        *DIALECTS.rglob("oracle.py"),
+        *DIALECTS.rglob("oracle/*.py"),
+        DIALECTS / "table.py",
+    ]:
+        named |= set(re.findall(r'"([A-Z0-9]+(?:-[A-Z0-9]+)+)"', path.read_text(encoding="utf-8")))
+    assert load_server_duties().keys() == named & CATALOGUE.keys()
+
+
+def test_duties_are_sentences() -> None:
+    assert [
+        quirk for quirk, duty in load_server_duties().items() if not duty.send.endswith(".")
+    ] == []
+
+
+def test_a_deviation_without_a_clear_meaning_violates_a_must() -> None:
+    duty = load_server_duties()["ARGS-OBJECT"]
+    assert duty.level_in("openai-chat", ambiguous=False) == "MUST"
+    assert duty.level_in("mistral", ambiguous=False) == "MAY"
+    assert duty.level_in("mistral", ambiguous=True) == "MUST"
