@@ -112,7 +112,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """The cell, and the options that decide what is shown of it."""
+    """The cell, and the options that decide which parts of it are shown."""
 
     job: Job
     cuts: str | None
@@ -132,7 +132,7 @@ def _replayed(asked: _Asked) -> tuple[Result, list[str]]:
 
 
 class ReplayedCell(msgspec.Struct, frozen=True):
-    """What the command prints as JSON."""
+    """The data that the command prints as JSON."""
 
     result: Result
     findings: tuple[ExplainedFinding, ...]

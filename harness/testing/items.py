@@ -35,7 +35,7 @@ CellFailed = pytest.fail.Exception
 
 
 def today() -> date:
-    """Return the date to compare expiry dates with; pytest items use no other clock."""
+    """Return the date for comparisons with expiry dates; pytest items use no other clock."""
     return datetime.now(UTC).date()
 
 
@@ -45,7 +45,7 @@ _JUDGED: Final = pytest.StashKey[str]()
 
 
 def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, AnyCase | None, str]:
-    """Return the result of a cell, its case, and what a client in a worker process wrote.
+    """Return the result of a cell, its case, and the output of a client in a worker process.
 
     With --harness-in-process, or for a debugger, the client runs in this process. There, pytest
     captures its output.
@@ -193,7 +193,7 @@ class ScenarioFile(pytest.File):
 
 
 def fail_unreadable(error: str) -> None:
-    """Fail the test that stands for a file which cannot be used."""
+    """Fail the test of a file that cannot be used."""
     pytest.fail("\n".join(map(marked, error.splitlines())), pytrace=False)
 
 

@@ -1,6 +1,6 @@
 """Search one agent with generated conversations, each under several chunkings of its responses.
 
-The judge is that of a run: the rules about conversations, and a script made from the plan.
+Conversations are judged as in a run: by the rules about conversations, and a script from the plan.
 """
 
 import math
@@ -31,14 +31,14 @@ def fuzz_agent(  # noqa: PLR0913 - as `fuzz_normalizer`
     shares: int = 1,
     on_found: OnFound = lambda _: None,
 ) -> FuzzReport:
-    """Search `agent` and shrink what is found; the parameters are those of `fuzz_normalizer`."""
+    """Search `agent` and shrink each bug; the parameters are those of `fuzz_normalizer`."""
     source = ConversationSource(agent)
     own = random * shares + share
     return fuzz(source, profile, random=random, search_random=own, on_found=on_found)
 
 
 class ConversationSource:
-    """The conversations with which an agent is searched."""
+    """The generated conversations that a search runs with an agent."""
 
     seconds_to_shrink = math.inf
 
@@ -62,7 +62,7 @@ class ConversationSource:
         shrinking.repeat(smaller_plans)
 
     def finding(self, smallest: SmallestInput[ConversationPlan]) -> FuzzFinding:
-        """Return what was found in a conversation."""
+        """Return the finding that reports the bug of a conversation."""
         scenario = build_scenario(smallest.input, self._agent)
         first, *others = scenario.cassette.interactions
         return FuzzFinding(
