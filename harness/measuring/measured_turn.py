@@ -76,7 +76,7 @@ _TYPES: Final = {bool: "BOOLEAN", int: "INTEGER", tuple[str, ...]: "VARCHAR[]"}
 _LARGE: Final = ("position", "bytes")
 COLUMNS: Final = {
     field.name: "BIGINT" if field.name in _LARGE else _TYPES.get(field.type, "VARCHAR")
-    for field in msgspec.structs.fields(TurnRow)
+    for field in msgspec.structs.fields(MeasuredTurn)
 }
 
 
