@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.emulation.recipe import BitEntry, EditEntry, Event
 from harness.wire.aws import encode_event, encode_exception, wrap_chunk
+from harness.wire.sse import encode
 
 Events = tuple[bytes, ...]
 
@@ -41,13 +42,9 @@ def _named(write: Callable[[bytes, str], bytes], entry: dict[str, Any]) -> bytes
     return write(_json(value), name)
 
 
-def _sse(payload: bytes, name: str) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), payload)
-
-
 _FRAMINGS: dict[str, Callable[[Any], bytes]] = {
-    "json": lambda value: b"data: %b\n\n" % _json(value),
-    "event": partial(_named, _sse),
+    "json": lambda value: encode(_json(value)),
+    "event": partial(_named, lambda payload, name: encode(payload, event=name)),
     "document": _json,
     "line": lambda value: _json(value) + b"\n",
     "aws_event": partial(_named, encode_event),

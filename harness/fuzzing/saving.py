@@ -20,7 +20,7 @@ from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.mutators.mutator import REALISMS, Realism
 from harness.judging.scenario_text import turn_lines
 from harness.results.result import Result
-from harness.runs.isolated import ApartJudge
+from harness.runs.isolated import IsolatedJudge
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.selection import select_subjects
 from harness.verdicts.gate import replay_command
@@ -152,7 +152,7 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
     """
     target, name = name, plain_name(name)
     there = folder / "scenarios" / "fuzz" / name
-    with closing(ApartJudge()) as apart:
+    with closing(IsolatedJudge()) as apart:
         for subject in select_subjects([there]) if there.is_dir() else ():
             yield subject, apart.judge(Job(subject, target))[0]
 

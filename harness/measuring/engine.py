@@ -63,17 +63,12 @@ class PartWork(msgspec.Struct, frozen=True):
     normalizer: str = ""
 
 
-def rows_file(folder: Path, number: int) -> Path:
-    """Return the path of the rows of a part."""
-    return folder / f"turns-{number:06}.parquet"
-
-
 def measure_part(work: PartWork, part: Part) -> PartCount:
     """Write the rows of a part. Called in worker processes."""
     unread = _Unread()
     turns = unread.without(read_part(part, work.mapping))
     rows = unread.without(_rows(work.normalizer, turns))
-    count = write_rows(rows_file(Path(work.folder), part.number), rows, COLUMNS)
+    count = write_rows(Path(work.folder, f"turns-{part.number:06}.parquet"), rows, COLUMNS)
     counts = unread.counts
     return PartCount(part.number, count, counts[False], counts[True], tuple(unread.examples))
 

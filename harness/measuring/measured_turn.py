@@ -72,30 +72,11 @@ class MeasuredTurn(msgspec.Struct, frozen=True):
 
 
 # The types of the fields in Parquet.
-COLUMNS: Final[dict[str, str]] = {
-    "file": "VARCHAR",
-    "position": "BIGINT",
-    "time": "VARCHAR",
-    "provider": "VARCHAR",
-    "model": "VARCHAR",
-    "prompt": "VARCHAR",
-    "dialect": "VARCHAR",
-    "success": "BOOLEAN",
-    "kind": "VARCHAR",
-    "why": "VARCHAR",
-    "signature": "VARCHAR",
-    "blame": "VARCHAR",
-    "quirks": "VARCHAR[]",
-    "calls": "INTEGER",
-    "parse_errors": "INTEGER",
-    "finish": "VARCHAR",
-    "failure": "VARCHAR",
-    "digest": "VARCHAR",
-    "asked": "VARCHAR",
-    "bytes": "BIGINT",
-    "lacks": "VARCHAR[]",
-    "normalizer": "VARCHAR",
-    "outcome": "VARCHAR",
+_TYPES: Final = {bool: "BOOLEAN", int: "INTEGER", tuple[str, ...]: "VARCHAR[]"}
+_LARGE: Final = ("position", "bytes")
+COLUMNS: Final = {
+    field.name: "BIGINT" if field.name in _LARGE else _TYPES.get(field.type, "VARCHAR")
+    for field in msgspec.structs.fields(MeasuredTurn)
 }
 
 

@@ -5,7 +5,6 @@ If it ends that process, only the turn is lost, and not the part of the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from functools import lru_cache, partial
 from itertools import islice
 from typing import Final, TypeAlias
@@ -17,12 +16,11 @@ from harness.normalizers.discovery import is_bundled, load_normalizer
 from harness.results.outcome import Outcome
 from harness.workers import process_limits
 from harness.workers.batch import Exited
-from harness.workers.pool import LoneWorker
+from harness.workers.isolation import Isolation
 
 Placed: TypeAlias = tuple[str, int, LoggedTurn]
 # A turn alone costs a message to the process and back.
 _TOGETHER: Final = 64
-_CONFIRMED: Final = 3
 # The process of the client has limits for each turn, which end sooner.
 _MOST_SECONDS: Final = 3_600.0
 
@@ -50,48 +48,28 @@ def rows_through(name: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | 
             yield _judge(name, each)
         return
     waiting = iter(turns)
-    with closing(_ClientProcess(name)) as process:
+    with Isolation(_has_hung, "turn") as isolation:
         while some := tuple(islice(waiting, _TOGETHER)):
-            yield from process.rows(some)
+            yield from _rows(name, isolation, some)
 
 
-class _ClientProcess:
-    """The process of a client; call `close` at the end."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._worker = LoneWorker()
-        self._confirmed = 0  # turns in which it hung twice
-
-    def rows(self, turns: Sequence[Placed]) -> Iterator[MeasuredTurn | Unread]:
-        found = self._call(turns)
-        if isinstance(found, Exited):
-            yield from map(self._alone, turns)
-            return
-        for placed, row in zip(turns, found, strict=True):
-            if _has_hung(row) and self._confirmed < _CONFIRMED:  # the machine may have been busy
-                again = self._alone(placed)
-                self._confirmed += _has_hung(again)
-                yield again
-            else:
-                yield row
-
-    def _alone(self, placed: Placed) -> MeasuredTurn | Unread:
-        """Judge one turn; one that ends the process gets a second try, as in a run."""
-        found = self._call((placed,))
-        if isinstance(found, Exited):
-            found = self._call((placed,))
-        if isinstance(found, Exited):
-            file, position, logged = placed
-            return crashed_turn(logged, file, position, self._name, found.reason)
-        return found[0]
-
-    def _call(self, turns: Sequence[Placed]) -> tuple[MeasuredTurn | Unread, ...] | Exited:
+def _rows(
+    name: str, isolation: Isolation, turns: Sequence[Placed]
+) -> Iterator[MeasuredTurn | Unread]:
+    """Yield the rows of turns; the client judges them together, or else one by one."""
+    judge = partial(_judge, name)
+    process_limits.renew(_MOST_SECONDS)
+    found, _ = isolation.call(partial(judge_turns, name), turns)
+    for index, placed in enumerate(turns):
         process_limits.renew(_MOST_SECONDS)
-        return self._worker.call(partial(judge_turns, self._name), turns)[0]
-
-    def close(self) -> None:
-        self._worker.close()
+        if isinstance(found, Exited):
+            ended, _ = isolation.run(judge, placed)
+        else:
+            ended, _ = isolation.run_again(judge, placed, found[index], "")
+        if isinstance(ended, Exited):
+            file, position, logged = placed
+            ended = crashed_turn(logged, file, position, name, ended.reason)
+        yield ended
 
 
 def _has_hung(row: MeasuredTurn | Unread) -> bool:

@@ -18,6 +18,7 @@ In the last two, calls of the API itself are kept, for models that have some.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -139,14 +140,6 @@ _TAGS: Final = TextPolicy(dialects=frozenset(("tagged-json", "bare-json")), bare
 _ACTION_PROTOCOL: Final = TextPolicy(dialects=frozenset(("action-protocol",)))
 
 
-def _tagged(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    return respond_with_text_calls(interaction, reads, _TAGS)
-
-
-def _acting(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    return respond_with_text_calls(interaction, reads, _ACTION_PROTOCOL)
-
-
 dashscope_restore: Final = Normalizer(
     name="dashscope-restore",
     normalize=_restored,
@@ -157,7 +150,7 @@ dashscope_restore: Final = Normalizer(
 )
 tag_extract: Final = Normalizer(
     name="tag-extract",
-    normalize=_tagged,
+    normalize=partial(respond_with_text_calls, policy=_TAGS),
     dialects=TEXT_CALL_DIALECTS,
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 2: calls in <tool_call> tags, closed or open, or bare JSON",
@@ -166,7 +159,7 @@ tag_extract: Final = Normalizer(
 )
 action_protocol: Final = Normalizer(
     name="action-protocol",
-    normalize=_acting,
+    normalize=partial(respond_with_text_calls, policy=_ACTION_PROTOCOL),
     dialects=frozenset(DIALECTS),
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 3: a reply is one JSON object with an action, described in the prompt",

@@ -95,7 +95,7 @@ def _with_dialects(cassette: Cassette, by: str) -> Cassette:
     """Set the dialect of each interaction; an unknown one gets the first known dialect."""
     if all(interaction.dialect != UNKNOWN for interaction in cassette.interactions):
         return cassette
-    dialects = [dialect_of(interaction, by) for interaction in cassette.interactions]
+    dialects = [detected(interaction, by).dialect for interaction in cassette.interactions]
     first = _first(dialects)
     identified = (
         msgspec.structs.replace(interaction, dialect=dialect if dialect != UNKNOWN else first)
@@ -142,11 +142,6 @@ def detected(interaction: Interaction, by: str = UNKNOWN) -> Detected:
     if interaction.dialect != UNKNOWN:
         return Detected(interaction.dialect, "certain", "named by the file or the user")
     return detect(interaction, by)
-
-
-def dialect_of(interaction: Interaction, by: str = UNKNOWN) -> str:
-    """Return the dialect in the cassette, else the detected one."""
-    return detected(interaction, by).dialect
 
 
 def model_of(interaction: Interaction) -> str:

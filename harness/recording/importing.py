@@ -31,7 +31,7 @@ from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
 from harness.wire.framing import iter_frames
-from harness.wire.interaction import Headers, Interaction
+from harness.wire.interaction import Interaction
 
 CONVERSATION: Final = "conversation"
 _SCRUBBER: Final = Scrubber()
@@ -263,11 +263,8 @@ def asked_for_stream(interaction: Interaction) -> bool | None:
     parsed = read_request(interaction.dialect, request)
     if not parsed.tools_known:
         return None
-    return parsed.stream or any(header in _STREAMING for header in _lowered(request.headers))
-
-
-def _lowered(headers: Headers) -> Iterable[tuple[str, str]]:
-    return ((name.lower(), value.lower()) for name, value in headers)
+    headers = ((name.lower(), value.lower()) for name, value in request.headers)
+    return parsed.stream or not _STREAMING.isdisjoint(headers)
 
 
 def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:

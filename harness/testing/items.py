@@ -21,7 +21,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.existing_names import existing_names
-from harness.runs.isolated import ApartJudge
+from harness.runs.isolated import IsolatedJudge
 from harness.runs.judge_job import is_job_supported, judge_job, unreadable_file
 from harness.runs.plan import Job, subject_id
 from harness.runs.request import SelectedClients, check_dialect, selected_clients
@@ -39,7 +39,7 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-_APART: Final = pytest.StashKey[ApartJudge]()
+_APART: Final = pytest.StashKey[IsolatedJudge]()
 _POLICY: Final = pytest.StashKey[GatePolicy]()
 _JUDGED: Final = pytest.StashKey[str]()
 
@@ -53,7 +53,7 @@ def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, AnyCase
     if config.getoption("--harness-in-process") or config.getoption("usepdb"):
         return *judge_job(job, cuts), ""
     if _APART not in config.stash:
-        config.stash[_APART] = ApartJudge()
+        config.stash[_APART] = IsolatedJudge()
         config.add_cleanup(config.stash[_APART].close)
     return config.stash[_APART].judge(job, cuts)
 

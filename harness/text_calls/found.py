@@ -69,7 +69,8 @@ def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None
     cannot be used either. A marker that ends a value may close the first call. A marker that ends
     a call may close only the last one.
     """
-    own = [index for index, it in enumerate(found) if _may_end_with(it, marker)]
+    dialects = [it.dialect for it in found]
+    own = [at for at, it in enumerate(dialects) if it.untyped_end and marker in it.orphans]
     if own:
         first = own[0 if dialect.ends_value(marker) else -1]
         for each in found[first:]:
@@ -77,10 +78,6 @@ def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None
             each.call = WrittenCall(call.name, call.arguments, call.id, call.error or _AMBIGUOUS)
     elif not found or found[-1].call.error != _LEFTOVER:
         found.append(Found(WrittenCall("", error=_LEFTOVER), dialect, marker, closed=True))
-
-
-def _may_end_with(found: Found, marker: str) -> bool:
-    return found.dialect.untyped_end and marker in found.dialect.orphans
 
 
 def close_calls(found: Sequence[Found], raw: str) -> None:

@@ -135,7 +135,7 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
     response = expect_mapping(fields.get("response"), f"{where}.response")
     if not response:
         refuse_type("a response", fields.get("response"), f"{where}.response")
-    headers = _headers(response.get("headers"), f"{where}.response.headers")
+    headers = headers_of(response.get("headers"), f"{where}.response.headers")
     place = f"{where}.response.body"
     stored = _response_body(response, place)
     body, headers = (
@@ -176,7 +176,7 @@ def _request(value: object, where: str) -> Request:
     return Request(
         method=expect_text(fields.get("method"), f"{where}.method") or "POST",
         uri=expect_text(fields.get("uri"), f"{where}.uri"),
-        headers=_headers(fields.get("headers"), f"{where}.headers"),
+        headers=headers_of(fields.get("headers"), f"{where}.headers"),
         body=_bytes(body, f"{where}.body"),
     )
 
@@ -209,15 +209,21 @@ def _status(response: dict[str, object], where: str) -> int:
     return code
 
 
-def _headers(value: object, where: str) -> Headers:
+def headers_of(value: object, where: str) -> Headers:
+    """Return headers that are a mapping; a value may be a list.
+
+    Raises:
+        UnreadableError: they are something else.
+    """
     return tuple(
-        (name, item if isinstance(item, str) else _header_value(item, f"{where}.{name}"))
+        (name, item if isinstance(item, str) else header_text(item, f"{where}.{name}"))
         for name, items in expect_mapping(value, where).items()
         for item in (items if isinstance(items, list) else [items])
     )
 
 
-def _header_value(value: object, where: str) -> str:
+def header_text(value: object, where: str) -> str:
+    """Return a value of a header; recorders store its length or age as a number."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     if isinstance(value, dict | list):

@@ -83,13 +83,9 @@ def _element_ends(body: bytes) -> Iterable[int]:
     return (start + element.offset + len(element.data) for element in elements)
 
 
-def _message_ends(body: bytes) -> Iterable[int]:
-    return (border[-1] for border in borders(body))
-
-
 # As `framing` distinguishes the framings.
 _ENDS_BY_FIRST_BYTE: Final[dict[bytes, Callable[[bytes], Iterable[int]]]] = {
     b"{": _line_ends,
     b"[": _element_ends,
-    b"\0": _message_ends,
+    b"\0": lambda body: (border[-1] for border in borders(body)),
 }

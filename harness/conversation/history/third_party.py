@@ -71,7 +71,7 @@ def _logged(messages: Sequence[Message], line: dict[str, Any]) -> LoggedConversa
         for index, message in enumerate(messages)
         if message["role"] == "assistant"
     )
-    plain = tuple(_without_meta(message) for message in messages)
+    plain = tuple({key: it[key] for key in it if key != "meta"} for it in messages)
     named = {key: line[key] for key in _LABELS if isinstance(line.get(key), str)}
     last = messages[-1]
     answer = text_of(last.get("content")) if last["role"] == "assistant" else ""
@@ -79,10 +79,6 @@ def _logged(messages: Sequence[Message], line: dict[str, Any]) -> LoggedConversa
     return LoggedConversation(
         ConversationLabels(**named), Conversation(plain, turns, ending, answer)
     )
-
-
-def _without_meta(message: Message) -> Message:
-    return {key: value for key, value in message.items() if key != "meta"}
 
 
 def _answered(messages: Sequence[Message], start: int) -> Iterator[str]:

@@ -6,19 +6,18 @@ Each edit changes entries in place; texts, ends and all other frames keep their 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from harness.fuzzing.mutators.mutator import Mutate, changing, preserving
+from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.sent import Sent, dumped, on_frames, value_of
 from harness.turns.arguments import parse
 
 Json: TypeAlias = dict[str, Any]
-chat_preserving = partial(preserving, dialects=("openai-chat",))
-chat_changing = partial(changing, dialects=("openai-chat",))
+chat_mutator = partial(mutator, dialects=("openai-chat",))
 
 
 class Entry(msgspec.Struct):
@@ -222,83 +221,50 @@ def _id_shared(entry: Entry) -> None:
         entry.value["id"] = "call_0"
 
 
-MUTATORS: Final = (
-    chat_preserving(
-        "name-repeated", "each delta of a call has its complete name", "DELTA-NAME-REPEATED"
-    )(editing_entries({"in each delta": _name_repeated}, _with_later_unnamed)),
-    chat_preserving(
-        "id-repeated",
-        "each delta of a call has its id",
-        source="https://github.com/langchain4j/langchain4j/issues/4528",
-    )(editing_entries({"in each delta": _id_repeated}, _with_later)),
-    chat_preserving(
-        "later-fields-empty",
-        "later deltas have an empty id, name or type",
-        "DELTA-ID-EMPTY-LATER",
-        "DELTA-TYPE-EMPTY-OR-NULL",
-    )(
-        editing_entries(
-            {"id": _later(id=""), "name": _later_name_empty, "type": _later(type="")},
-            _with_later_unnamed,
-        )
-    ),
-    chat_preserving(
-        "later-fields-null",
-        "later deltas have null for id, type and name",
-        "DELTA-ID-NULL-LATER",
-        "DELTA-NAME-NULL-STRINGIFIED",
-    )(editing_entries({"id, type and name": _nulls}, _with_later_unnamed)),
-    chat_preserving(
-        "id-changes", "later deltas have the same index and another id", "DELTA-ID-CHANGES"
-    )(editing_entries({"in later deltas": _other_id}, _with_later)),
-    chat_preserving("index-sparse", "indexes do not count from zero", "DELTA-INDEX-SPARSE")(
-        editing_entries(
-            {
-                "from one": _index(lambda call: call + 1),
-                "only even": _index(lambda call: call * 2),
-                "from minus one": _index(lambda call: call - 1),
-            }
-        )
-    ),
-    chat_preserving(
-        "index-missing",
-        "no delta has an index",
-        "DELTA-INDEX-MISSING",
-        needs=("calls-without-index",),
-    )(editing_entries({"left out": _without("index"), "null": _with(index=None)}, _distinct_ids)),
-    chat_preserving(
-        "index-all-zero",
-        "parallel calls all have index 0",
-        "DELTA-INDEX-ALL-ZERO",
-        "DELTA-INDEX-BY-NAME",
-        needs=("calls-without-index",),
-    )(editing_entries({"of each call": _index(lambda _: 0)}, _complete_and_distinct_ids)),
-    chat_preserving(
-        "type-odd",
-        "the type of a call is missing, null, empty, or in each delta",
-        "DELTA-TYPE-MISSING",
-        "DELTA-TYPE-EMPTY-OR-NULL",
-    )(
-        editing_entries(
-            {
-                "left out": _without("type"),
-                "null": _with(type=None),
-                "empty": _with(type=""),
-                "in each": _with(type="function"),
-            },
-            _plain_functions,
-        )
-    ),
-    chat_preserving(
-        "arguments-open",
-        "the first delta of a call has null for its arguments, or none",
-        "ARGS-NULL",
-        "DELTA-ID-NAME-NO-ARGS",
-    )(editing_entries({"null": _first_arguments(None), "left out": _first_arguments(...)})),
-    chat_changing(
-        "id-missing", "no delta has an id, so that each client makes its own", "DELTA-ID-MISSING"
-    )(editing_entries({"left out": _without("id"), "null": _with(id=None), "empty": _with(id="")})),
-    chat_changing("id-shared", "all calls have the same id", "DELTA-ID-SHARED-BY-SIBLINGS")(
-        editing_entries({"'call_0'": _id_shared}, _several)
-    ),
+chat_mutator("name-repeated")(
+    editing_entries({"in each delta": _name_repeated}, _with_later_unnamed)
 )
+chat_mutator("id-repeated")(editing_entries({"in each delta": _id_repeated}, _with_later))
+chat_mutator("later-fields-empty")(
+    editing_entries(
+        {"id": _later(id=""), "name": _later_name_empty, "type": _later(type="")},
+        _with_later_unnamed,
+    )
+)
+chat_mutator("later-fields-null")(
+    editing_entries({"id, type and name": _nulls}, _with_later_unnamed)
+)
+chat_mutator("id-changes")(editing_entries({"in later deltas": _other_id}, _with_later))
+chat_mutator("index-sparse")(
+    editing_entries(
+        {
+            "from one": _index(lambda call: call + 1),
+            "only even": _index(lambda call: call * 2),
+            "from minus one": _index(lambda call: call - 1),
+        }
+    )
+)
+chat_mutator("index-missing")(
+    editing_entries({"left out": _without("index"), "null": _with(index=None)}, _distinct_ids)
+)
+chat_mutator("index-all-zero")(
+    editing_entries({"of each call": _index(lambda _: 0)}, _complete_and_distinct_ids)
+)
+chat_mutator("type-odd")(
+    editing_entries(
+        {
+            "left out": _without("type"),
+            "null": _with(type=None),
+            "empty": _with(type=""),
+            "in each": _with(type="function"),
+        },
+        _plain_functions,
+    )
+)
+chat_mutator("arguments-open")(
+    editing_entries({"null": _first_arguments(None), "left out": _first_arguments(...)})
+)
+chat_mutator("id-missing")(
+    editing_entries({"left out": _without("id"), "null": _with(id=None), "empty": _with(id="")})
+)
+chat_mutator("id-shared")(editing_entries({"'call_0'": _id_shared}, _several))

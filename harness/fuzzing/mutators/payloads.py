@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import Mutate, preserving
+from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.sent import Sent, SentFrame, dumped, on_frames, sent, value_of
 from harness.wire.interaction import Interaction
 
@@ -69,12 +69,8 @@ def _escaped(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
     return json.dumps(value).replace("/", "\\/").replace("\x7f", "\\u007f").encode()
 
 
-@preserving(
-    "unknown-event",
-    "an unknown event",
-    "ANT-UNKNOWN-EVENT",
-    "RESP-UNKNOWN-EVENT",
-    dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events),
+@mutator(
+    "unknown-event", dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events)
 )
 def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     frames = sent(interaction.body)
@@ -94,16 +90,7 @@ def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction,
     )
 
 
-MUTATORS: Final = (
-    preserving("key-order", "members in another order")(
-        editing_payloads(lambda _, value: dumped(_reversed(value)), each=True)
-    ),
-    preserving("compact", "no white space in payloads", source=_OPENAI_STREAM)(
-        editing_payloads(lambda _, value: dumped(value, b""), each=True)
-    ),
-    preserving("escaped", "characters written as escapes")(editing_payloads(_escaped, each=True)),
-    preserving("unknown-member", "an unknown member", source=_OPENAI_STREAM)(
-        editing_payloads(_with_member)
-    ),
-    _unknown_event,
-)
+mutator("key-order")(editing_payloads(lambda _, value: dumped(_reversed(value)), each=True))
+mutator("compact")(editing_payloads(lambda _, value: dumped(value, b""), each=True))
+mutator("escaped")(editing_payloads(_escaped, each=True))
+mutator("unknown-member")(editing_payloads(_with_member))

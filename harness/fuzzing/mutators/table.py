@@ -19,6 +19,8 @@ from harness.fuzzing.mutators import (
     texts,
 )
 from harness.fuzzing.mutators.mutator import (
+    DECLARED,
+    MADE,
     REALISMS,
     MutatedInput,
     Mutation,
@@ -31,21 +33,10 @@ from harness.wire.interaction import Interaction
 
 # The length of a body -> an offset in it.
 Place: TypeAlias = Callable[[int], int]
-_ALL: Final = (
-    *framing.MUTATORS,
-    *payloads.MUTATORS,
-    *pieces.MUTATORS,
-    *chat_entries.MUTATORS,
-    *chat_chunks.MUTATORS,
-    *chat_options.MUTATORS,
-    *endings.MUTATORS,
-    *calls.MUTATORS,
-    *texts.MUTATORS,
-)
-MUTATORS: Final = tuple(sorted(_ALL, key=lambda mutator: not mutator.preserving))
-
-
-_BY_NAME: Final = {mutator.name: mutator for mutator in MUTATORS}
+_MODULES: Final = (  # each declares its mutators
+    calls, chat_chunks, chat_entries, chat_options, endings, framing, payloads, pieces, texts,
+)  # fmt: skip
+MUTATORS: Final = tuple(MADE[name] for name in DECLARED)
 
 
 def fitting(
@@ -70,7 +61,7 @@ def fitting(
 
 def quirks_of(names: Iterable[str]) -> tuple[str, ...]:
     """Return the quirks that the mutators called `names` make."""
-    return tuple(quirk for name in names if name in _BY_NAME for quirk in _BY_NAME[name].quirks)
+    return tuple(quirk for name in names if name in MADE for quirk in MADE[name].quirks)
 
 
 # A quirk is as realistic as the most realistic mutator that makes it.
@@ -83,13 +74,13 @@ for _mutator in MUTATORS:
 
 def realism_of(steps: Iterable[str], quirks: Iterable[str]) -> Realism:
     """Return the lowest realism among some steps and the quirks of a seed."""
-    made = (REALISMS.index(_BY_NAME[name].realism) for name in steps if name in _BY_NAME)
+    made = (REALISMS.index(MADE[name].realism) for name in steps if name in MADE)
     return REALISMS[max((*made, *(_OF_QUIRKS.get(quirk, 0) for quirk in quirks)), default=0)]
 
 
 def only_failure(steps: Iterable[Mutation]) -> bool:
     """Return whether, after these steps, only the report of the failure is judged."""
-    return any(_BY_NAME[step.name].only_failure for step in steps if step.name in _BY_NAME)
+    return any(MADE[step.name].only_failure for step in steps if step.name in MADE)
 
 
 def may_call_more(steps: Collection[Mutation]) -> bool:
@@ -98,7 +89,7 @@ def may_call_more(steps: Collection[Mutation]) -> bool:
     If not, such a call (another name, other arguments, or a repetition) is a wrong executed call,
     even if the oracle does not judge the changed bytes.
     """
-    return any(_BY_NAME[step.name].new_calls for step in steps if step.name in _BY_NAME)
+    return any(MADE[step.name].new_calls for step in steps if step.name in MADE)
 
 
 @st.composite

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from harness.dialects.table import offered_tools
-from harness.fuzzing.mutators.mutator import Mutate, changing
+from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.arguments import argument_texts, words
 from harness.text_calls import MARKERS, TEXT_DIALECTS, Context, WrittenCall
@@ -36,7 +36,7 @@ _QUOTED: Final = ("Write `{}` to call it.", "The model says “{}” then.", "> 
 _ENDS_CODE: Final = ("`", "~~~")
 
 
-@changing("text-added", "more text, with unusual characters", new_calls=True)
+@mutator("text-added")
 @rewriting
 def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
@@ -56,19 +56,14 @@ def _amid(deltas: Deltas, at: int) -> bool:
     return len(pair) > 1 and all(isinstance(delta, TextDelta) for delta in pair)
 
 
-@changing("reasoning-added", "reasoning before the answer")
+@mutator("reasoning-added")
 @rewriting
 def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
     return (ReasoningDelta(text), *deltas), repr(text)
 
 
-@changing(
-    "text-tail",
-    "the text ends with the beginning of a marker",
-    "TEXT-LITERAL-MARKER-TRUNCATES",
-    new_calls=True,
-)
+@mutator("text-tail")
 @rewriting
 def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     """End the text with the beginning of a marker, in a separate delta."""
@@ -104,22 +99,13 @@ def adding_text_call(put: Put) -> Mutate:
     return mutate
 
 
-@changing(
-    "text-call",
-    "a text call",
-    "TEXT-NARRATION",
-    "TEXT-WHOLE-CALL-ONE-DELTA",
-    "TEXT-LEAK-AND-CALL",
-    new_calls=True,
-)
+@mutator("text-call")
 @adding_text_call
 def _as_reply(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
     return _before_end(deltas, TextDelta(text + draw(st.sampled_from(_AFTER)))), "in the text"
 
 
-@changing(
-    "text-example", "a call in a code fence or in a quotation", "TEXT-FP-FENCE", "TEXT-FP-PROSE"
-)
+@mutator("text-example")
 @adding_text_call
 def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
     # In a fence that is open, the marks of another one would close it.
@@ -141,7 +127,7 @@ def _in_fence(deltas: Deltas) -> bool:
     return bool(context.fence)
 
 
-@changing("text-draft", "a call drafted in the reasoning", "TEXT-THINK-PHANTOM")
+@mutator("text-draft")
 @adding_text_call
 def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
     """Write a call in the reasoning before an answer."""
@@ -151,24 +137,8 @@ def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]
     return (ReasoningDelta(text + tail), *deltas), "in the reasoning"
 
 
-@changing(
-    "text-call-cut",
-    "an incomplete text call",
-    "TEXT-UNCLOSED",
-    new_calls=True,
-)
+@mutator("text-call-cut")
 @adding_text_call
 def _cut_off(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
     cut = draw(st.integers(1, max(1, len(text) - 1)))
     return _before_end(deltas, TextDelta(text[:cut])), f"cut after {cut} characters"
-
-
-MUTATORS: Final = (
-    _text_added,
-    _reasoning_added,
-    _text_tail,
-    _as_reply,
-    _in_code,
-    _in_reasoning,
-    _cut_off,
-)

@@ -115,7 +115,8 @@ def _expected_from_bytes(
     if only_failure(trial.mutated.steps):
         return Expectation("oracle", failure=ANY_CODE, judged=frozenset(("failure",)))
     seed, body = trial.seed, trial.mutated.interaction.body
-    if trial.mutated.interaction.broken and (ends_in_event(body) or _ends_in_line(body)):
+    ends_in_line = body.startswith(b"{") and not body.endswith(b"\n")
+    if trial.mutated.interaction.broken and (ends_in_event(body) or ends_in_line):
         # The error of the network may come before the rest is read.
         judged = expectation.judged - {"text", "reasoning"}
         expectation = msgspec.structs.replace(expectation, judged=judged)
@@ -130,10 +131,6 @@ def _expected_from_bytes(
     if "calls" in expectation.judged or _may_call_more(trial, normalizer) or not _is_complete(seed):
         return expectation
     return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)
-
-
-def _ends_in_line(body: bytes) -> bool:
-    return body.startswith(b"{") and not body.endswith(b"\n")
 
 
 def _may_call_more(trial: Trial, normalizer: Normalizer) -> bool:

@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from harness.errors import UnreadableError
 from harness.files.typed import expect_list, expect_mapping, expect_text, refuse_type
 from harness.recording.importers.container import decode_base64, encodable
 from harness.recording.importers.http_message import header_of
+from harness.wire.cassette_file import header_text, headers_of
 from harness.wire.interaction import Headers
-from harness.wire.payload import NotJson, decode_json
 
 _LAST_STATUS: Final = 999
 _STATUS_LINE: Final = re.compile(r"([0-9]{3})(?: .*)?", re.DOTALL)
@@ -18,18 +18,6 @@ _STATUS_LINE: Final = re.compile(r"([0-9]{3})(?: .*)?", re.DOTALL)
 _HEADER_NAMES: Final = ("name", "key")
 _RESTORE: Final = "Restore the file from its source."
 _PAIR: Final = 2
-
-
-def load_json(data: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return the JSON value of `data`.
-
-    Raises:
-        UnreadableError: it is not one JSON value, or nested too deeply.
-    """
-    try:
-        return decode_json(data)
-    except NotJson as error:
-        raise UnreadableError(f"expected JSON: {error}", where=where, hint=_RESTORE) from None
 
 
 def is_object_or_list(data: bytes) -> bool:
@@ -62,11 +50,7 @@ def header_fields(value: object, where: str) -> Headers:
     """
     if isinstance(value, list):
         return tuple(_listed_headers(value, where))
-    return tuple(
-        (name, _header_text(item, f"{where}.{name}"))
-        for name, items in expect_mapping(value, where).items()
-        for item in (items if isinstance(items, list) else [items])
-    )
+    return headers_of(value, where)
 
 
 def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]]:
@@ -77,21 +61,12 @@ def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]
     for n, item in enumerate(items):
         location = f"{where}[{n}]"
         if isinstance(item, list) and len(item) == _PAIR:
-            yield expect_text(item[0], location), _header_text(item[1], location)
+            yield expect_text(item[0], location), header_text(item[1], location)
             continue
         fields = expect_mapping(item, location)
         name = next((fields[key] for key in _HEADER_NAMES if key in fields), None)
         if fields.get("disabled") is not True:
-            yield expect_text(name, location), _header_text(fields.get("value"), location)
-
-
-def _header_text(value: object, where: str) -> str:
-    """Return a value of a header; recorders store its length or age as a number."""
-    if isinstance(value, dict | list):
-        refuse_type("text", value, where)
-    if isinstance(value, bytes):
-        return value.decode("latin-1")
-    return "" if value is None else str(value)
+            yield expect_text(name, location), header_text(fields.get("value"), location)
 
 
 def body_bytes(value: object, where: str) -> bytes:

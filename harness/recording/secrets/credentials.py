@@ -32,6 +32,8 @@ class _Headers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     conversation: frozenset[str]
     of_requests: frozenset[str]
     of_responses: frozenset[str]
+    dummies: frozenset[str]
+    schemes: frozenset[str]
 
 
 _TEXT: Final = resources.files(__package__).joinpath("headers.toml").read_text(encoding="utf-8")

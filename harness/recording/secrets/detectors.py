@@ -61,6 +61,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keys: dict[str, str]
     accounts: dict[str, str]
     detectors: tuple[_Pattern, ...]
+    detect_secrets: dict[str, str]
 
 
 # Bits for each character; the words and names of people and programs have fewer.
@@ -119,9 +120,9 @@ def _iter_others(table: _Table) -> Iterator[Detector]:
 
 
 _TEXT: Final = resources.files(__package__).joinpath("detectors.toml").read_text(encoding="utf-8")
-_TABLE: Final = msgspec.toml.decode(_TEXT, type=_Table)
-_PREFIXED: Final = tuple(_iter_prefixed(_TABLE))
-_OTHERS: Final = tuple(_iter_others(_TABLE))
+TABLE: Final = msgspec.toml.decode(_TEXT, type=_Table)
+_PREFIXED: Final = tuple(_iter_prefixed(TABLE))
+_OTHERS: Final = tuple(_iter_others(TABLE))
 _HINTS: Final = tuple({hint for detector in _OTHERS for hint in detector.hints})
 
 KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in (*_PREFIXED, *_OTHERS)))
