@@ -2,9 +2,9 @@
 
 Two findings are the same bug if rule, outcome and dialect are equal, the mutators of the input are
 equal, and the paths differ only in their numbers. If another finding needs fewer mutators, it is
-the same bug, described more precisely. A seed that fails without any mutator may fail because of
-its own quirk, so it explains only findings on seeds with the same quirk. Two exceptions are the
-same bug if the same function raised the same type of exception.
+the same bug, described more precisely. A seed that fails without any mutator explains only findings
+on seeds with the same quirk, because that may be the reason. Two exceptions are the same bug if the
+same function raised the same type of exception.
 """
 
 import re
@@ -111,8 +111,7 @@ class BugSignature(
 def location_of(finding: Finding, dialect_key: str) -> FailureLocation:
     """Return the location of `finding`; for an exception, it is the function that raised it.
 
-    An exception is one bug, whichever rules it violates: it may occur only under some cuts, or also
-    on bodies for which it is allowed.
+    An exception is one bug, whichever rules it violates, under whatever cuts or bodies it occurs.
     """
     path = _NUMBER.sub("*", finding.path)
     if finding.raised:
@@ -286,8 +285,7 @@ class FuzzReport(msgspec.Struct, frozen=True):
     Fields:
         examples: inputs that were judged.
         chunkings: the number of replays.
-        interrupted: the user stopped the search.
-        crashed: processes that ended, or failed with `trace`.
+        interrupted: the user stopped it. crashed: processes that ended, or failed with `trace`.
         seeds: unchanged seeds that were judged.
         everywhere: rule and path, without the numbers, of failures that every seed shows.
         unsaved: why the findings could not be saved, or "".
@@ -325,7 +323,7 @@ class SmallestInput(msgspec.Struct, Generic[InputT]):
 
 
 class FoundBugs(Generic[InputT]):
-    """Bugs by location. A bug with fewer conditions replaces those that it explains.
+    """Bugs by location. One with fewer conditions replaces those that it explains.
 
     Attributes:
         seeds: unchanged seeds that were judged.
@@ -389,10 +387,7 @@ def _better(one: SmallestInput[InputT], other: SmallestInput[InputT]) -> tuple[I
 
 
 def merge_findings(findings: Iterable[FuzzFinding]) -> tuple[FuzzFinding, ...]:
-    """Return each bug once, on the best input, in the order of `FuzzFinding.rank`.
-
-    If one bug explains others at the same location, all of them are one bug.
-    """
+    """Return each bug once, on the best input, in the order of `FuzzFinding.rank`."""
     bugs: dict[FailureLocation, list[tuple[Needs, FuzzFinding]]] = {}
     for each in sorted(findings, key=lambda finding: (not finding.fails_gate, finding.size)):
         known = bugs.setdefault(each.location, [])

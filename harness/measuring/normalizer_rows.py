@@ -56,7 +56,7 @@ def rows_through(name: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | 
 def _rows(
     name: str, isolation: Isolation, turns: Sequence[Placed]
 ) -> Iterator[MeasuredTurn | Unread]:
-    """Yield the rows of turns that the process of a client judges together, or else one by one."""
+    """Yield the rows of turns; the client judges them together, or else one by one."""
     judge = partial(_judge, name)
     process_limits.renew(_MOST_SECONDS)
     found, _ = isolation.call(partial(judge_turns, name), turns)

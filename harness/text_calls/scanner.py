@@ -92,10 +92,7 @@ class Scanner:
         return self._transcript.output.take()
 
     def passes(self, text: str) -> bool:
-        """Take text in which no marker can begin. Return False if it must be fed instead.
-
-        Nearly all text is of this kind, and the caller may emit it unchanged.
-        """
+        """Take text in which no marker can begin, as in most text. Return False to be fed it."""
         busy = self._held or self._block or self._after or self._pending.raw
         if busy or self._section is not self._home:
             return False
@@ -298,8 +295,7 @@ class Scanner:
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
         """Feed the open block; return the remaining text, and the index at which to continue in it.
 
-        The block is fed windows of the text, each twice as long as the last. Otherwise each of many
-        short blocks in a long text would search all the rest of the text for its end.
+        Each window of text is twice as long as the last: many short blocks must not search it all.
         """
         end = MORE
         while end == MORE and at < len(buffer):

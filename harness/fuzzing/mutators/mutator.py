@@ -43,7 +43,7 @@ class Mutation(msgspec.Struct, frozen=True):
 
 
 class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `mutators.toml` says of a mutator.
+    """The part of a mutator that `mutators.toml` declares.
 
     Fields:
         summary: a description in one line.
@@ -111,18 +111,18 @@ MADE: Final[dict[str, Mutator]] = {}
 
 
 class MakeMutator(Protocol):
-    """A decorator that makes a mutation a mutator."""
+    """A decorator that turns a mutation into a mutator."""
 
     def __call__(self, mutate: Mutate, mutate_at: MutateAt | None = None) -> Mutator:
         """Return the mutator."""
 
 
 def mutator(name: str, *, dialects: Iterable[str] = ()) -> MakeMutator:
-    """Return a decorator that makes a mutation the mutator that is declared under `name`.
+    """Return a decorator that turns a mutation into the mutator that is declared under `name`.
 
     Args:
-        name: in `mutators.toml`.
-        dialects: that it applies to, if the code knows them and not the declaration.
+        name: a name in `mutators.toml`.
+        dialects: the dialects that it can be applied to, if only the code knows them.
     """
     declared = DECLARED[name]
     known = frozenset(dialects) or declared.dialects
@@ -143,7 +143,7 @@ def draw_place(draw: DrawFn, body: bytes) -> int:
 
 
 def at_place(make: MakeMutator) -> Callable[[MutateAt], Mutator]:
-    """Return a decorator that makes a mutation of one place a mutator that draws the place."""
+    """Return a decorator: a mutation of one place -> a mutator that draws the place."""
 
     def decorate(mutate_at: MutateAt) -> Mutator:
         def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
