@@ -25,7 +25,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     Fields:
         name: such as `openai-chat`.
-        title: of the API, human-readable.
         reference: the URL of what the provider documents, which the oracle follows.
         read: frames of a response and the names of the declared tools -> deltas; lazy, and
             it never raises for what a stream contains.
@@ -59,7 +58,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    title: str
     reference: str
     read: ReadFrames
     write: WriteDeltas

@@ -55,7 +55,7 @@ def cells_with_case(report: Report) -> frozenset[str]:
     """
     found = report.of(failures_page).failures
     cells = dict.fromkeys(_first_of_each([each.group.all_cells for each in found]))
-    of_peers = (each.failure.example.cell for each in report.of(peers_page).failures)
+    of_peers = (each.example.cell for each in report.of(peers_page).failures)
     turns = dict.fromkeys(_cells_of_failed_turns(report))
     talks = _cells_of_failed_conversations(report)
     failed = (*tuple(turns)[:MAX_TURN_CASES], *talks[:MAX_TURN_CASES])
