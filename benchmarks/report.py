@@ -21,11 +21,9 @@ from statistics import median
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from harness.reporting.page import render_page
 from harness.results.case import Case
-from harness.results.cause import cause_of_cell
 from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.replay import Emission
@@ -120,7 +118,7 @@ def _result(scenario: int, name: str, spread: int, *, fails: bool) -> Result:
         origin="recorded" if scenario % 2 else "emulated",
         source=CassetteFacts("benchmark", "2026-11-22", reads="recorded", interactions=1, size=600),
     )
-    return replace(result, cause=cause_of_cell(result))
+    return result.with_cause()
 
 
 def _turn(scenario: int, *, succeeds: bool) -> TurnFacts:

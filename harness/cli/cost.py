@@ -13,10 +13,10 @@ from harness.cli.options import echo_result, format_option, output_option
 from harness.cli.run_files import write_text
 from harness.cost.measure import CostLimits
 from harness.cost.processes import measure
-from harness.cost.table import COST_HEAD, cost_cells
 from harness.errors import UsageError
 from harness.judging.rules.cost import cost_findings
 from harness.project import ClientKind
+from harness.reporting.cost_table import COST_HEAD, cost_cells
 from harness.reporting.visible import aligned_columns, marked
 from harness.results.cost import Cost
 from harness.results.finding import Finding
@@ -102,7 +102,7 @@ def usual_dialect(dialects: Iterable[str]) -> str:
 
 
 def _lines(found: list[MeasuredClient]) -> Iterator[str]:
-    rows = [(marked(each.normalizer), *cost_cells(each.cost, each.kind)) for each in found]
+    rows = [(marked(each.normalizer), *cost_cells(each.cost)) for each in found]
     yield from aligned_columns([("normalizer", *COST_HEAD), *rows])
     for each in found:
         if each.cost.not_measured:

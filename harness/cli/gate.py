@@ -94,7 +94,7 @@ def annotations(run: Run, gate: Gate) -> Iterator[str]:
     failed = [
         each
         for each in list_failures(run, gate)
-        if each.is_must and each.accepted < each.group.count
+        if each.is_must and each.accepted < each.group.cells
     ]
     found = [*map(_failure_annotation, failed)] or [
         _error_command("gate", reason) for reason in gate.reasons
@@ -109,7 +109,7 @@ def annotations(run: Run, gate: Gate) -> Iterator[str]:
 def _failure_annotation(each: Failure) -> str:
     found = each.example
     differs = f"\nexpected {plain(found.expected)}, actual {plain(found.actual)}" if found else ""
-    text = f"{pluralize(each.group.count, 'cell')}, such as {marked(each.cell)}{differs}"
+    text = f"{pluralize(each.group.cells, 'cell')}, such as {marked(each.cell)}{differs}"
     return _error_command(each.headline, f"{text}\n{marked(each.command)}")
 
 

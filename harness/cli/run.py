@@ -293,16 +293,14 @@ def _finish_run(  # noqa: PLR0913 - what the options say
         summary = summarize(run, policy, questions)
         if page is not None:
             write_text(page, render_page(run, context_of(path, run), summary.gate, questions))
-        _print(run, summary, questions, style, ranked=ranked)
+        _print(run, summary, style, ranked=ranked)
     _print_status(run, summary, page)
     save_baseline(run, summary.gate, policy)
     report_to_github(run, summary)
     return EXIT_CODES[summary.gate.verdict] if run.complete else EXIT_INTERRUPTED
 
 
-def _print(
-    run: Run, summary: Summary, questions: Questions, style: Format, *, ranked: bool
-) -> None:
+def _print(run: Run, summary: Summary, style: Format, *, ranked: bool) -> None:
     if style == "json":
         click.echo(msgspec.json.encode(with_cells(summary, run)).decode())
     elif style == "jsonl":
@@ -313,7 +311,7 @@ def _print(
     else:
         if ranked:
             click.echo(tables(replace(summary, causes=()), style))
-        failures = list_failures(run, summary.gate, questions)
+        failures = list_failures(run, summary.gate)
         catalogue = load_catalogue(bundled_folder("catalogue") / "quirks")
         click.echo(verdict_text(run, summary, failures, catalogue), nl=False)
 

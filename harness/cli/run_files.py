@@ -12,6 +12,7 @@ from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.files.write import PARTIAL, write_file
 from harness.reporting.report import NamedRun, ReportContext
+from harness.reporting.text.repro_code import reproducible_clients
 from harness.results.catalogue import load_catalogue
 from harness.results.kill_table import load_kill_table
 from harness.results.run import Run
@@ -64,7 +65,8 @@ def require_writable(folder: Path, hint: str = "Choose another folder with -o.")
 def bundled_context() -> ReportContext:
     """Return the bundled catalogue and kill table, without other runs."""
     catalogue = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
-    return ReportContext(quirks=catalogue, kills=load_kill_table())
+    clients = reproducible_clients()
+    return ReportContext(quirks=catalogue, kills=load_kill_table(), reproducible=clients)
 
 
 def context_of(

@@ -20,7 +20,6 @@ from harness.judging.required import is_reframed, shown_capabilities
 from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
-from harness.results.cause import cause_of_cell
 from harness.results.expectation import Expectation
 from harness.results.finding import LEVELS, Finding
 from harness.results.outcome import Blame, Outcome
@@ -203,13 +202,12 @@ def with_findings(
     else:
         outcome = Outcome.UNJUDGED
     party: Blame = "normalizer" if outcome.fails else ""
-    judged_result = msgspec.structs.replace(
+    return msgspec.structs.replace(
         result,
         outcome=outcome,
         blame=blame() if outcome is Outcome.PARSE_ERROR else party,
         findings=tuple(ordered),
-    )
-    return msgspec.structs.replace(judged_result, cause=cause_of_cell(judged_result))
+    ).with_cause()
 
 
 def empty_result(subject: LoadedSubject, normalizer: str) -> Result:

@@ -84,32 +84,40 @@ def write_merged_run(results: Sequence[PeerResults], path: Path) -> None:
     Raises:
         UsageError: no peer was judged, or the file cannot be written.
     """
-    runs = [each.run for each in results if each.run is not None]
-    if not runs:
+    run = merged_run(results)
+    if not run.header.names:
         raise UsageError("no peer was judged", hint="`harness peers matrix` prints the reasons.")
     with RunWriter(path) as writer:
-        peers = tuple(each.record for each in results)
-        writer.header(_merged_header([run.header for run in runs], peers))
-        for run in runs:
-            for result in run.results:
-                writer.add(result, run.cases.get(result.cell))
+        writer.header(run.header)
+        for result in run.results:
+            writer.add(result, run.cases.get(result.cell))
         writer.finish()
+
+
+def merged_run(results: Sequence[PeerResults]) -> Run:
+    """Return the runs of all judged peers as one, with the facts of all."""
+    runs = [each.run for each in results if each.run is not None]
+    return Run(
+        header=_merged_header([run.header for run in runs], tuple(each.record for each in results)),
+        results=tuple(result for run in runs for result in run.results),
+        cases={cell: case for run in runs for cell, case in run.cases.items()},
+        footer=None,
+    )
 
 
 def _merged_header(headers: Sequence[Header], peers: tuple[PeerFacts, ...]) -> Header:
     """Return a header with all clients; a selection that differs is left out."""
-    first = headers[0]
-    equal = all(header.selection == first.selection for header in headers)
+    selections = {header.selection for header in headers}
     normalizers = tuple(each for header in headers for each in header.normalizers)
     agents = tuple(each for header in headers for each in header.agents)
-    names = [each.name for each in normalizers] + [each.name for each in agents]
+    names = [each.name for each in (*normalizers, *agents)]
     return Header(
         schema=SCHEMA,
-        harness=first.harness,
+        harness=headers[0].harness if headers else "",
         normalizers=normalizers,
         agents=agents,
-        selection=first.selection if equal else Selection(),
+        selection=selections.pop() if len(selections) == 1 else Selection(),
         command=("harness", "peers", "run", *names),
-        scenario_count=max(header.scenario_count for header in headers),
+        scenario_count=max((header.scenario_count for header in headers), default=0),
         peers=peers,
     )

@@ -11,7 +11,6 @@ from typing import Final, TypeAlias
 
 from harness.reporting.report import Report, cut_text
 from harness.reporting.words import unjudged_fields
-from harness.results.cause import cause_of
 from harness.results.result import Result
 
 Value: TypeAlias = str | int | tuple[str, ...]
@@ -45,8 +44,8 @@ def _failed_turns(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _should_causes(result: Result) -> tuple[str, ...]:
-    found = (each for each in result.reported if each.level != "MUST")
-    return tuple(sorted({cut_text(cause_of(each, result)) for each in found}))
+    found = {cut_text(cause) for finding, cause in result.causes if finding.level != "MUST"}
+    return tuple(sorted(found))
 
 
 COLUMNS: Final[Mapping[str, Callable[[Result], Value]]] = {

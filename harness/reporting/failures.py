@@ -8,13 +8,11 @@ from typing import Final
 
 import msgspec
 
-from harness.results.cause import cause_of
 from harness.results.finding import Finding
 from harness.results.result import Result
 from harness.results.run import Run, Selection
-from harness.verdicts.database import Questions, questions_on
+from harness.verdicts.causes import FailureCause, group_causes
 from harness.verdicts.gate import Gate, replay_command
-from harness.verdicts.query_rows import CauseGroup
 
 FAILING_NO_CELL: Final = "SHOULD rules violated, which fail no cell"
 
@@ -30,7 +28,7 @@ class Failure(msgspec.Struct, frozen=True):
         accepted: how many of the cells the gate does not count.
     """
 
-    group: CauseGroup
+    group: FailureCause
     cell: str
     title: str
     example: Finding | None
@@ -51,26 +49,19 @@ class Failure(msgspec.Struct, frozen=True):
         return f"{found.normalizer}: {found.outcome.value}, {level}{cause}"
 
 
-def list_failures(run: Run, gate: Gate, questions: Questions | None = None) -> tuple[Failure, ...]:
-    """Return the failures of `run`: MUST rules first, and of them first those not accepted.
-
-    Args:
-        run: the run.
-        gate: its verdict.
-        questions: the queries on the run, if the caller loaded it already.
-    """
-    with questions_on(run, questions) as store:
-        groups = store.failures_by_cause()
+def list_failures(run: Run, gate: Gate) -> tuple[Failure, ...]:
+    """Return the failures of `run`: MUST rules first, and of them first those not accepted."""
     accepted = {each.cell for each in gate.excused}
     results = {result.cell: result for result in run.results}
-    found = (failure_of(each, results, run.header.selection, accepted) for each in groups)
+    selection = run.header.selection
+    found = (failure_of(each, results, selection, accepted) for each in group_causes(run.results))
     return tuple(
-        sorted(found, key=lambda each: (not each.is_must, each.accepted == each.group.count))
+        sorted(found, key=lambda each: (not each.is_must, each.accepted == each.group.cells))
     )
 
 
 def failure_of(
-    group: CauseGroup,
+    group: FailureCause,
     results: Mapping[str, Result],
     selection: Selection,
     accepted: Collection[str] = (),
@@ -78,17 +69,15 @@ def failure_of(
     """Return the failure of `group`.
 
     Args:
-        group: the cells as the database groups failures.
+        group: the cause and its cells.
         results: the results by cell.
         selection: the selection of the run.
         accepted: cells that the gate does not count.
     """
-    cell = next((cell for cell in group.cells if cell not in accepted), group.cells[0])
+    cell = next((cell for cell in group.all_cells if cell not in accepted), group.cell)
     result = results[cell]
     matching = (
-        each
-        for each in result.findings
-        if each.level == group.level and cause_of(each, result) == group.cause
+        each for each, cause in result.causes if each.level == group.level and cause == group.cause
     )
     return Failure(
         group=group,
@@ -96,5 +85,5 @@ def failure_of(
         title=result.title,
         example=next(matching, None),
         command=replay_command(cell, selection.paths, selection.options),
-        accepted=sum(cell in accepted for cell in group.cells),
+        accepted=sum(cell in accepted for cell in group.all_cells),
     )

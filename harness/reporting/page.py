@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 from markupsafe import Markup
 
-from harness.cost.table import COST_HEAD, COST_LIMITS
 from harness.reporting import words
 from harness.reporting.boards import FEW
 from harness.reporting.cell_index import cell_index
+from harness.reporting.cost_table import COST_HEAD, COST_LIMITS, cost_cells
 from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
 from harness.reporting.pages.cassettes import cassettes_page
 from harness.reporting.pages.compare import compare_page
@@ -39,7 +39,7 @@ from harness.reporting.pages.inputs import inputs_page, shown_inputs
 from harness.reporting.pages.method import method_page
 from harness.reporting.pages.normalizers import agents_page, normalizers_page
 from harness.reporting.pages.overview import overview_page
-from harness.reporting.pages.peers import peers_page
+from harness.reporting.pages.peers import group_squares, peers_page
 from harness.reporting.pages.quirks import quirks_page
 from harness.reporting.pages.rankings import matrix_page, models_page, prompts_page
 from harness.reporting.pages.replays import MAX_LISTED, replays_page
@@ -209,9 +209,11 @@ def _set_fields(value: msgspec.Struct) -> tuple[tuple[str, str], ...]:
 
 _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "anchor": anchor,
+    "cost_cells": cost_cells,
     "facts": _set_fields,
     "failure_filters": failure_filters,
     "failure_name": failure_name,
+    "group_squares": group_squares,
     "number": "{:,}".format,
     "percent": percent,
     "pieces": pieces,

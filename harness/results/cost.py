@@ -1,6 +1,22 @@
-"""What was measured of the cost of one client in one dialect."""
+"""What was measured of the cost of one client in one dialect, and the limits of its rules.
+
+A limit is a ratio or a number of bytes, so that machines agree on it.
+"""
+
+from typing import Final
 
 from harness.files.typed import File
+
+# The floor is about 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second,
+# which is about what the fastest providers send in one stream.
+MOST_TIME: Final = 500.0
+# 1.0 is linear, and 8.0 quadratic if the longest stream has 8 times the deltas. Beyond 1.75, half
+# of the time of the longest stream is quadratic. A garbage collector alone takes up to 1.4.
+MOST_GROWTH: Final = 1.75
+# Once the body, and its text again. More is needed only by a client that keeps decoded events.
+MOST_MEMORY: Final = 2.0
+# One TLS record (RFC 8446, section 5.1): a client cannot decrypt less, so it may wait for it.
+MOST_HELD_BACK: Final = 1 << 14
 
 
 class Cost(File, frozen=True):
@@ -29,3 +45,30 @@ class Cost(File, frozen=True):
     held_back: int | None = None
     body: int = 0
     not_measured: str = ""
+
+
+def beyond_limits(cost: Cost) -> dict[str, tuple[str, str]]:
+    """Return what was expected and what was measured, for each field beyond its limit.
+
+    The time is that of the shortest stream, because `growth` is what length adds.
+    """
+    growth, memory, held_back = cost.growth or 0.0, cost.memory or 0.0, cost.held_back or 0
+    time = (cost.time or 0.0) / (cost.growth or 1.0)
+    lengths = f"from {cost.shortest} to {cost.deltas} deltas"
+    found = {
+        "time": (time > MOST_TIME, f"{MOST_TIME:g} times the floor", f"{time:.0f} times"),
+        "growth": (growth > MOST_GROWTH, f"{MOST_GROWTH:g} times {lengths}", f"{growth:.2f} times"),
+        "memory": (
+            *(memory > MOST_MEMORY, f"{MOST_MEMORY:g} bytes for each byte of the body"),
+            f"{memory:.1f} bytes",
+        ),
+        "held_back": (
+            *(held_back > MOST_HELD_BACK, f"{MOST_HELD_BACK} bytes held back"),
+            f"{held_back} of {cost.body} bytes",
+        ),
+    }
+    return {
+        field: (f"at most {most}", measured)
+        for field, (is_beyond, most, measured) in found.items()
+        if is_beyond
+    }

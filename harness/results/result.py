@@ -3,10 +3,12 @@
 A cell is named by the id of its scenario, or of its cassette or log with a prefix.
 """
 
+from functools import cached_property
 from hashlib import sha256
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.results.expectation import UNSPECIFIED, Field
 from harness.results.finding import Finding
@@ -130,7 +132,7 @@ class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     size: int = 0
 
 
-class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
+class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=True):
     """One cell of a run, `scenario x normalizer` or `scenario x agent`.
 
     It is a pure function of its inputs.
@@ -153,7 +155,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
             conversation is only counted, so its outcome is always unsupported.
         conversation: its facts; None for turns, and for a cell that did not run.
         source: of the cassette; None in runs of older harnesses.
-        cause: of the failure, see `harness.judging.raised`; "" if the cell did not fail.
+        cause: of the failure, that of the worst finding; "" if the cell did not fail.
     """
 
     cell: str
@@ -184,3 +186,24 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result"):
     def reported(self) -> tuple[Finding, ...]:
         """The findings without those that a MAY rule allows."""
         return tuple(finding for finding in self.findings if finding.level != "MAY")
+
+    @cached_property
+    def causes(self) -> tuple[tuple[Finding, str], ...]:
+        """Each reported finding with its cause: one text for each bug, the same in every run.
+
+        For an exception it is `Type in module:function` (see `harness.judging.raised`). For any
+        other finding it is `RULE · family`, where the family is the first quirk of the scenario
+        (of a recording: that its bytes show), else its folder.
+        """
+        family = self.quirks[0] if self.quirks else area_of(self.scenario)
+        return tuple(
+            (each, each.raised or " · ".join(filter(None, (each.rule, family))))
+            for each in self.reported
+        )
+
+    def with_cause(self) -> "Result":
+        """Return this result with the cause of its worst finding, which decides the outcome."""
+        worst = self.causes[:1] if self.outcome.fails else ()
+        return replace(
+            self, cause="".join(cause for finding, cause in worst if finding.level == "MUST")
+        )

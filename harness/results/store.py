@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 import msgspec
-from msgspec.structs import replace
 
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import refuse_bom
 from harness.files.write import LineFile, partial_path
 from harness.results.case import Case
-from harness.results.cause import cause_of_cell
 from harness.results.conversation_case import ConversationCase
 from harness.results.result import Result
 from harness.results.run import SCHEMA, AnyCase, Footer, Header, Output, Run, UnreadableFile
@@ -277,7 +275,7 @@ class _Reader:
                 self._once(row.cell, self._results)
                 # Schema 1 has no causes, and does not say where an exception was raised.
                 unknown = row.outcome.fails and not row.cause
-                self._results[row.cell] = replace(row, cause=cause_of_cell(row)) if unknown else row
+                self._results[row.cell] = row.with_cause() if unknown else row
             case Case():
                 self._once(row.cell, self._cases)
                 self._cases[row.cell] = row

@@ -14,6 +14,7 @@ import msgspec
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run
+from harness.verdicts.causes import FailureCause, failing_causes
 from harness.verdicts.statistics import Pairs, holm, mcnemar, newcombe
 
 SURE: Final = 0.05
@@ -32,19 +33,6 @@ class Change(msgspec.Struct, frozen=True):
     way: ChangeKind
     before: Outcome | None
     after: Outcome | None
-
-
-class CauseChange(msgspec.Struct, frozen=True):
-    """A cause for which cells of a normalizer fail in one of the two runs only.
-
-    Fields:
-        cells: how many of those that both runs judged; `cell` is the first.
-    """
-
-    normalizer: str
-    cause: str
-    cells: int
-    cell: str
 
 
 class RateChange(msgspec.Struct, frozen=True):
@@ -87,8 +75,8 @@ class Comparison(msgspec.Struct, frozen=True):
     conformance: tuple[RateChange, ...]
     turn_success: tuple[RateChange, ...]
     warnings: tuple[str, ...]
-    new_causes: tuple[CauseChange, ...] = ()
-    fixed_causes: tuple[CauseChange, ...] = ()
+    new_causes: tuple[FailureCause, ...] = ()
+    fixed_causes: tuple[FailureCause, ...] = ()
 
 
 def compare(base: Run, run: Run) -> Comparison:
@@ -100,7 +88,7 @@ def compare(base: Run, run: Run) -> Comparison:
     cells, both = sorted(judged[0] | judged[1]), sorted(judged[0] & judged[1])
     found = (_change(cell, before.get(cell), after.get(cell)) for cell in cells)
     changes = sorted((each for each in found if each is not None), key=_worst_first)
-    causes = [_causes(each[cell] for cell in both) for each in (before, after)]
+    was, now = ([each[cell] for cell in both] for each in (before, after))
     counted = Counter(each.way for each in changes)
     return Comparison(
         same=len(cells) - len(changes),
@@ -109,26 +97,18 @@ def compare(base: Run, run: Run) -> Comparison:
         conformance=_rates(_cells(before, after, both)),
         turn_success=_rates(_turns(base, run)),
         warnings=tuple(_warnings(base, run)),
-        new_causes=_only_causes(causes[1], causes[0]),
-        fixed_causes=_only_causes(causes[0], causes[1]),
+        new_causes=_only_causes(now, was),
+        fixed_causes=_only_causes(was, now),
     )
 
 
-def _causes(results: Iterable[Result]) -> dict[tuple[str, str], list[str]]:
-    """Return normalizer and cause -> the cells that fail for it."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for each in results:
-        if each.cause:
-            found[each.normalizer, each.cause].append(each.cell)
-    return found
-
-
-def _only_causes(
-    found: Mapping[tuple[str, str], list[str]], other: Mapping[tuple[str, str], list[str]]
-) -> tuple[CauseChange, ...]:
-    """Return the causes of `found` that are not in `other`, those of most cells first."""
+def _only_causes(results: Iterable[Result], other: Iterable[Result]) -> tuple[FailureCause, ...]:
+    """Return the causes of `results` that are not in `other`, those of most cells first."""
+    known = {(each.normalizer, each.cause) for each in failing_causes(other)}
     only = (
-        CauseChange(*key, len(cells), cells[0]) for key, cells in found.items() if key not in other
+        each.summary
+        for each in failing_causes(results)
+        if each.cause and (each.normalizer, each.cause) not in known
     )
     return tuple(sorted(only, key=lambda each: (-each.cells, each.normalizer, each.cause)))
 

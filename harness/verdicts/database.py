@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 import msgspec
 
 from harness.project import GateRule, Metric
-from harness.results.cause import cause_of
 from harness.results.outcome import Outcome
 from harness.results.result import ConversationFacts, Result, area_of
 from harness.results.run import Run
 from harness.turns.exact_json import encodable
 from harness.verdicts.query_rows import (
     BlameSplit,
-    CauseGroup,
     ConversationRate,
     FailedTurns,
     MeasuredRate,
@@ -146,13 +144,6 @@ class Questions:
         for normalizer, outcome, count in self._ask("outcome_counts"):
             counts.setdefault(normalizer, {})[outcome] = count
         return counts
-
-    def failures_by_cause(self) -> tuple[CauseGroup, ...]:
-        """Return the failures by cause, MUST before SHOULD, worst and largest first."""
-        return tuple(
-            CauseGroup(cause, level, Outcome(outcome), name, count, tuple(quirks), tuple(cells))
-            for cause, level, outcome, name, count, quirks, cells in self._ask("failures_by_cause")
-        )
 
     def losses_by_quirk(self) -> tuple[QuirkLoss, ...]:
         """Return one row for each normalizer and quirk of its cells, by normalizer, then quirk."""
@@ -298,13 +289,9 @@ def _parts(
 def _finding_rows(run: Run) -> Iterator[dict[str, object]]:
     """Yield a row for each reported finding of each result."""
     for result in run.results:
-        for each in result.reported:
-            yield {
-                "cell": result.cell,
-                "level": each.level,
-                "outcome": each.outcome,
-                "cause": cause_of(each, result),
-            }
+        for each, cause in result.causes:
+            cell, level, outcome = result.cell, each.level, each.outcome
+            yield {"cell": cell, "level": level, "outcome": outcome, "cause": cause}
 
 
 def _complete_conversation(result: Result) -> tuple[ConversationFacts, ...]:

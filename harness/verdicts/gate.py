@@ -19,6 +19,7 @@ from harness.results.result import Result
 from harness.results.run import Run, Selection
 from harness.shipped import BUNDLED
 from harness.verdicts.baseline import Baseline, BaselineUpdate, update_baseline
+from harness.verdicts.causes import FailureCause, failing_causes
 from harness.verdicts.database import Questions, RuleTrials, questions_on
 from harness.verdicts.expectations import AcceptedCell, AppliedEntries, StaleEntry, apply_entries
 from harness.verdicts.judged_shares import JudgedShare, judged_shares_of_run
@@ -303,22 +304,6 @@ def _worst_first(item: tuple[str, list[Result]]) -> tuple[int, int, str]:
 _DO = {True: "does", False: "do"}
 
 
-class FailureCause(msgspec.Struct, frozen=True):
-    """Why `cells` of one normalizer or agent fail; `cell` is the first of them."""
-
-    normalizer: str
-    cause: str
-    outcome: Outcome
-    cells: int
-    cell: str
-
-
-def _failure_causes(questions: Questions) -> Iterator[FailureCause]:
-    for each in questions.failures_by_cause():
-        if each.level == "MUST":
-            yield FailureCause(each.normalizer, each.cause, each.outcome, each.count, each.cells[0])
-
-
 class Summary(msgspec.Struct, frozen=True):
     """The machine-readable summary of a run: `summary.json` of a report.
 
@@ -388,5 +373,5 @@ def summarize(run: Run, policy: GatePolicy = NO_POLICY, loaded: Questions | None
             rankings=rank(questions),
             gate=judge_gate(run, policy, questions),
             judged=judged_shares_of_run(run),
-            causes=tuple(_failure_causes(questions)),
+            causes=tuple(each.summary for each in failing_causes(run.results)),
         )

@@ -2,7 +2,6 @@
 
 import msgspec
 
-from harness.results.finding import Level
 from harness.results.outcome import Blame, Outcome
 
 
@@ -83,27 +82,6 @@ class ConversationRate(msgspec.Struct, frozen=True):
     compared: int
     as_recorded: int
     failed: BlameSplit
-
-
-class CauseGroup(msgspec.Struct, frozen=True):
-    """Cells of one normalizer with one cause.
-
-    Fields:
-        cause: see `harness.judging.raised`; "" if the cells failed without a finding.
-        level: MUST if the cells fail for this cause.
-        outcome: the worst.
-        count: number of cells.
-        quirks: of all those cells, sorted.
-        cells: their ids, sorted.
-    """
-
-    cause: str
-    level: Level
-    outcome: Outcome
-    normalizer: str
-    count: int
-    quirks: tuple[str, ...]
-    cells: tuple[str, ...]
 
 
 class FailedTurns(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from harness.judging.rules import RULES
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.results.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_excluded
+from harness.results.dialect_titles import DIALECT_TITLES
 from harness.results.duties import About, Ruling, levels_text, load_duties, rulings_of
 from harness.results.kill_table import stored_rows
 from harness.text_calls import TEXT_DIALECTS
@@ -224,7 +225,7 @@ def _rule_index() -> Iterator[str]:
 
 def _dialect_lines(found: Catalogue, dialect: Dialect) -> Iterator[str]:
     scenarios = [it for it in found.scenarios.values() if _is_in(found, it, dialect.name)]
-    yield from (f"# {dialect.name}", "", f"{prose(dialect.title)}.", "")
+    yield from (f"# {dialect.name}", "", f"{prose(DIALECT_TITLES[dialect.name])}.", "")
     ids = "" if dialect.arguments == "none" else "yes" if dialect.has_call_ids else "no"
     facts = [
         ("API reference", f"<{dialect.reference}>"),

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from harness.cost.table import COST_HEAD
 from harness.normalizers.mutants import COST_MUTANTS
+from harness.reporting.cost_table import COST_HEAD
 from tests.cli.conftest import Harness
 
 SHORT = ("--deltas", "200", "400")

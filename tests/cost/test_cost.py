@@ -18,7 +18,6 @@ from harness.cost.meters import Meters, NotMeasuredError, meters_of
 from harness.cost.processes import in_new_process
 from harness.cost.processes import measure as measure_cost
 from harness.cost.streams import CostStream, cost_stream, stream_floor
-from harness.cost.table import COST_HEAD, cost_cells
 from harness.dialects.table import DIALECTS
 from harness.judging.rules import COST_RULES
 from harness.judging.rules.cost import cost_findings
@@ -28,6 +27,7 @@ from harness.normalizers.mutants import COST_MUTANTS
 from harness.normalizers.mutants import cost as cost_mutants
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.reference import normalizer as reference
+from harness.reporting.cost_table import COST_HEAD, cost_cells
 from harness.results.cost import Cost
 from harness.results.duties import level_of
 from harness.turns.deltas import Delta, TextDelta
@@ -187,7 +187,7 @@ def test_what_was_not_measured_violates_nothing_and_shows_no_number(
 ) -> None:
     cost = Cost("openai-chat", 8, 1, 1.0, time, growth, memory, held_back, 10)
     values = (time, growth, memory, held_back)
-    cells = cost_cells(cost, "sdk")
+    cells = cost_cells(cost)
     assert len(cells) == len(COST_HEAD)
     for value, cell in zip(values, cells[2:], strict=True):
         assert (value is None) == (cell == "not measured")

@@ -14,7 +14,6 @@ from harness.judging.judge import LoadedSubject, judge_subject, with_findings
 from harness.judging.raised import raised_in, traceback_of
 from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
-from harness.results.cause import cause_of_cell
 from harness.results.finding import Finding, Level
 from harness.results.outcome import Outcome
 from harness.results.result import Result
@@ -268,7 +267,7 @@ def test_other_rules_and_families_are_other_causes() -> None:
 
 def test_a_cell_that_does_not_fail_has_no_cause() -> None:
     should = result_of("SHOULD")
-    assert (should.cause, cause_of_cell(should)) == ("", "")
+    assert (should.cause, should.with_cause().cause) == ("", "")
 
 
 def test_a_traceback_has_the_frames_of_the_client_only() -> None:

@@ -58,11 +58,12 @@ def test_the_parts_add_up_to_all_cells(found: list[Cell]) -> None:
 @given(cells)
 def test_failures_by_cause_are_all_cells_that_do_not_conform(found: list[Cell]) -> None:
     results = results_of(found)
-    total, worst = tally(results), worst_failures(results, len(results))
-    assert sum(failure.cells for failure in worst) == total.judged - total.conforming
+    total, worst = tally(results), tuple(worst_failures(results, len(results)))
+    assert sum(failure.cause.cells for failure in worst) == total.judged - total.conforming
     assert len(worst) == total.causes
-    assert [each.outcome.badness for each in worst] == sorted(it.outcome.badness for it in worst)
-    assert all(each.example.outcome is each.outcome for each in worst)
+    outcomes = [each.cause.outcome for each in worst]
+    assert [it.badness for it in outcomes] == sorted(it.badness for it in outcomes)
+    assert all(it.example.outcome is it.cause.outcome for it in worst)
 
 
 @given(cells)

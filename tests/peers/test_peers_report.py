@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from harness import shipped
-from harness.dialects.table import DIALECTS
 from harness.peers.matrix_page import render_matrix
 from harness.peers.record import PeerResults, write_merged_run
 from harness.reporting.page import render_page
@@ -19,6 +18,7 @@ from harness.reporting.report import ReportContext, anchor
 from harness.reporting.text.repro_code import reproducible_clients
 from harness.results.catalogue import load_catalogue
 from harness.results.cost import Cost
+from harness.results.dialect_titles import DIALECT_TITLES
 from harness.results.outcome import Outcome
 from harness.results.run import Header, Run
 from harness.results.store import read_run
@@ -27,7 +27,7 @@ from tests.peers.peers_samples import Cell, a_record, an_agent, cells, peer, res
 from tests.runs.runs_samples import a_finding, a_result
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
-CONTEXT = ReportContext(quirks=CATALOGUE)
+CONTEXT = ReportContext(quirks=CATALOGUE, reproducible=reproducible_clients())
 HOSTILE = '<img src=x onerror="alert(1)">|\u202e{{7*7}}&amp;'
 COST = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, 9_000_000, "it died")
 costs = st.none() | st.builds(
@@ -131,8 +131,8 @@ def test_the_page_and_the_matrix_have_equal_numbers(
     assert page.columns("peers-cost", "peer", "dialect", "deltas", "time", "growth", "memory") == [
         row[:6] for row in rows_of(section(text, "## Cost"), 7) if len(row) > 2
     ]
-    for dialect, row in DIALECTS.items():
-        part = section(text, f"### {row.title} ({dialect})")
+    for dialect, title in DIALECT_TITLES.items():
+        part = section(text, f"### {title} ({dialect})")
         rates = page.columns(f"peers-dialect-{dialect}", "peer", *RATES)
         assert rates == rows_of(without_group_tables(part), 7)
     for group, title in GROUPS.items():
@@ -150,8 +150,8 @@ def test_the_page_and_the_matrix_have_equal_numbers(
 def test_the_squares_of_a_dialect_have_the_numbers_of_the_matrix(found: list[Cell]) -> None:
     results = peer(results_of(found))
     page, text = tables(results), markdown(results)
-    for dialect, row in DIALECTS.items():
-        part = section(text, f"### {row.title} ({dialect})").partition("\nScenarios by group")[2]
+    for dialect, title in DIALECT_TITLES.items():
+        part = section(text, f"### {title} ({dialect})").partition("\nScenarios by group")[2]
         wanted = [re.findall(r"(\d+)/(\d+)", " ".join(row)) for row in rows_of(part, 99)]
         squares = page.rows.get(f"peers-groups-dialect-{dialect}", [[]])[1:]
         assert [re.findall(r"(\d+)/(\d+)", " ".join(row[1:])) for row in squares] == wanted
@@ -179,7 +179,7 @@ def test_agents_have_a_table_of_their_own_with_the_numbers_of_the_matrix(
     counts = [re.findall(r"(\d+)/(\d+)", " ".join(row)) for row in _groups(part)]
     squares = page.rows.get("peers-groups-agents", [[]])[1:]
     assert [re.findall(r"(\d+)/(\d+)", " ".join(row[1:])) for row in squares] == counts
-    for dialect in DIALECTS:
+    for dialect in DIALECT_TITLES:
         assert {name for name, *_ in page.columns(f"peers-dialect-{dialect}", "peer")} <= {"lib"}
 
 

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from harness.results.case import Case, SentRequest
-from harness.results.cause import cause_of_cell
 from harness.results.finding import Finding
 from harness.results.outcome import Blame, Outcome
 from harness.results.replay import Emission
@@ -274,7 +273,7 @@ def _result(failure: Failure, normalizer: str, findings: tuple[Finding, ...] = (
         origin="emulated",
         text_dialect=failure.text_dialect,
     )
-    return msgspec.structs.replace(result, cause=cause_of_cell(result))
+    return result.with_cause()
 
 
 def _imported(normalizer: str) -> list[Result]:

@@ -14,6 +14,7 @@ from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run
+from harness.verdicts.causes import group_causes
 
 
 def test_cells_are_counted_by_values_any_of_several_and_beginnings(sample: Run) -> None:
@@ -52,7 +53,7 @@ def test_links_of_a_ranking_have_what_conforms_what_fails_and_what_was_judged(
 def _causes(run: Run) -> list[tuple[Failure, int]]:
     with open_report(run) as report:
         index = cell_index(report)
-        found = report.store.failures_by_cause()
+        found = group_causes(run.results)
         causes = [failure_of(each, report.results, run.header.selection) for each in found]
         return [(each, index.count(failure_filters(each))) for each in causes]
 
@@ -63,7 +64,7 @@ def test_link_of_a_cause_has_its_cells_also_for_should_rules(sample: Run) -> Non
     changed = {passing.cell: msgspec.structs.replace(passing, findings=(should,))}
     results = tuple(changed.get(each.cell, each) for each in sample.results)
     found = _causes(msgspec.structs.replace(sample, results=results))
-    assert [each.group.count for each, _ in found] == [count for _, count in found]
+    assert [each.group.cells for each, _ in found] == [count for _, count in found]
     assert {each.is_must for each, _ in found} == {True, False}
 
 

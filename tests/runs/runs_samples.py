@@ -2,10 +2,7 @@
 
 from collections.abc import Iterable
 
-import msgspec
-
 from harness.results.case import Case
-from harness.results.cause import cause_of_cell
 from harness.results.expectation import Field
 from harness.results.finding import Finding
 from harness.results.outcome import Outcome
@@ -90,7 +87,7 @@ def a_result(  # noqa: PLR0913 - a row has many columns
         origin=origin,
         text_dialect=text_dialect,
     )
-    return msgspec.structs.replace(result, cause=cause_of_cell(result))
+    return result.with_cause()
 
 
 def a_case(cell: str) -> Case:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from harness.results.outcome import Outcome
 from harness.results.result import Result
+from harness.verdicts.causes import group_causes
 from harness.verdicts.database import Questions
 from harness.verdicts.query_rows import BlameSplit
 from harness.verdicts.rankings import Ranked, rankings
@@ -220,17 +221,16 @@ def test_failures_are_grouped_by_cause() -> None:
         a_result("d", findings=(a_finding("late", Outcome.MISMATCH, level="SHOULD"),)),
         a_result("e", outcome=Outcome.UNSUPPORTED),
     ]
-    with Questions(a_run(rows)) as questions:
-        kept, crash, late = questions.failures_by_cause()
-    assert (kept.cause, kept.outcome, kept.count) == ("calls.kept · Q1", Outcome.LOST_CALL, 2)
-    assert kept.cells == ("a/reference", "b/reference")
+    kept, crash, late = group_causes(a_run(rows).results)
+    assert (kept.cause, kept.outcome, kept.cells) == ("calls.kept · Q1", Outcome.LOST_CALL, 2)
+    assert kept.all_cells == ("a/reference", "b/reference")
     assert kept.quirks == ("Q1", "Q2")
     assert (crash.cause, crash.level, crash.outcome, crash.quirks) == (
         *("", "MUST"),
         Outcome.CRASH,
         (),
     )
-    assert (late.cause, late.level, late.cells) == ("late", "SHOULD", ("d/reference",))
+    assert (late.cause, late.level, late.all_cells) == ("late", "SHOULD", ("d/reference",))
 
 
 RAISED = "KeyError in lib:read"
@@ -250,10 +250,9 @@ def test_one_exception_is_one_cause_whatever_rules_and_quirks_its_cells_have(
         for index, rule in enumerate(rules)
     ]
     run = a_run([*rows, a_result("fine")])
-    with Questions(run) as questions:
-        (group,) = questions.failures_by_cause()
+    (group,) = group_causes(run.results)
     (ranked,) = rankings(run).normalizers
-    assert (group.cause, group.count) == (RAISED, len(rules))
+    assert (group.cause, group.cells) == (RAISED, len(rules))
     assert (ranked.n - ranked.k, ranked.causes) == (len(rules), 1)
 
 

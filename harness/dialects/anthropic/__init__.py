@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="anthropic",
-    title="Anthropic Messages API, also on Vertex AI, Azure and Amazon Bedrock",
     reference="https://platform.claude.com/docs/en/build-with-claude/streaming",
     read=read.read,
     write=write.write,

@@ -8,7 +8,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="bedrock-converse",
-    title="Amazon Bedrock ConverseStream",
     reference="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html",
     content_type=AWS_CONTENT_TYPE,
     read=read.read,

@@ -8,7 +8,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="bedrock-llama",
-    title="Meta's Llama under Amazon Bedrock InvokeModelWithResponseStream",
     reference="https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html",
     content_type=AWS_CONTENT_TYPE,
     read=read.read,

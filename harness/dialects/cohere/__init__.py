@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="cohere",
-    title="Cohere Chat API v2, and v1",
     reference="https://docs.cohere.com/reference/chat-stream",
     read=read.read,
     write=write.write,

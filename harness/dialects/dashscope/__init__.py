@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="dashscope",
-    title="Alibaba DashScope, native generation API",
     reference="https://help.aliyun.com/zh/model-studio/qwen-api-reference",
     read=read.read,
     write=write.write,

@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="gemini",
-    title="Gemini API and Vertex AI, streamGenerateContent",
     reference="https://ai.google.dev/api/generate-content",
     read=read.read,
     write=write.write,

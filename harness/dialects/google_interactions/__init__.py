@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="google-interactions",
-    title="Google Interactions API",
     reference="https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest/v1beta1/InteractionStreamingEvent",
     read=read.read,
     write=write.write,

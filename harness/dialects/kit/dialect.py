@@ -25,7 +25,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     Fields:
         name: a stable name such as `openai-chat`.
-        title: the human-readable name of the API.
         reference: the URL of the provider's documentation, which the oracle follows.
         read: frames of a response and the names of the declared tools -> deltas. It is lazy, and
             no content of a stream makes it raise.
@@ -59,7 +58,6 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    title: str
     reference: str
     read: ReadFrames
     write: WriteDeltas

@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="mistral",
-    title="Mistral chat completions",
     reference="https://docs.mistral.ai/api/#tag/chat",
     read=read.read,
     write=write.write,

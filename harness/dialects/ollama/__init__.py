@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="ollama",
-    title="Ollama, /api/chat and /api/generate",
     reference="https://docs.ollama.com/api/chat",
     content_type="application/x-ndjson",
     read=read.read,

@@ -14,7 +14,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="openai-chat",
-    title="OpenAI chat completions, as many providers implement it",
     reference="https://platform.openai.com/docs/api-reference/chat-streaming/streaming",
     read=read.read,
     write=write.write,

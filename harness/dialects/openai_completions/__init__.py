@@ -14,7 +14,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="openai-completions",
-    title="OpenAI legacy completions",
     reference="https://platform.openai.com/docs/api-reference/completions",
     read=read.read,
     write=write.write,

@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="openai-responses",
-    title="OpenAI Responses API, and the events of its Realtime API",
     reference="https://platform.openai.com/docs/api-reference/responses-streaming",
     read=read.read,
     write=write.write,

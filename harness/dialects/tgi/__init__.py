@@ -7,7 +7,6 @@ from . import build_request, oracle, parse_request, read, write
 
 DIALECT = Dialect(
     name="tgi",
-    title="Hugging Face text-generation-inference, /generate_stream",
     reference="https://huggingface.co/docs/text-generation-inference/reference/api_reference",
     read=read.read,
     write=write.write,

@@ -14,6 +14,7 @@ from harness.reporting.failures import Failure, failure_of
 from harness.reporting.pages.peers import peers_page
 from harness.reporting.report import Filters, Report
 from harness.reporting.words import MEASURED
+from harness.verdicts.causes import group_causes
 from harness.verdicts.database import AXES
 from harness.verdicts.query_rows import FailedTurns
 
@@ -36,11 +37,10 @@ class FailuresView(msgspec.Struct, frozen=True):
 
 
 def failures_page(report: Report) -> FailuresView:
-    """Return the failures of the run, in the order of the database."""
+    """Return the failures of the run, the worst first."""
     selection = report.run.header.selection
-    found = tuple(
-        failure_of(each, report.results, selection) for each in report.store.failures_by_cause()
-    )
+    causes = group_causes(report.run.results)
+    found = tuple(failure_of(each, report.results, selection) for each in causes)
     turns = (each for each in report.store.failed_turns() if each.blame != "normalizer")
     return FailuresView(found, sum(each.is_must for each in found), tuple(turns))
 
@@ -54,8 +54,8 @@ def cells_with_case(report: Report) -> frozenset[str]:
     many with failed conversations.
     """
     found = report.of(failures_page).failures
-    cells = dict.fromkeys(_first_of_each([each.group.cells for each in found]))
-    of_peers = (each.failure.example.cell for each in report.of(peers_page).failures)
+    cells = dict.fromkeys(_first_of_each([each.group.all_cells for each in found]))
+    of_peers = (each.example.cell for each in report.of(peers_page).failures)
     turns = dict.fromkeys(_cells_of_failed_turns(report))
     talks = _cells_of_failed_conversations(report)
     failed = (*tuple(turns)[:MAX_TURN_CASES], *talks[:MAX_TURN_CASES])

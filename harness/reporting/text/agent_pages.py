@@ -66,7 +66,7 @@ def _index(run: Run, gate: Gate, found: tuple[Failure, ...], listed: dict[str, F
 
 def _link(page: str, each: Failure) -> str:
     named = f"[{markdown_text(each.headline, limit=120)}]({page})"
-    return f"- {named}: {pluralize(each.group.count, 'cell')}"
+    return f"- {named}: {pluralize(each.group.cells, 'cell')}"
 
 
 def _fitting(head: list[str], lines: list[str]) -> str:
@@ -95,7 +95,7 @@ def _page(each: Failure, run: Run) -> Iterator[str]:
     yield ""
     verb = "Fails" if each.is_must else "Does not fail, but is violated in"
     first = f"First cell: {markdown_code(each.cell)} ({markdown_text(each.title)})."
-    yield f"{verb} {pluralize(group.count, 'cell')}. {first}"
+    yield f"{verb} {pluralize(group.cells, 'cell')}. {first}"
     yield ""
     if found is not None:
         yield f"- rule: {markdown_code(found.rule)} ({found.level})"
@@ -109,7 +109,7 @@ def _page(each: Failure, run: Run) -> Iterator[str]:
     yield ""
     yield "## Cells"
     yield ""
-    yield from (f"- {markdown_code(cell)}" for cell in group.cells[:_CELLS])
-    if len(group.cells) > _CELLS:
-        yield f"- and {len(group.cells) - _CELLS} more"
+    yield from (f"- {markdown_code(cell)}" for cell in group.all_cells[:_CELLS])
+    if group.cells > _CELLS:
+        yield f"- and {group.cells - _CELLS} more"
     yield ""

@@ -12,7 +12,8 @@ from harness.reporting.visible import (
     plain,
 )
 from harness.reporting.words import points
-from harness.verdicts.compare import CHANGE_KINDS, CauseChange, Change, Comparison, RateChange
+from harness.verdicts.causes import FailureCause
+from harness.verdicts.compare import CHANGE_KINDS, Change, Comparison, RateChange
 from harness.verdicts.statistics import percent
 from harness.wording import pluralize
 
@@ -73,13 +74,13 @@ def _counts(found: Comparison) -> str:
     return f"cells: {', '.join(counts)}; {found.same} unchanged; {causes}"
 
 
-def _causes(found: Comparison) -> Iterator[tuple[str, CauseChange]]:
+def _causes(found: Comparison) -> Iterator[tuple[str, FailureCause]]:
     """Yield how each cause changed, and the cause; at most `MOST_CHANGES` of each kind."""
     yield from (("new", each) for each in found.new_causes[:MOST_CHANGES])
     yield from (("fixed", each) for each in found.fixed_causes[:MOST_CHANGES])
 
 
-def _cause_text(each: CauseChange) -> str:
+def _cause_text(each: FailureCause) -> str:
     return f"{each.normalizer}: {each.cause}, such as {each.cell}"
 
 

@@ -82,7 +82,7 @@ def _failure_texts(failures: Iterable[Failure]) -> Iterator[str]:
 
 
 def _failure(each: Failure) -> str:
-    found, count = each.example, each.group.count
+    found, count = each.example, each.group.cells
     accepted = f", {each.accepted} accepted" if each.accepted else ""
     such = f"such as {markdown_code(each.cell)} ({markdown_text(each.title)})"
     title = markdown_text(each.headline)

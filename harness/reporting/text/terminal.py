@@ -15,7 +15,8 @@ from harness.reporting.boards import BoardRow, ConversationRow, board_row, conve
 from harness.reporting.visible import markdown_escaped, markdown_table, plain
 from harness.reporting.words import OUTCOME_WORDS, reasons_text
 from harness.results.outcome import Outcome
-from harness.verdicts.gate import FailureCause, Summary
+from harness.verdicts.causes import FailureCause
+from harness.verdicts.gate import Summary
 from harness.verdicts.judged_shares import JudgedShare
 from harness.verdicts.rankings import Ranked
 from harness.verdicts.statistics import percent

@@ -42,7 +42,7 @@ def verdict_text(
             `click.echo` removes them if the output is not a terminal.
     """
     coloured = not os.environ.get("NO_COLOR") if colour is None else colour
-    failing = [each for each in failures if each.is_must and each.accepted < each.group.count]
+    failing = [each for each in failures if each.is_must and each.accepted < each.group.cells]
     lines = [*_client_lines(summary, coloured=coloured), *_minor_lines(failures)]
     for number, each in enumerate(failing[:MOST_FAILURES], 1):
         lines += ["", *_failure(number, each, run, quirks, coloured=coloured)]
@@ -77,7 +77,7 @@ def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
 def _minor_lines(failures: Sequence[Failure]) -> Iterator[str]:
     minor = [each for each in failures if not each.is_must]
     if minor:
-        cells = pluralize(sum(each.group.count for each in minor), "cell")
+        cells = pluralize(sum(each.group.cells for each in minor), "cell")
         causes = pluralize(len(minor), "cause")
         yield f"      SHOULD rules, which fail no cell, are violated in {cells} ({causes})"
 
@@ -85,7 +85,7 @@ def _minor_lines(failures: Sequence[Failure]) -> Iterator[str]:
 def _failure(
     number: int, each: Failure, run: Run, quirks: Mapping[str, Quirk], *, coloured: bool
 ) -> Iterator[str]:
-    more = each.group.count - 1
+    more = each.group.cells - 1
     cells = f"and {pluralize(more, 'other cell')}" if more else ""
     title = f"{number}. {marked(each.cell)}: {each.group.outcome.value} {cells}".rstrip()
     yield click.style(title, bold=True) if coloured else title

@@ -2,15 +2,14 @@
 
 from typing import Final
 
-from harness.judging.rules.cost import (
+from harness.results.cost import (
     MOST_GROWTH,
     MOST_HELD_BACK,
     MOST_MEMORY,
     MOST_TIME,
-    cost_findings,
+    Cost,
+    beyond_limits,
 )
-from harness.project import ClientKind
-from harness.results.cost import Cost
 
 COST_HEAD: Final = ("dialect", "deltas", "time / floor", "growth", "memory / body", "held back")
 # The limits of the SHOULD rules, by column.
@@ -24,9 +23,9 @@ _BEYOND: Final = " !"
 _UNKNOWN: Final = "not measured"
 
 
-def cost_cells(cost: Cost, kind: ClientKind) -> tuple[str, ...]:
+def cost_cells(cost: Cost) -> tuple[str, ...]:
     """Return the columns of `COST_HEAD`; what was not measured is never shown as a number."""
-    beyond = {finding.path.removeprefix("cost.") for finding in cost_findings(cost, kind)}
+    beyond = beyond_limits(cost)
     shown = {
         "time": "" if cost.time is None else f"{cost.time:.1f}",
         "growth": "" if cost.growth is None else f"{cost.growth:.2f}",
@@ -41,8 +40,3 @@ def cost_cells(cost: Cost, kind: ClientKind) -> tuple[str, ...]:
         f"{cost.deltas:,}" if cost.deltas else _UNKNOWN,
         *measured,
     )
-
-
-def cost_order(name: str, cost: Cost) -> tuple[bool, str, float, str]:
-    """Return the key that sorts peers by dialect, the fastest first; not measured ones are last."""
-    return cost.time is None, cost.dialect, cost.time or 0.0, name

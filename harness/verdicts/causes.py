@@ -1,0 +1,81 @@
+"""Results -> the causes of their failures, with the cells of each.
+
+A cell fails for one cause, that of its worst finding. Violated SHOULD rules fail no cell, and each
+of their findings has a cause.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import msgspec
+
+from harness.results.finding import LEVELS, Level
+from harness.results.outcome import Outcome
+from harness.results.result import Result
+
+_Key: TypeAlias = tuple[Level, str, str]
+
+
+class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why `cells` of one normalizer or agent fail; `cell` is the first of them.
+
+    Fields:
+        cause: as in `Result.causes`; "" if the cells failed without a finding.
+        outcome: the worst.
+        level: MUST if the cells fail for this cause.
+        quirks: of all those cells, sorted.
+        all_cells: the ids of all cells, sorted.
+    """
+
+    normalizer: str
+    cause: str
+    outcome: Outcome
+    cells: int
+    cell: str
+    level: Level = "MUST"
+    quirks: tuple[str, ...] = ()
+    all_cells: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> "FailureCause":
+        """The cause without its quirks and all but its first cell, for machine-readable output."""
+        return msgspec.structs.replace(self, quirks=(), all_cells=())
+
+
+def group_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:
+    """Return the causes: MUST before SHOULD, then the worst outcome, then those of most cells."""
+    found: dict[_Key, list[tuple[Result, Outcome]]] = defaultdict(list)
+    for result in results:
+        if result.outcome.fails:
+            found["MUST", result.cause, result.normalizer].append((result, result.outcome))
+        for finding, cause in result.causes:
+            if finding.level != "MUST":
+                key = (finding.level, cause, result.normalizer)
+                found[key].append((result, finding.outcome))
+    return tuple(sorted((_cause(*item) for item in found.items()), key=_worst_first))
+
+
+def failing_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:
+    """Return the causes for which cells fail, the worst outcome first, then the most cells."""
+    return tuple(each for each in group_causes(results) if each.level == "MUST")
+
+
+def _cause(key: _Key, violations: Sequence[tuple[Result, Outcome]]) -> FailureCause:
+    level, cause, normalizer = key
+    cells = tuple(sorted({result.cell for result, _ in violations}))
+    return FailureCause(
+        normalizer=normalizer,
+        cause=cause,
+        outcome=min((outcome for _, outcome in violations), key=lambda each: each.badness),
+        cells=len(cells),
+        cell=cells[0],
+        level=level,
+        quirks=tuple(sorted({quirk for result, _ in violations for quirk in result.quirks})),
+        all_cells=cells,
+    )
+
+
+def _worst_first(each: FailureCause) -> tuple[int, int, int, str, str]:
+    rank = LEVELS.index(each.level)
+    return rank, each.outcome.badness, -each.cells, each.cause, each.normalizer
