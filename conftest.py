@@ -9,7 +9,6 @@ import os
 import ssl
 from collections.abc import Generator
 from functools import cache
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,9 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Prepare this process and those that it starts, so that none does again what another did."""
     # Containers often forbid bytecode next to the code; some hundred processes would compile.
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
-        kept = TemporaryDirectory(prefix="harness-bytecode-", ignore_cleanup_errors=True)
-        config.add_cleanup(kept.cleanup)
-        os.environ["PYTHONPYCACHEPREFIX"] = kept.name
+        os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
     # Where Hypothesis keeps what it reads of modules and Unicode; a fuzzing process that starts in
     # a folder of a test would read all of it again.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".hypothesis"))
@@ -39,6 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
         # pytest rewrites the assertions of each package that has a plugin; this one has none.
         config.pluginmanager.rewrite_hook._must_rewrite.discard("harness")  # noqa: SLF001 - see above
         import tests.bundled_once  # noqa: F401, PLC0415 - before any test is imported
+        from tests.bytecode import compile_share  # noqa: PLC0415 - as above
+
+        compile_share(config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

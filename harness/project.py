@@ -5,9 +5,11 @@ the table counts. A key that is not declared here is an error, because a misspel
 ignored silently.
 """
 
+import os
 import re
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Annotated, Literal
 
 import msgspec
@@ -158,21 +160,33 @@ def project(start: Path | None = None) -> Project:
     Raises:
         UnreadableError: the file is not TOML, or the table has an unknown key or value.
     """
-    start = Path.cwd() if start is None else start.resolve()
-    for folder in (start, *start.parents):
-        path = folder / FILE
-        if not path.is_file():
+    here = os.getcwd() if start is None else str(start.resolve())  # noqa: PTH109 - see `_places`
+    for folder, path in _places(here):
+        try:
+            stat = os.stat(path)  # noqa: PTH116 - see `_places`
+        except OSError:
             continue
-        stat = path.stat()
+        if not S_ISREG(stat.st_mode):
+            continue
         table = _read(path, stat.st_mtime_ns, stat.st_size)
         if table is not None:
             return Project(folder, table, declared=True)
-    return Project(start)
+    return Project(Path(here))
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, _modified: int, _size: int) -> Table | None:
-    tables = load_toml_file(path, most=MAX_BYTES)
+def _places(start: str) -> tuple[tuple[Path, str], ...]:
+    """Return the folders that may have the file, and its path in each.
+
+    A selection asks several times for each cell, and to make paths takes longer than the rest.
+    """
+    inner = Path(start)
+    return tuple((folder, str(folder / FILE)) for folder in (inner, *inner.parents))
+
+
+@lru_cache(maxsize=16)
+def _read(path: str, _modified: int, _size: int) -> Table | None:
+    tables = load_toml_file(Path(path), most=MAX_BYTES)
     tool = tables.get("tool")
     table = tool.get("harness") if isinstance(tool, dict) else None
     if table is None:

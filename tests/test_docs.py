@@ -28,6 +28,7 @@ from harness.runs.plan import Job
 from harness.runs.selection import select_subjects
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.verdicts.gate import Summary
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[1]
 DOCS = sorted(
@@ -60,14 +61,14 @@ def _params(command: click.Command) -> list[click.Parameter]:
     return [*command.params, *(param for each in below for param in each.params)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_links_lead_somewhere(name: str) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", _text(name))
     folder = (ROOT / name).parent
     assert [target for target in targets if not (folder / target).exists()] == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_links_into_a_page_lead_to_a_heading(name: str) -> None:
     found = re.findall(r"\]\(([^)#:]*)#([^)]*)\)", _text(name))
     places = [
@@ -96,7 +97,7 @@ def test_the_first_example_of_a_page_runs(tmp_path: Path, page: str, name: str) 
     assert result.outcome in {Outcome.PASS, Outcome.PARSE_ERROR}, result.findings
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_commands_and_options_exist(name: str) -> None:
     for command, rest in re.findall(r"\bharness ([a-z]+)\b([^`\n#]*)", _text(name)):
         if command not in COMMANDS:

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[1]
 # Phrase -> what to write instead. Single words are in docs/words.txt, for codespell.
@@ -51,7 +51,7 @@ def _texts() -> dict[str, str]:
     return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in FILES}
 
 
-@pytest.mark.parametrize("phrase", PHRASES)
+@each_row("phrase", PHRASES)
 def test_private_phrases_are_not_used(phrase: str) -> None:
     found = [
         f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]}"

@@ -15,6 +15,7 @@ import harness
 from harness.cli import cli
 from scripts.check_packages import problems
 from scripts.run_action import load_action, shell_steps
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[1]
 
@@ -54,7 +55,7 @@ def test_steps_of_the_action_get_each_input() -> None:
     assert given == set(inputs.values()) - {"value of python-version"}
 
 
-@pytest.mark.parametrize("hook", _yaml(".pre-commit-hooks.yaml"), ids=lambda it: it["id"])
+@each_row("hook", _yaml(".pre-commit-hooks.yaml"))
 def test_hooks_run_commands_that_exist(hook: dict[str, Any]) -> None:
     program, command = hook["entry"].split()
     assert program == "harness"

@@ -26,6 +26,7 @@ from scripts.site.staging import UnstagedLinkError, navigation, stage, staged_pa
 from scripts.site.struct_fields import field_texts
 from scripts.site.wire import visible, wire_example
 from tests.runs.runs_samples import a_result, a_run
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[1]
 
@@ -106,7 +107,7 @@ def test_results_count_judged_scenarios_only() -> None:
     assert msgspec.json.decode(results_text(found), type=ClientResults) == found
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("source", "link", "expected"),
     [
         ("README.md", "docs/tutorial.md", "tutorial.md"),

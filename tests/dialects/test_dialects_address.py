@@ -2,11 +2,11 @@
 
 from urllib.parse import quote
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.kit.parse_request import path_of, unescaped
+from tests.tables import each_row
 
 
 @given(st.text(max_size=12), st.sampled_from(["", "/", "/:"]))
@@ -14,7 +14,7 @@ def test_what_was_escaped_comes_back(name: str, safe: str) -> None:
     assert unescaped(quote(name, safe=safe)) == name
 
 
-@pytest.mark.parametrize("text", ["", "%", "%4", "100%", "%zz", "a+b"])
+@each_row("text", ["", "%", "%4", "100%", "%zz", "a+b"])
 def test_what_is_no_escape_stays(text: str) -> None:
     assert unescaped(text) == text
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from harness.conversation.history.check import history_problems
 from harness.dialects.anthropic.parse_request import parse_request
 from harness.dialects.kit.parse_request import ChatRequest
@@ -12,6 +10,7 @@ from harness.judging.conversations.evidence import parsed_capabilities
 from harness.providers import Capabilities
 from harness.turns.messages import text_of
 from harness.turns.turn import Tool
+from tests.tables import each_row
 
 
 def read(*messages: dict[str, Any], **members: Any) -> tuple[object, ...]:  # noqa: ANN401 - members of the body
@@ -144,7 +143,7 @@ def test_a_request() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("uri", "model", "stream"),
     [
         (f"{VERTEX}/anthropic/models/claude-x@2025:streamRawPredict", "claude-x@2025", True),
@@ -160,7 +159,7 @@ def test_clouds_name_the_model_in_the_address(uri: str, model: str, *, stream: b
     assert (found.model, found.stream) == (model, stream)
 
 
-@pytest.mark.parametrize("wrong", [None, 5, "x", [], [5], {}, [{"type": 5, "name": []}]])
+@each_row("wrong", [None, 5, "x", [], [5], {}, [{"type": 5, "name": []}]])
 def test_invalid_members_are_ignored(wrong: object) -> None:
     keys = ("model", "stream", "system", "messages", "tools")
     assert parse_request(ANTHROPIC, dict.fromkeys(keys, wrong)) is not None

@@ -41,6 +41,7 @@ from tests.dialects.anthropic_streams import (
     stop,
     turn,
 )
+from tests.tables import each_row
 
 DIGITS = '{"a": 1.10, "a": 123456789012345678901234567890}'
 
@@ -90,7 +91,7 @@ def test_text_is_passed_on_before_the_next_event() -> None:
     assert next(deltas) == TextDelta("Hi")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("raw", "reason"),
     [
         ("end_turn", FinishReason.STOP),
@@ -123,7 +124,7 @@ def test_calls_announced_and_missing_fail() -> None:
 # Inputs
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "arguments"),
     [
         ((called(), stop()), "{}"),
@@ -297,7 +298,7 @@ def test_what_follows_the_message_says_nothing() -> None:
 NESTED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "code", "words"),
     [
         (NESTED, "overloaded_error", "Overloaded"),

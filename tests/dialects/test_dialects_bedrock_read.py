@@ -22,6 +22,7 @@ from tests.dialects.bedrock_streams import (
     read_turn,
     stop,
 )
+from tests.tables import each_row
 
 TOOL_USE = Finish(FinishReason.TOOL_CALLS, "tool_use")
 END = Finish(FinishReason.STOP, "end_turn")
@@ -31,7 +32,7 @@ def call(arguments: str, call_id: str = "t1", name: str = "f") -> ToolCall:
     return ToolCall(call_id, name, arguments)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "turn"),
     [
         (
@@ -157,7 +158,7 @@ def test_a_complete_answer_keeps_the_spelling_of_its_inputs() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "failure"),
     [
         (b"", StreamFailure("empty_stream", "the stream held no event")),

@@ -16,6 +16,7 @@ from tests.dialects.openai_chat_streams import sse
 from tests.dialects.scripted_turns import read_turn
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING, WORDS
 from tests.replay_every_way import has_ended
+from tests.tables import each_row
 
 Json = dict[str, Any]
 STOP = Finish(FinishReason.STOP, "COMPLETE")
@@ -65,7 +66,7 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "turn"),
     [
         ([text("a"), text("b"), end(usage=TOKENS)], Turn("ab", finish=STOP, usage=Usage(3, 4))),
@@ -138,7 +139,7 @@ def test_parameters_of_v1_keep_every_digit() -> None:
     assert turn.tool_calls[0].arguments == spelt
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "failure"),
     [
         (sse(text("a"), end("ERROR", error="no")), StreamFailure("ERROR", "no")),

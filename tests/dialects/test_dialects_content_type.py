@@ -1,17 +1,16 @@
 """A response that was stored without headers gets the content type of its body."""
 
-import pytest
-
 from harness.dialects.table import with_content_type
 from harness.wire.aws import AWS_CONTENT_TYPE
 from harness.wire.interaction import Interaction, Request
+from tests.tables import each_row
 
 
 def _stored(dialect: str, body: bytes, status: int = 200) -> Interaction:
     return Interaction(Request(), status, (), body, (), dialect=dialect)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("dialect", "body", "status", "kind"),
     [
         ("cohere", b"event: message-start\n", 200, "text/event-stream"),

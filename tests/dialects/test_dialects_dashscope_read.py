@@ -11,6 +11,7 @@ from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.parse_request import ChatRequest
 from harness.turns.turn import Tool, Turn
 from tests.dialects.scripted_turns import read_turn
+from tests.tables import each_row
 
 Json = dict[str, Any]
 
@@ -46,7 +47,7 @@ def failure(turn: Turn) -> tuple[str, str]:
 # Snapshots and increments
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "whole"),
     [
         (("A", "B"), "AB"),

@@ -38,6 +38,7 @@ from tests.dialects.round_trips import ROUND_TRIPS, written_turns
 from tests.dialects.scripted_turns import assert_same, read_turn
 from tests.dialects.shipped_bodies import cassettes, framed, payloads
 from tests.replay_every_way import has_ended
+from tests.tables import each_row
 
 each_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
 
@@ -98,10 +99,8 @@ def test_a_failure_without_an_event_is_reported(dialect: str, code: str) -> None
     assert read_turn(dialect, body).failure is not None
 
 
-@pytest.mark.parametrize("dialect", [n for n, row in ROUND_TRIPS.items() if row.text_only])
-@pytest.mark.parametrize(
-    "delta", [ToolCallStart(0, "t", "f"), ReasoningDelta("x"), ArgumentsDelta(0, "x")]
-)
+@each_row("dialect", [n for n, row in ROUND_TRIPS.items() if row.text_only])
+@each_row("delta", [ToolCallStart(0, "t", "f"), ReasoningDelta("x"), ArgumentsDelta(0, "x")])
 def test_an_api_of_text_alone_refuses_other_deltas(dialect: str, delta: Delta) -> None:
     with pytest.raises(ValueError, match=f"cannot write {type(delta).__name__}"):
         DIALECTS[dialect].write([delta])
@@ -204,7 +203,7 @@ def test_bundled_cassettes_are_detected(dialect: str) -> None:
             assert found == {dialect} or cassette.id.endswith("another-api"), cassette.id
 
 
-@pytest.mark.parametrize(
+@each_row(
     "dialect",
     [name for name in sorted(DIALECTS) if DIALECTS[name].content_type == "text/event-stream"],
 )

@@ -20,6 +20,7 @@ from harness.turns.messages import Message, calls_of, role_of, system, text_of, 
 from harness.turns.turn import Tool
 from tests.conversation.conversation_histories import POLICY_NAMES, histories
 from tests.conversation.conversation_requests import HISTORY, body_of
+from tests.tables import each_row
 
 Normalized: TypeAlias = tuple[str, str, tuple[object, ...]]
 
@@ -101,7 +102,7 @@ def test_model_system_text_and_tools_are_parsed_as_they_were_built(dialect: str)
     assert parsed.tools == (WEATHER,)
 
 
-@pytest.mark.parametrize(("dialect", "variant", "provider"), FORMS)
+@each_row(("dialect", "variant", "provider"), FORMS)
 def test_the_request_of_an_emulated_cassette_is_parsed(
     dialect: str, variant: str, provider: str
 ) -> None:
@@ -117,7 +118,7 @@ def test_the_request_of_an_emulated_cassette_is_parsed(
     assert parsed.system == ("Be brief." if "Be brief." in json.dumps(body) else "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "dialect",
     sorted(n for n in AGENT_DIALECTS if n == "openai-chat" or message_form(n).has_blocks),
 )

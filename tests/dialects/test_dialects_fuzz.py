@@ -25,6 +25,7 @@ from harness.wire.interaction import Interaction, Read, Request
 from tests.dialects.openai_chat_streams import assert_protocol
 from tests.dialects.shipped_bodies import bodies, events, framed, keys, payloads, requests, words
 from tests.recording.corpus import files, needs_corpus, recorded
+from tests.tables import each_row
 
 # What an event says once, such as a long error, may stand in the end of each call.
 _DELTA_BYTES = 2_000
@@ -273,7 +274,7 @@ def test_no_damage_to_a_recorded_stream_breaks_a_reader(
 # The damages themselves
 
 
-@pytest.mark.parametrize("how", sorted(_DAMAGES))
+@each_row("how", sorted(_DAMAGES))
 def test_each_damage_changes_something(how: str) -> None:
     body = b'data: {"a": 1}\n\ndata: {"b": 2}\n\ndata: {"c": 3}\n\n'
     assert any(damaged(body, [(how, at, n)]) != body for at in range(9) for n in range(9))

@@ -11,6 +11,7 @@ from harness.dialects.gemini.partial_args import format_path, parse_path
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, Usage
 from harness.turns.turn import Turn
 from tests.dialects.google_streams import Json, read_turn, sse, words
+from tests.tables import each_row
 
 STOP: Json = {"candidates": [{"finishReason": "STOP"}]}
 
@@ -89,7 +90,7 @@ def test_the_last_value_may_end_a_call() -> None:
     assert arguments(OPEN, parts(call(args={"a": 1}))) == ['{"a": 1}']
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pieces", "reason"),
     [
         ([piece("$.a", "x", more=True)], "the string at '$.a' never ended"),
@@ -147,7 +148,7 @@ def test_equal_calls_without_ids_are_two() -> None:
     assert arguments(roll, roll) == ["{}", "{}"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("word", "reason"),
     [
         ("STOP", FinishReason.STOP),
@@ -175,7 +176,7 @@ def test_words_for_unusable_output_fail_the_turn(word: object) -> None:
     assert found.failure == StreamFailure(code, "why")
 
 
-@pytest.mark.parametrize("word", ["", "FINISH_REASON_UNSPECIFIED", 0, None, [], {}])
+@each_row("word", ["", "FINISH_REASON_UNSPECIFIED", 0, None, [], {}])
 def test_no_finish_word_is_no_end(word: object) -> None:
     failure = read(parts({"text": "x"}, finishReason=word)).failure
     assert failure is not None
@@ -209,7 +210,7 @@ def test_a_blocked_prompt_ends_by_the_filter_unless_an_answer_came() -> None:
     assert read(rated, parts({"text": "x"}), STOP).finish == Finish(FinishReason.STOP, "STOP")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "code", "message"),
     [
         (b'{"error": {"code": 400, "message": "bad", "status": "X"}}', "X", "bad"),

@@ -16,10 +16,11 @@ from harness.turns.deltas import (
     ToolCallStart,
 )
 from tests.dialects.google_streams import read_turn
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize("framing", ["sse", "array", "lines"])
-@pytest.mark.parametrize("code", ["interrupted", "RESOURCE_EXHAUSTED", "MALFORMED_FUNCTION_CALL"])
+@each_row("framing", ["sse", "array", "lines"])
+@each_row("code", ["interrupted", "RESOURCE_EXHAUSTED", "MALFORMED_FUNCTION_CALL"])
 def test_a_failure_rejects_every_call(code: str, framing: str) -> None:
     deltas = (
         ToolCallStart(0, "a", "f"),

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from harness.dialects.google_interactions.parse_request import parse_request
 from harness.dialects.google_interactions.write import WriterOptions, write
 from harness.turns.deltas import StreamFailure, TextDelta
 from tests.dialects.google_streams import Json, read_turn, sse
+from tests.tables import each_row
 
 DIALECT = "google-interactions"
 
@@ -77,9 +76,9 @@ def test_text_in_a_thought_is_reasoning() -> None:
     assert (found.reasoning, found.text) == ("hm", "AB")
 
 
-@pytest.mark.parametrize("version", ["steps", "contents"])
-@pytest.mark.parametrize("framing", ["sse", "lines"])
-@pytest.mark.parametrize("code", ["interrupted", "failed", "cancelled", "quota"])
+@each_row("version", ["steps", "contents"])
+@each_row("framing", ["sse", "lines"])
+@each_row("code", ["interrupted", "failed", "cancelled", "quota"])
 def test_a_failure_is_told(code: str, framing: str, version: str) -> None:
     spelling = WriterOptions(framing=framing, version=version)  # type: ignore[arg-type]  # literals of the table above
     body = b"".join(write((TextDelta("x"), StreamFailure(code, "no")), spelling))
@@ -88,7 +87,7 @@ def test_a_failure_is_told(code: str, framing: str, version: str) -> None:
     assert failure.code == code
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "code"),
     [
         (b"", "empty_stream"),

@@ -9,6 +9,7 @@ from harness.dialects.kit.parse_request import ChatRequest
 from harness.dialects.mistral import DIALECT
 from harness.turns.turn import Tool, Turn
 from tests.dialects.scripted_turns import read_turn
+from tests.tables import each_row
 
 Json = dict[str, Any]
 OSLO, ROME = '{"city":"Oslo"}', '{"city":"Rome"}'
@@ -137,7 +138,7 @@ def test_nothing_takes_the_first_finish_reason_back() -> None:
     assert turn.finish.raw == "length"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "told"),
     [
         ({"object": "error", "message": "m", "type": "t", "code": None}, ("t", "m")),

@@ -15,6 +15,7 @@ from harness.wire.interaction import Request
 from tests.dialects.scripted_turns import read_turn
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING, WORDS
 from tests.replay_every_way import has_ended
+from tests.tables import each_row
 
 Json = dict[str, Any]
 DONE: Json = {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
@@ -38,7 +39,7 @@ def function(name: object = "f", arguments: object = None, **fields: object) -> 
     return {**fields, "function": {"name": name, "arguments": arguments}}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "turn"),
     [
         (
@@ -74,7 +75,7 @@ def test_lines_mean(values: list[Json], turn: Turn) -> None:
     assert read_turn("ollama", lines(*values)) == turn
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "failure"),
     [
         (lines(said("a"), {"error": "out of memory"}), StreamFailure("error", "out of memory")),
@@ -113,7 +114,7 @@ def test_another_api_is_told(body: bytes) -> None:
     assert failure.code == "unknown_envelope"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("call", "why"),
     [
         ("text", "no call of a function"),

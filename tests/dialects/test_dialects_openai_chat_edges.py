@@ -16,6 +16,7 @@ from tests.dialects.openai_chat_streams import (
     read_turn,
     sse,
 )
+from tests.tables import each_row
 
 FUNCTION = {"name": "get_weather", "arguments": OSLO}
 
@@ -53,7 +54,7 @@ def test_a_message_beside_a_delta_that_says_nothing_is_used() -> None:
     assert (found.text, found.tool_calls) == ("hey", (call(),))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "envelope",
     [
         {"data": {"choices": [{"delta": {"content": "hi"}}]}},

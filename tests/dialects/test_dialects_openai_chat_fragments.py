@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from harness.dialects.openai_chat.fragments import Completeness, Fragments
 from harness.turns.json_prefix import PrefixState, prefix_state
+from tests.tables import each_row
 
 # Keys and values that look like arguments themselves, so that fragments repeat by chance.
 words = st.sampled_from(("a", "b", "", '{"a":', '{"a":1}', "{}", "\\", '"', "\u2028", "\U0001f600"))
@@ -127,8 +128,8 @@ def test_the_whole_once_more_is_dropped(text: str, cuts: list[int], data: st.Dat
     assert (final.strip(), fault) == (text.strip(), "")
 
 
-@pytest.mark.parametrize("blank", ["", " ", "\n"])
-@pytest.mark.parametrize("placeholder", ["{}", "{ }", " {}"])
+@each_row("blank", ["", " ", "\n"])
+@each_row("placeholder", ["{}", "{ }", " {}"])
 def test_a_placeholder_gives_way_to_an_object(placeholder: str, blank: str) -> None:
     fragments = [piece for piece in (placeholder, blank, '{"a":', "1}") if piece]
     assert _taken(fragments) == ('{"a":1}', '{"a":1}', "")
@@ -137,7 +138,7 @@ def test_a_placeholder_gives_way_to_an_object(placeholder: str, blank: str) -> N
     assert _taken([placeholder, "x"]) == (f"{placeholder}x", f"{placeholder}x", "")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("fragments", "text"),
     [
         (["a", "aa"], "aaa"),
@@ -203,7 +204,7 @@ def test_completeness_of_a_growing_text(pieces: list[str]) -> None:
         assert growing.of(pieces[: at + 1]) is (prefix_state(text) is PrefixState.COMPLETE)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "fragment"),
     [
         ('{"a":[{}', "{}"),

@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from harness.dialects.kit.parse_request import UNKNOWN_REQUEST, ChatRequest
 from harness.dialects.table import read_request
 from harness.turns.turn import Tool
 from harness.wire.interaction import Request
+from tests.tables import each_row
 
 KEYS = ["model", "tools", "functions", "function", "messages", "role", "content", "name", "text"]
 JSON = st.recursive(
@@ -55,7 +55,7 @@ def test_a_whole_request_is_read() -> None:
     )
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"a=b", b"null", b"[" * 100_000])
+@each_row("body", [b"", b"[]", b"{", b"a=b", b"null", b"[" * 100_000])
 def test_a_body_that_was_not_kept_leaves_the_tools_unknown(body: bytes) -> None:
     assert asked(body) == UNKNOWN_REQUEST
 

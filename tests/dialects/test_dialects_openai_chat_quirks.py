@@ -7,7 +7,6 @@ concern a reader of frames.
 import json
 
 import msgspec
-import pytest
 
 from harness import shipped
 from harness.results.catalogue import load_catalogue
@@ -26,6 +25,7 @@ from tests.dialects.openai_chat_streams import (
     sse,
     turn,
 )
+from tests.tables import each_row
 
 HALVES = (entry('{"city":'), entry('"Oslo"}'))
 MADE_UP = "call_3c8b7f3f4a20c3e1d3d8e6b0"  # stands for any id that the reader makes
@@ -442,7 +442,7 @@ def _with_made_up_ids_marked(found: Turn, wanted: Turn) -> Turn:
 QUIRKS = A_GROUP | B_GROUP
 
 
-@pytest.mark.parametrize("quirk", QUIRKS)
+@each_row("quirk", QUIRKS)
 def test_a_quirk_is_read_to_what_was_meant(quirk: str) -> None:
     body, wanted = QUIRKS[quirk]
     found = read_turn(body, plain=quirk in PLAIN_BODIES)

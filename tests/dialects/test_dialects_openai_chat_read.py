@@ -22,9 +22,10 @@ from tests.dialects.openai_chat_streams import (
 )
 from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.replay_every_way import read_deltas
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("event", "code", "message"),
     [
         ({"error": {"code": "c", "message": "m"}}, "c", "m"),
@@ -60,7 +61,7 @@ def test_an_event_named_error_is_one() -> None:
     assert read_turn(b"event: error\ndata: words\n\n").failure == StreamFailure("error", "words")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "code", "message"),
     [
         (b"<html><p>Sign in", "bad_event", "byte 0: HTML, no event stream: <html><p>Sign in"),
@@ -276,7 +277,7 @@ def test_unknown_policies_are_refused() -> None:
         ReaderPolicy(nameles="drop")  # type: ignore[call-arg]  # as above
 
 
-@pytest.mark.parametrize(
+@each_row(
     "late",
     [
         [entry('"Oslo"}', id="a")],
@@ -284,7 +285,7 @@ def test_unknown_policies_are_refused() -> None:
         [entry('"Oslo"}'), entry("", id="a")],
     ],
 )
-@pytest.mark.parametrize("next_id", ["", "b"])
+@each_row("next_id", ["", "b"])
 def test_an_id_that_comes_after_the_next_call_opened_is_that_of_its_call(
     late: list[Json], next_id: str
 ) -> None:

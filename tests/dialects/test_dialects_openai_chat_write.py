@@ -27,6 +27,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from tests.replay_every_way import decode_sse, read_deltas
+from tests.tables import each_row
 
 Json = dict[str, Any]
 
@@ -76,7 +77,7 @@ def test_the_contract() -> None:
     assert _choices(chunks)[-1] == {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("switches", "field", "values"),
     [
         ({"first_id": "absent"}, "id", [None, None, None]),
@@ -144,7 +145,7 @@ def test_calls_stand_where_the_switch_says(where: str, path: tuple[str, ...]) ->
     assert "get_weather" in json.dumps(found)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("finish", "words"),
     [
         ("own-chunk", [None, None, None, None, None, "tool_calls"]),
@@ -188,9 +189,9 @@ def test_fields_that_idle_and_other_names() -> None:
     assert nulls[2]["delta"] == {"content": "hi", "tool_calls": None}
 
 
-@pytest.mark.parametrize("start", range(len(DELTAS)))
-@pytest.mark.parametrize("where", ["delta", "message", "legacy", "additional-kwargs"])
-@pytest.mark.parametrize("finish", ["own-chunk", "stop-too-early", "with-call"])
+@each_row("start", range(len(DELTAS)))
+@each_row("where", ["delta", "message", "legacy", "additional-kwargs"])
+@each_row("finish", ["own-chunk", "stop-too-early", "with-call"])
 def test_the_role_is_in_the_first_choice_in_each_or_in_none(
     start: int, where: str, finish: str
 ) -> None:

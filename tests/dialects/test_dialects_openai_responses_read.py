@@ -27,6 +27,7 @@ from tests.dialects.openai_responses_streams import (
     turn,
     whole,
 )
+from tests.tables import each_row
 
 SECOND = {"id": "fc_2", "call_id": "c2"}
 ONE = turn(call())
@@ -123,7 +124,7 @@ CALLS: dict[str, tuple[Json, ...]] = {
 }
 
 
-@pytest.mark.parametrize("events", CALLS.values(), ids=CALLS.keys())
+@each_row("events", CALLS.values())
 def test_one_call(events: tuple[Json, ...]) -> None:
     assert read_turn(*events) == ONE
 
@@ -173,7 +174,7 @@ PAIRS: dict[str, tuple[Json, ...]] = {
 }
 
 
-@pytest.mark.parametrize("events", PAIRS.values(), ids=PAIRS.keys())
+@each_row("events", PAIRS.values())
 def test_two_calls(events: tuple[Json, ...]) -> None:
     assert read_turn(*events) == TWO
 
@@ -219,7 +220,7 @@ REJECTED: dict[str, tuple[tuple[Json, ...], str]] = {
 }
 
 
-@pytest.mark.parametrize(("events", "why"), REJECTED.values(), ids=REJECTED.keys())
+@each_row(("events", "why"), REJECTED.values())
 def test_rejected(events: tuple[Json, ...], why: str) -> None:
     found = read_turn(*events)
     assert found.tool_calls == ()
@@ -240,7 +241,7 @@ NO_CALLS: dict[str, Json] = {
 }
 
 
-@pytest.mark.parametrize("item", NO_CALLS.values(), ids=NO_CALLS.keys())
+@each_row("item", NO_CALLS.values())
 def test_what_the_provider_runs_is_no_call(item: Json) -> None:
     assert read_turn(added(item), done(item), completed(item)) == turn()
 

@@ -31,6 +31,7 @@ from tests.dialects.openai_responses_streams import (
     sse,
     turn,
 )
+from tests.tables import each_row
 
 MESSAGE = {"type": "message", "id": "msg_1", "role": "assistant"}
 
@@ -81,7 +82,7 @@ TEXTS: dict[str, tuple[Json, ...]] = {
 }
 
 
-@pytest.mark.parametrize("events", TEXTS.values(), ids=TEXTS.keys())
+@each_row("events", TEXTS.values())
 def test_text_is_said_once(events: tuple[Json, ...]) -> None:
     assert read_turn(*events) == turn(text="It rains.")
 
@@ -166,7 +167,7 @@ FAILURES: dict[str, tuple[tuple[Any, ...], StreamFailure]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("events", "failure"), FAILURES.values(), ids=FAILURES.keys())
+@each_row(("events", "failure"), FAILURES.values())
 def test_failures(events: tuple[Json | str, ...], failure: StreamFailure) -> None:
     found = read_turn(*events)
     assert found.failure == failure

@@ -34,6 +34,7 @@ from tests.dialects.anthropic_streams import (
     stop,
 )
 from tests.dialects.test_dialects_anthropic_hostile import BODIES
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2] / "cassettes"
 SHIPPED = sorted(
@@ -104,7 +105,7 @@ def test_a_message_by_the_contract() -> None:
     assert reading.text_marks == ((body.index(b"event: content_block_start"), 2),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quirk", "events"),
     [
         ("ANT-EMPTY-INPUT", (called(), stop())),
@@ -126,7 +127,7 @@ def test_deviations_that_keep_the_meaning_are_noted(quirk: str, events: tuple[Js
     assert_agrees(interaction(message(*events)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("quirk", "events"),
     [
         ("ANT-BLOCK-INDEX", (called(None), partial(OSLO, None))),
@@ -227,7 +228,7 @@ def test_ends() -> None:
     assert read_body(message(said("x")) + b"data: [DONE]\n\n").knows("end")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "quirk"),
     [
         (b"", "STREAM-NO-EVENTS"),
@@ -255,7 +256,7 @@ def test_lines_and_lists_are_read_like_events() -> None:
 # The text of a member
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "path", "found"),
     [
         ('{"a": 1.10}', ("a",), "1.10"),

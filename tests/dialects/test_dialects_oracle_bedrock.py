@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from harness.wire.aws import encode_event, encode_exception, encode_message, wra
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request
 from tests.dialects.bedrock_streams import closed, delta, messages, opened, piece, stop
+from tests.tables import each_row
 
 ROOT = Path(__file__).parents[2] / "cassettes" / "aws-bedrock"
 SHIPPED = sorted(ROOT.glob("*/*.yaml"))
@@ -53,7 +53,7 @@ def _assert_same_end(reading: OracleReading, turn: Turn) -> None:
         ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("cassette", "quirk"),
     [
         ("amazon.nova-lite-v1/server-tool", "BED-SERVER-TOOL"),
@@ -75,7 +75,7 @@ def test_quirks_of_bundled_bodies_are_noted(cassette: str, quirk: str) -> None:
     assert quirk in oracle_reading(one).quirks
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events",
     [
         [opened("f"), opened("g", "t2"), stop()],

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from tests.dialects.test_dialects_cohere_read import (
     v1_end,
     v2,
 )
+from tests.tables import each_row
 
 SHIPPED = sorted((Path(__file__).parents[2] / "cassettes" / "cohere").glob("*/*.yaml"))
 
@@ -43,7 +43,7 @@ def test_oracle_agrees_with_the_reader_or_abstains_on_hostile_events(
     assert_agrees(interaction("cohere", body[: len(body) - missing] if missing else body))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "values",
     [
         (start("x", "f", {"a": 1}), end("TOOL_CALL")),
@@ -61,7 +61,7 @@ def test_oracle_abstains_if_the_calls_are_ambiguous(values: tuple[Any, ...]) -> 
     assert read(*values).calls is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "quirk"),
     [
         ((text("a"), end("ERROR")), "COH-FINISH-ERROR"),

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from harness.dialects.table import oracle_reading
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction, Request
 from tests.dialects.google_streams import Json, sse
+from tests.tables import each_row
 
 ARGUMENTS = st.dictionaries(st.text("ab", max_size=2), st.integers() | st.text(max_size=3))
 
@@ -63,7 +63,7 @@ def test_contents_of_the_first_version_are_certain(
 CALL = called(0, "c", {})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events",
     [
         [*CALL, delta(0, "function_call", id="c", name="f", arguments={"a": 1})],

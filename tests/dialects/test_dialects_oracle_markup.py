@@ -26,6 +26,7 @@ from tests.judging.judging_samples import (
     call,
     chunk,
 )
+from tests.tables import each_row
 
 CALL = '{"name": "writing", "arguments": {"path": "a"}}'
 MARKED = [
@@ -77,7 +78,7 @@ def abstains(reading: OracleReading) -> bool:
     return silent
 
 
-@pytest.mark.parametrize("text", MARKED)
+@each_row("text", MARKED)
 def test_possible_text_calls_are_ambiguous(text: str) -> None:
     reading = oracle_reading(said(text))
     assert abstains(reading)
@@ -87,21 +88,21 @@ def test_possible_text_calls_are_ambiguous(text: str) -> None:
     assert abstains(oracle_reading(an_interaction(thought + DONE)))
 
 
-@pytest.mark.parametrize("text", MARKED)
+@each_row("text", MARKED)
 def test_promised_calls_may_be_text_calls(text: str) -> None:
     reading = oracle_reading(said(text, finish="tool_calls"))
     assert abstains(reading)
     assert "failure" not in expectation_from(reading).judged
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@each_row("text", PLAIN)
 def test_text_without_markup_is_judged(text: str) -> None:
     reading = oracle_reading(said(text))
     assert not abstains(reading)
     assert (reading.calls, blame_of_bytes(reading, None)) == ((), "")
 
 
-@pytest.mark.parametrize("text", MARKED)
+@each_row("text", MARKED)
 def test_without_tools_text_is_text(text: str) -> None:
     assert not oracle_reading(said(text, tools=())).text_markup
 
@@ -140,7 +141,7 @@ def test_a_native_call_is_certain_although_the_reasoning_drafts_it() -> None:
     assert reading.knows("text")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "certain"),
     [
         ("<has_function_call>I ask 'writing' now.", True),
@@ -165,7 +166,7 @@ def test_a_native_call_is_certain_next_to_one_bare_tag(text: str, *, certain: bo
         )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "arguments", "open_"),
     [
         ("writing", '{"path": "a"}', False),
@@ -199,20 +200,20 @@ def test_any_reading_of_ambiguous_text_conforms(name: str, text: str) -> None:
     assert result.blame in ("", "model")
 
 
-@pytest.mark.parametrize("dialect", TEXT_DIALECTS.values(), ids=TEXT_DIALECTS)
+@each_row("dialect", TEXT_DIALECTS.values())
 def test_markup_of_every_text_dialect_is_detected(dialect: Any) -> None:  # noqa: ANN401 - a TextDialect
     text = dialect.write((WrittenCall("writing", '{"path": "a"}'),))
     assert oracle_reading(said(text)).text_markup
 
 
-@pytest.mark.parametrize("marker", MARKERS)
+@each_row("marker", MARKERS)
 def test_every_marker_is_detected(marker: str) -> None:
     places = (f"a {marker} b", f"a\n{marker} b", f"{{{marker} b}}")
     readings = [oracle_reading(said(text)) for text in places]
     assert not all(reading.knows("text") and not reading.alternatives for reading in readings)
 
 
-@pytest.mark.parametrize("opener", THINK.openers)
+@each_row("opener", THINK.openers)
 def test_text_after_each_mark_of_reasoning_may_be_reasoning(opener: str) -> None:
     reading = oracle_reading(
         said(f"{opener}Hm.{THINK.section(_start(opener)).closers[0]}\nIt rains.")

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from harness.judging.expected import expectation_from
 from harness.turns.oracle_reading import OracleReading
 from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.dialects.test_dialects_ollama_read import DONE, LINES, called, function, lines, said
+from tests.tables import each_row
 
 SHIPPED = sorted((Path(__file__).parents[2] / "cassettes" / "ollama").glob("*/*.yaml"))
 
@@ -29,7 +29,7 @@ def test_oracle_agrees_with_the_reader_or_abstains_on_hostile_events(
     assert_agrees(interaction("ollama", body[: len(body) - missing] if missing else body))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "values",
     [
         (called(function("f", [1])), DONE),
@@ -53,7 +53,7 @@ def test_arguments_as_text_are_parsed_or_refused() -> None:
     assert (refused.calls, len(refused.rejected)) == ((), 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "quirk"),
     [
         ((called(function("f", {}, id="x")), DONE), "OLL-DONE-STOP"),

@@ -14,6 +14,7 @@ from harness.judging.expected import expectation_from
 from harness.turns.deltas import FinishReason
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction, Read, Request
+from tests.tables import each_row
 
 Json = Any
 
@@ -190,7 +191,7 @@ BENIGN = {
 ENDED = ("FINISH-UNKNOWN", "SSE-AFTER-DONE")
 
 
-@pytest.mark.parametrize("quirk", sorted(BENIGN))
+@each_row("quirk", sorted(BENIGN))
 def test_benign_deviations_keep_the_meaning(quirk: str) -> None:
     body = BENIGN[quirk]
     reading = read(body if quirk in ENDED else body + delta("tool_calls"))
@@ -232,7 +233,7 @@ AMBIGUOUS_CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(AMBIGUOUS_CALLS))
+@each_row("name", sorted(AMBIGUOUS_CALLS))
 def test_ambiguous_deviations_abstain(name: str) -> None:
     reading = read(AMBIGUOUS_CALLS[name])
     assert reading.calls is None
@@ -261,7 +262,7 @@ UNKNOWN_TEXT = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(UNKNOWN_TEXT))
+@each_row("name", sorted(UNKNOWN_TEXT))
 def test_ambiguous_text_leaves_the_calls_known(name: str) -> None:
     reading = read(UNKNOWN_TEXT[name] + DONE)
     assert not reading.knows("text")
@@ -368,7 +369,7 @@ ADMITTED: dict[str, tuple[bytes, set[Admitted]]] = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(ADMITTED))
+@each_row("name", sorted(ADMITTED))
 def test_the_admissible_readings_of_calls(name: str) -> None:
     body, admitted = ADMITTED[name]
     reading = read(body + TOOLS_END)
@@ -462,7 +463,7 @@ def test_more_readings_than_are_compared_leave_everything_unknown() -> None:
     assert {part for part, _ in reading.unknown} == {"calls", "text", "reasoning", "end"}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tail", "ended", "known"),
     [
         (b"data: [DONE]", True, True),
@@ -490,7 +491,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize(("body", "error"), ERRORS)
+@each_row(("body", "error"), ERRORS)
 def test_errors(body: bytes, error: tuple[str, str]) -> None:
     assert read(body).error == error
 

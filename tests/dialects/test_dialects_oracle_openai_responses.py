@@ -35,6 +35,7 @@ from tests.dialects.openai_responses_streams import (
 )
 from tests.dialects.round_trips import written_turns
 from tests.dialects.scripted_turns import Script
+from tests.tables import each_row
 
 
 def reading_of(body: bytes, status: int = 200) -> OracleReading:
@@ -70,7 +71,7 @@ KEPT: dict[str, tuple[Json, ...]] = {
 }
 
 
-@pytest.mark.parametrize("quirk", KEPT)
+@each_row("quirk", KEPT)
 def test_deviations_that_keep_the_meaning(quirk: str) -> None:
     found = reading(*KEPT[quirk], completed())
     assert calls_of(found) == ONE
@@ -85,7 +86,7 @@ OPEN: dict[str, tuple[Json, ...]] = {
 }
 
 
-@pytest.mark.parametrize("quirk", OPEN)
+@each_row("quirk", OPEN)
 def test_deviations_that_leave_the_calls_open(quirk: str) -> None:
     found = reading(*OPEN[quirk], completed())
     assert found.calls is None
@@ -126,7 +127,7 @@ def test_an_action_with_a_float_or_two_contents_is_not_judged(content: Json) -> 
     assert "calls" not in expectation_from(reading(added(item), done(item), completed(item))).judged
 
 
-@pytest.mark.parametrize("kind", sorted(ACTIONS))
+@each_row("kind", sorted(ACTIONS))
 def test_an_action_may_be_rejected_or_typed_and_is_no_call_of_a_function(kind: str) -> None:
     fields, name, arguments = ACTIONS[kind]
     item = {"type": kind, "id": "c1", **fields}

@@ -38,6 +38,7 @@ from tests.judging.judging_samples import (
     call,
     chunk,
 )
+from tests.tables import each_row
 
 CASSETTES = shipped.bundled_folder("cassettes")
 TOOLS = (Tool("writing", "Write.", {"type": "object"}), Tool("reading", "Read.", {}))
@@ -107,7 +108,7 @@ def edited(edit: Callable[[list[Delta]], list[Delta]]) -> Normalizer:
     )
 
 
-@pytest.mark.parametrize("prompt", TEACHING, ids=lambda it: it.id)
+@each_row("prompt", TEACHING)
 def test_a_prompt_describes_its_text_dialect(prompt: Prompt) -> None:
     assert described_text_dialects(system_text(prompt, TOOLS)) == {DUE[prompt.protocol]}
 
@@ -136,7 +137,7 @@ def test_described_calls_are_due(prompt: Prompt, calls: list[WrittenCall]) -> No
     assert judged(interaction, declared).outcome is Outcome.LOST_CALL
 
 
-@pytest.mark.parametrize("dialect", WRITTEN)
+@each_row("dialect", WRITTEN)
 def test_calls_that_no_prompt_describes_are_calls_or_text(dialect: str) -> None:
     text = WRITTEN[dialect]
     reading, *others = (oracle_reading(said(text)), *oracle_reading(said(text)).alternatives)
@@ -152,7 +153,7 @@ def test_a_shown_tag_next_to_its_call_is_a_leak() -> None:
     assert shown.outcome is Outcome.LEAK
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         MARKED.removesuffix("</tool_call>"),
@@ -172,7 +173,7 @@ def test_a_shown_tag_next_to_its_call_is_a_leak() -> None:
         'Action: writing\nAction Input: {"a": 1}\nObservation: b',
     ],
 )
-@pytest.mark.parametrize("prompt", [None, *TEACHING], ids=lambda it: it.id if it else "native")
+@each_row("prompt", [None, *TEACHING])
 def test_other_forms_stay_ambiguous(text: str, prompt: Prompt | None) -> None:
     reading = oracle_reading(said(text, prompt))
     assert (reading.calls, reading.knows("text"), reading.text_markup) == (None, False, True)
@@ -188,7 +189,7 @@ def test_a_reply_of_the_action_protocol_without_an_action_is_ambiguous(text: str
         assert not judged(said(text, prompt), load_normalizer("reference")).outcome.fails
 
 
-@pytest.mark.parametrize("prompt", TEACHING, ids=lambda it: it.id)
+@each_row("prompt", TEACHING)
 def test_no_call_of_a_truncated_reply_is_due(prompt: Prompt) -> None:
     text = WRITTEN[DUE[prompt.protocol]]
     assert oracle_reading(said(text, prompt, finish="length")).calls is None

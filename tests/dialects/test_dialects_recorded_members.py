@@ -3,11 +3,10 @@
 import json
 from typing import Any, Final
 
-import pytest
-
 from harness.dialects.table import DIALECTS
 from harness.turns.deltas import Finish, FinishReason, TextDelta, Usage, UsageDelta
 from harness.wire.framing import iter_frames
+from tests.tables import each_row
 
 DELTAS: Final = (
     TextDelta("hi"),
@@ -55,7 +54,7 @@ def _events(dialect: str) -> list[Any]:
     return [json.loads(frame.data) for frame in iter_frames([body]) if frame.data != b"[DONE]"]
 
 
-@pytest.mark.parametrize(("dialect", "at", "path", "members"), MEMBERS)
+@each_row(("dialect", "at", "path", "members"), MEMBERS)
 def test_a_written_event_has_the_members_of_recorded_ones(
     dialect: str, at: int, path: tuple[str | int, ...], members: tuple[str, ...]
 ) -> None:

@@ -25,6 +25,7 @@ from harness.turns.fold import fold
 from harness.turns.messages import calls_of, sealed_of, user
 from harness.turns.turn import Turn
 from tests.dialects.scripted_turns import read_deltas
+from tests.tables import each_row
 
 SEALING: Final = tuple(name for name, row in DIALECTS.items() if row.sealed_kind)
 URI: Final = "https://api.example.com/v1/models/m:streamGenerateContent"
@@ -120,7 +121,7 @@ def test_sealed_data_of_a_turn_is_in_the_next_request(
     ]
 
 
-@pytest.mark.parametrize("dialect", SEALING)
+@each_row("dialect", SEALING)
 def test_data_of_another_api_is_not_sent(dialect: str) -> None:
     turn = fold(
         (

@@ -23,6 +23,7 @@ from harness.wire.interaction import Request
 from tests.dialects.openai_chat_streams import assert_protocol, sse
 from tests.dialects.test_dialects_openai_chat_hostile import ANYTHING
 from tests.replay_every_way import has_ended, replay_every_way
+from tests.tables import each_row
 
 BOTH = ("openai-completions", "tgi")
 Json = dict[str, Any]
@@ -49,7 +50,7 @@ def token(text: object, *, special: bool = False, **fields: object) -> Json:
 STOP = Finish(FinishReason.STOP, "stop")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "turn"),
     [
         ([completion("a"), completion("b", "stop")], Turn("ab", finish=STOP)),
@@ -103,7 +104,7 @@ def test_completions_are_read(events: list[Json | str], turn: Turn) -> None:
     assert read("openai-completions", sse(*events)) == turn
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events", "turn"),
     [
         (
@@ -146,8 +147,8 @@ def test_tokens_are_read(events: list[Json | str], turn: Turn) -> None:
     assert read("tgi", sse(*events)) == turn
 
 
-@pytest.mark.parametrize("dialect", BOTH)
-@pytest.mark.parametrize(
+@each_row("dialect", BOTH)
+@each_row(
     ("body", "code"),
     [
         (b"", "empty_stream"),

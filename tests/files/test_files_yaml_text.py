@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from harness.errors import UnreadableError
 from harness.files import yaml_text
 from harness.files.yaml_text import format_flow, load_yaml, load_yaml_documents
+from tests.tables import each_row
 
 PLAIN = st.recursive(
     st.none()
@@ -74,7 +75,7 @@ def _refusal(data: bytes | str) -> UnreadableError | None:
     return None
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each_row("name", HOSTILE)
 def test_hostile_yaml_is_refused_with_its_line(name: str) -> None:
     text, line, fact = HOSTILE[name]
     with pytest.raises(UnreadableError, match=fact) as caught:

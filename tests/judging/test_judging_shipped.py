@@ -1,7 +1,10 @@
 """The bundled files belong together: recipes, cassettes, scenarios and quirks, none left over."""
 
 import json
+import os
+from collections.abc import Iterable
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import jsonschema_rs
@@ -21,6 +24,7 @@ from harness.wire import cassette_file, cassette_text
 from harness.wire.cassette import Cassette
 from tests.judging.judging_samples import IS_DEEP
 
+ROOT = Path(__file__).parents[2]
 CASSETTES = shipped.bundled_folder("cassettes")
 SCENARIOS = shipped.bundled_folder("scenarios")
 CATALOGUE = shipped.bundled_folder("catalogue")
@@ -55,22 +59,58 @@ def _made() -> dict[str, Cassette]:
     return {each.cassette: emulate(each) for each in _recipes() if isinstance(each, Recipe)}
 
 
+# Digests of the files that were compared last. To emulate all cassettes takes as long as a thousand
+# tests, so it is done if one of the files is another, and always by the deep profile.
+COMPARED = Path(__file__).with_name("compared_cassettes.txt")
+_EMULATING = ("emulation", "conversation", "normalizers", "playback", "dialects", "text_calls")
+_BELOW = ("turns", "wire", "files")
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    found = sha256()
+    for path in sorted(paths):
+        data = path.read_bytes()
+        found.update(f"{path.relative_to(ROOT).as_posix()} {len(data)}\n".encode() + data)
+    return found.hexdigest()
+
+
+@cache
+def _files_to_compare() -> str:
+    """Return the digests of recipes with the scenario schema, of code, and of cassettes.
+
+    The code is that of emulation and of all layers below it.
+    """
+    package = ROOT / "harness"
+    modules = [path for name in (*_EMULATING, *_BELOW) for path in (package / name).rglob("*.py")]
+    scenarios = [*SCENARIOS.rglob("*.yaml"), SCENARIOS / "scenario.schema.json"]
+    parts = (scenarios, [*modules, *package.glob("*.py")], CASSETTES.rglob("*.yaml"))
+    return "".join(f"{_digest(part)}\n" for part in parts)
+
+
+def _is_compared() -> bool:
+    return not IS_DEEP and COMPARED.read_text(encoding="utf-8") == _files_to_compare()
+
+
 def test_scenarios_emulate_exactly_the_committed_cassettes() -> None:
+    if _is_compared():
+        return
     committed, made = _committed(), _made()
     by_hand = {each.cassette for each in _recipes() if isinstance(each, ByHand)}
     assert _emulated() == made.keys() | by_hand
-    step = 1 if IS_DEEP else 4  # the next test compares what is in each file
     stale = [
         name
-        for name in sorted(made)[::step]
+        for name in sorted(made)
         if cassette_text.format_cassette(made[name]).encode() != committed[name].read_bytes()
     ]
     assert stale == [], "run `harness cassettes`"
-
-
-def test_emulated_cassettes_read_back() -> None:
-    for name, cassette in _made().items():
+    for name, cassette in made.items():
         assert cassette_file.load_cassette(CASSETTES / f"{name}.yaml", CASSETTES) == cassette
+    _check_schema()
+    if os.environ.get("UPDATE_GOLDEN"):
+        COMPARED.write_text(_files_to_compare(), encoding="utf-8")
+    if IS_DEEP:
+        told = "without this, each run of the tests compares the cassettes: UPDATE_GOLDEN=1 pytest"
+        assert COMPARED.read_text(encoding="utf-8") == _files_to_compare(), f"{told} {__file__}"
 
 
 def test_each_scenario_has_its_cassette_and_each_emulated_one_a_scenario(
@@ -126,6 +166,12 @@ def test_the_editors_schema_is_that_of_the_loader() -> None:
 
 
 def test_every_scenario_names_the_schema_and_is_valid_by_it() -> None:
+    if not _is_compared():
+        _check_schema()
+
+
+@cache
+def _check_schema() -> None:
     validator = jsonschema_rs.validator_for(scenario_schema())
     for path in find_scenarios([shipped.bundled_folder("scenarios")]):
         text = path.read_text(encoding="utf-8")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from harness.errors import UsageError
 from harness.playback.matching import NAMES, body_difference, matchers
 from harness.wire.interaction import Request
+from tests.tables import each_row
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
 JSON = st.recursive(
@@ -53,7 +54,7 @@ def test_what_is_no_json_is_compared_as_bytes(one: bytes, other: bytes) -> None:
     assert bool(body_difference(b"\xff" + one, b"\xff" + other)) is (one != other)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("sent", "recorded", "difference"),
     [
         ("1.0", "1", ""),

@@ -23,6 +23,7 @@ from tests.playback.playback_samples import (
     interactions,
     reads_of,
 )
+from tests.tables import each_row
 
 REQUESTS = st.builds(
     Request,
@@ -126,7 +127,7 @@ def test_after_the_last_one_a_request_is_told_that_none_is_left() -> None:
     assert error["message"] == "surplus request: all 0 interactions of the cassette are played"
 
 
-@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+@each_row("dialect", sorted(DIALECTS))
 def test_a_surplus_answer_is_a_failed_turn_in_every_dialect(dialect: str) -> None:
     playback = Playback(cassette(interaction(b"1")).with_each(dialect=dialect))
     playback.answer(ask())

@@ -22,6 +22,7 @@ from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
 from tests.playback.playback_samples import interaction, interactions, reads_of
+from tests.tables import each_row
 
 CHAT = "/v1/chat/completions"
 IDS = ("a/first", "a/first/second", "cassette:é/b c", "gemini/one", "talk")
@@ -78,15 +79,15 @@ def error(response: httpx.Response) -> Any:  # noqa: ANN401 - any JSON
     return response.json()["error"]
 
 
-@pytest.mark.parametrize("name", IDS[:3])
-@pytest.mark.parametrize("rest", ["", CHAT, "/chat/completions", "/openai/deployments/m" + CHAT])
+@each_row("name", IDS[:3])
+@each_row("rest", ["", CHAT, "/chat/completions", "/openai/deployments/m" + CHAT])
 def test_the_longest_id_in_a_path_answers_every_time(name: str, rest: str) -> None:
     with selection() as server:
         for _ in range(2):
             assert post(server, f"/{quote(name)}{rest}").content == answer(name).body
 
 
-@pytest.mark.parametrize("name", IDS[:3])
+@each_row("name", IDS[:3])
 def test_an_id_is_a_model_name_too_with_options_or_without(name: str) -> None:
     with selection() as server:
         for model in (name, f"cuts=whole/{name}"):
@@ -157,7 +158,7 @@ def test_a_request_to_another_api_is_refused(path: str) -> None:
     assert (refused.status_code, error(refused)["code"]) == (404, "wrong_endpoint")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "option", ["cuts=often", "cuts=", "delay=-1", "delay=60001", "fault=fire", "fault=reset@x",
                "turn=0", "speed=9"],
 )  # fmt: skip
@@ -246,7 +247,7 @@ def test_a_delay_precedes_each_read(played: Interaction, delay: int) -> None:
     assert waits == ([delay / 1_000] * len(reads_of(played)) if delay else [])
 
 
-@pytest.mark.parametrize("name", OPTIONS)
+@each_row("name", OPTIONS)
 def test_a_value_of_an_option_is_checked(name: str) -> None:
     with pytest.raises(UsageError, match=name):
         Delivery().with_option(name, "\x1b")

@@ -39,6 +39,7 @@ from tests.playback.playback_samples import (
     interactions,
     reads_of,
 )
+from tests.tables import each_row
 
 HEAD = f"POST {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 ASK = f"{HEAD}\r\n".encode()
@@ -152,7 +153,7 @@ def test_a_client_of_http_1_0_reads_to_the_end() -> None:
     assert (body, b"transfer-encoding" in head) == (b"a\r\nb", False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("request_head", "status"),
     [
         ("GET / HTTP/1.1\r\nHost: attacker.example\r\n\r\n", 421),
@@ -216,7 +217,7 @@ def test_a_malformed_or_foreign_request_is_refused(request_head: str, status: in
     assert playback.requests == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "request_head",
     [
         f"{HEAD}Origin: http://127.0.0.1\r\n\r\n",

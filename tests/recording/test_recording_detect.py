@@ -17,6 +17,7 @@ from harness.wire.aws import encode_event, encode_message, wrap_chunk
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_reads
 from tests.dialects.shipped_bodies import cassettes
+from tests.tables import each_row
 
 ADDRESSES = {
     "/v1/chat/completions": "openai-chat",
@@ -99,14 +100,14 @@ def sse(event: str) -> bytes:
     return f": hi\n\ndata: {event}\n\n".encode()
 
 
-@pytest.mark.parametrize(("uri", "dialect"), ADDRESSES.items())
+@each_row(("uri", "dialect"), ADDRESSES.items())
 def test_the_address_alone_is_likely(uri: str, dialect: str) -> None:
     found = detect(interaction(uri))
     sure = "unknown" if dialect == UNKNOWN else "likely"
     assert (found.dialect, found.confidence, found.against) == (dialect, sure, "")
 
 
-@pytest.mark.parametrize(("event", "dialect"), EVENTS.items())
+@each_row(("event", "dialect"), EVENTS.items())
 def test_the_first_events_alone_are_likely(event: str, dialect: str) -> None:
     for body in (sse(event), event.encode(), f"{event}\n{event}\n".encode()):
         found = detect(interaction(body=body))
@@ -127,8 +128,8 @@ def test_agreement_is_certain_and_where_they_disagree_the_bytes_win(uri: str, ev
     assert found.doubtful is bool(found.against)
 
 
-@pytest.mark.parametrize("uri", [uri for uri, dialect in ADDRESSES.items() if dialect != UNKNOWN])
-@pytest.mark.parametrize(
+@each_row("uri", [uri for uri, dialect in ADDRESSES.items() if dialect != UNKNOWN])
+@each_row(
     "body",
     [
         b"",
@@ -147,7 +148,7 @@ CHAT = b'{"messages": []}'
 HEADERS = sorted(header for row in DETECTOR.by_dialect.values() for header in row.headers)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("shown", "dialect", "because"),
     [
         (interaction(sent=CHAT, anthropic_version="1"), "anthropic", "header anthropic-version"),
@@ -165,8 +166,8 @@ def test_a_hint_is_a_guess_and_says_why(shown: Interaction, dialect: str, becaus
     assert because in found.because
 
 
-@pytest.mark.parametrize("sent", [b"", b"grant_type=refresh_token", b'{"model": "m"}', b"[1]"])
-@pytest.mark.parametrize("header", HEADERS)
+@each_row("sent", [b"", b"grant_type=refresh_token", b'{"model": "m"}', b"[1]"])
+@each_row("header", HEADERS)
 def test_a_header_alone_shows_no_dialect(header: str, sent: bytes) -> None:
     shown = interaction(sent=sent, body=b'{"id": 1}', **{header: "1"})
     assert detect(shown).dialect == UNKNOWN
@@ -218,7 +219,7 @@ def test_the_frames_of_aws_are_told_by_what_is_in_them() -> None:
             assert detect(interaction(body=body)).dialect == dialect
 
 
-@pytest.mark.parametrize("event", NOTHING)
+@each_row("event", NOTHING)
 def test_what_tells_nothing_is_unknown(event: str) -> None:
     assert detect(interaction(body=sse(event))) == Detected()
 

@@ -11,6 +11,7 @@ from harness.recording.secrets.known import known_secrets
 from harness.recording.secrets.scan import without_secrets
 from harness.wire.interaction import Request
 from tests.attack.planted import PLACES
+from tests.tables import each_row
 
 VALUE = "q7Zx81aB3dE6gH9jK2mN5p"
 SCHEMA = {
@@ -56,7 +57,7 @@ def scrubbed(request: Request) -> bytes:
     return without_secrets(request.body, "here", known_secrets([request]))
 
 
-@pytest.mark.parametrize("place", sorted(set(PLACES) - {"form", "multipart"}))
+@each_row("place", sorted(set(PLACES) - {"form", "multipart"}))
 def test_a_credential_is_replaced_in_its_place_alone(place: str) -> None:
     request = PLACES[place](VALUE)
     clean = scrubbed(request)
@@ -66,8 +67,8 @@ def test_a_credential_is_replaced_in_its_place_alone(place: str) -> None:
     assert clean == request.body.replace(VALUE.encode(), b"x" * len(VALUE))
 
 
-@pytest.mark.parametrize("place", ["form", "multipart"])
-@pytest.mark.parametrize("value", ["ab", "pass word+&=", "päss1"])
+@each_row("place", ["form", "multipart"])
+@each_row("value", ["ab", "pass word+&=", "päss1"])
 def test_a_field_of_a_form_is_replaced(place: str, value: str) -> None:
     request = PLACES[place](value)
     (field,) = credential_fields(request.body)
@@ -83,7 +84,7 @@ def test_a_field_of_any_length_is_replaced(value: str) -> None:
     assert without_secrets(scrubbed(request), "here", known_secrets([request])) == scrubbed(request)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         b'{"password": "a\\ud800b17890", "token": "\\udc80"}',
@@ -106,13 +107,13 @@ def test_a_name_in_the_conversation_or_a_schema_is_not_a_credential() -> None:
     assert scrubbed(Request(body=body)) == body
 
 
-@pytest.mark.parametrize("text", STREAMS)
+@each_row("text", STREAMS)
 def test_a_stream_without_secrets_stays(text: str) -> None:
     body = f"data: {text}\n\ndata: {text}\n\n".encode()
     assert without_secrets(body, "here") == body
 
 
-@pytest.mark.parametrize("value", ["", "xxxx", "REDACTED", "<KEY>", "${KEY}", "your-api-key"])
+@each_row("value", ["", "xxxx", "REDACTED", "<KEY>", "${KEY}", "your-api-key"])
 def test_a_placeholder_is_not_a_credential(value: str) -> None:
     assert not list(credential_fields(json.dumps({"api_key": value}).encode()))
 

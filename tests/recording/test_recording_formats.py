@@ -18,6 +18,7 @@ from harness.files import yaml_text
 from harness.recording.importers import read
 from harness.recording.importing import Imported, Labels, import_file
 from tests.recording.format_fixtures import FIXTURES, FORMATS, STREAM
+from tests.tables import each_row
 
 URI = "https://api.avian.io/v1/chat/completions"
 
@@ -26,7 +27,7 @@ def imported(path: Path, data: bytes | None = None) -> Imported:
     return import_file(path, path.read_bytes() if data is None else data, path.name, Labels())
 
 
-@pytest.mark.parametrize("name", FIXTURES)
+@each_row("name", FIXTURES)
 def test_fixture_gives_its_streams_and_its_request(name: str) -> None:
     container, count, _ = FIXTURES[name]
     found = imported(FORMATS / name)
@@ -143,7 +144,7 @@ HOSTILE: tuple[object, ...] = (
 )
 
 
-@pytest.mark.parametrize("name", FIXTURES)
+@each_row("name", FIXTURES)
 def test_a_hostile_value_anywhere_is_refused_with_its_place_or_read(name: str) -> None:
     document = load(name)
     path = FORMATS / name
@@ -156,8 +157,8 @@ def test_a_hostile_value_anywhere_is_refused_with_its_place_or_read(name: str) -
             assert error is None or (error.what and error.where.startswith(str(path))), place
 
 
-@pytest.mark.parametrize("name", FIXTURES)
-@pytest.mark.parametrize("depth", [200, 100_000])
+@each_row("name", FIXTURES)
+@each_row("depth", [200, 100_000])
 def test_deep_nesting_is_refused_or_another_container(name: str, depth: int) -> None:
     deep = b"[" * depth + b"]" * depth
     data = (FORMATS / name).read_bytes().replace(b"200", deep, 1)

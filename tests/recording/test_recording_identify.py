@@ -11,6 +11,7 @@ from harness.recording.identify import STALE_DAYS, age_text, days_old, identify,
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.interaction import Interaction, Request
 from harness.wire.reads import synthetic_reads
+from tests.tables import each_row
 
 CHUNK = b'data: {"id": "1", "object": "chat.completion.chunk", "model": "%s", "choices": []}\n\n'
 TOOLS = [{"type": "function", "function": {"name": "get_weather"}}]
@@ -115,7 +116,7 @@ def test_the_innermost_folder_counts_and_then_the_name(path: str, provider: str)
     assert provider_of_path(PurePath(path)) == provider
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("host", "provider"),
     [
         ("api.avian.io", "avian"),
@@ -143,7 +144,7 @@ def test_each_host_and_folder_belongs_to_one_provider() -> None:
 TODAY = date(2026, 11, 22)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("origin", "days", "words"),
     [
         (Origin("recorded", at="2026-11-22"), 0, "0 days"),

@@ -15,6 +15,7 @@ from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Read
 from tests.recording.format_fixtures import FIXTURES
 from tests.recording.recording_samples import flow, flows, trace
+from tests.tables import each_row
 
 URI = "https://api.openai.com/v1/chat/completions"
 ASKED = '{"model": "m", "stream": true}'
@@ -167,7 +168,7 @@ def test_every_reader_is_shown_here() -> None:
     assert {*ALL, *others, "raw-body"} == set(READERS)  # that one has another file
 
 
-@pytest.mark.parametrize(("name", "data"), [(n, d) for n, datas in ALL.items() for d in datas])
+@each_row(("name", "data"), [(n, d) for n, datas in ALL.items() for d in datas])
 def test_each_container_gives_the_same_stream(name: str, data: bytes) -> None:
     container, cassette = found(data)
     (only,) = cassette.interactions
@@ -239,7 +240,7 @@ def test_a_plain_completion_is_a_body() -> None:
     assert bodies(found(body)[1]) == [body]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         b"",
@@ -258,7 +259,7 @@ def test_what_is_no_recording_belongs_to_nobody(data: bytes) -> None:
     assert read(PurePath("a.x"), data) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "fact"),
     [
         (b"httprr trace v1\nhello", "two lengths"),

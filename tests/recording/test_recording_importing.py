@@ -22,6 +22,7 @@ from harness.wire.cassette_file import load_cassette, parse_cassette
 from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Headers
 from tests.attack.planted import PLACES
+from tests.tables import each_row
 
 CHUNK = 'data: {"object":"chat.completion.chunk","model":"m-1","choices":[]}\n\n'
 OPENAI = "https://api.openai.com/v1/chat/completions"
@@ -99,7 +100,7 @@ def test_what_came_instead_of_a_stream_is_a_turn_too(body: str) -> None:
     assert result.skipped == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("uri", "asked", "taken"),
     [
         ("https://x/v1beta/models/g:streamGenerateContent", {"contents": []}, True),

@@ -2,7 +2,6 @@
 
 import base64
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,6 +9,7 @@ from harness.recording.secrets.known import iter_credentials, known_secrets, lit
 from harness.recording.secrets.scan import without_secrets
 from harness.wire.interaction import Request
 from tests.attack.planted import PLACES, REPEATS, REPEATS_OF_SHORT, traces_in
+from tests.tables import each_row
 
 SECRETS = st.text("abXYZ019-_+/=&%:é", min_size=8, max_size=30).filter(
     lambda text: len(set(text)) > 3 and text.isascii() is not None and "x" not in text
@@ -20,8 +20,8 @@ def clean(body: bytes, request: Request) -> bytes:
     return without_secrets(body, "here", known_secrets([request]))
 
 
-@pytest.mark.parametrize("repeat", REPEATS)
-@pytest.mark.parametrize("place", ["bearer", "basic", "cookie", "key parameter", "tool headers"])
+@each_row("repeat", REPEATS)
+@each_row("place", ["bearer", "basic", "cookie", "key parameter", "tool headers"])
 def test_a_credential_is_found_in_each_encoding(place: str, repeat: str) -> None:
     value = "k7+Zx/81aB3=dE6&gH9"
     body = f'data: {{"text": "[{REPEATS[repeat](value)}]"}}\n\n'.encode()
@@ -30,7 +30,7 @@ def test_a_credential_is_found_in_each_encoding(place: str, repeat: str) -> None
     assert not list(traces_in(found, value))
 
 
-@pytest.mark.parametrize("repeat", REPEATS_OF_SHORT)
+@each_row("repeat", REPEATS_OF_SHORT)
 def test_a_short_credential_is_found_as_a_word(repeat: str) -> None:
     body = f"you sent '{REPEATS[repeat]('k7Zx')}', not k7Zxy or ak7Zx".encode()
     found = clean(body, PLACES["bearer"]("k7Zx"))
@@ -47,7 +47,7 @@ def test_base64_around_a_credential_hides_nothing(value: str, before: bytes, aft
     assert len(found) == len(body)
 
 
-@pytest.mark.parametrize("word", ["EMPTY", "none", "ollama", "lm-studio", "dummy", "1234", "test"])
+@each_row("word", ["EMPTY", "none", "ollama", "lm-studio", "dummy", "1234", "test"])
 def test_a_dummy_is_not_removed_elsewhere(word: str) -> None:
     assert not list(iter_credentials(PLACES["bearer"](word)))
     body = f"a {word} b".encode()

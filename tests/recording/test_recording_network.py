@@ -6,6 +6,7 @@ import pytest
 
 from harness.errors import BlockedRequestError
 from harness.recording.network import block_remote_connections, is_local
+from tests.tables import each_row
 
 
 def test_other_machines_are_refused_and_this_one_is_not() -> None:
@@ -25,7 +26,7 @@ def test_other_machines_are_refused_and_this_one_is_not() -> None:
     assert (socket.socket.connect, socket.getaddrinfo) == before
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("host", "local"),
     [
         ("localhost", True),

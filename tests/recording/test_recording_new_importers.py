@@ -22,6 +22,7 @@ from harness.wire.cassette_text import format_cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Read
 from tests.recording.recording_samples import ASKED, URI, flow, flows, tnetstring, trace
+from tests.tables import each_row
 
 EVENT = '{"choices":[{"delta":{"content":"a. b"}}],"model":"m"}'
 STREAM = f": hi\n\ndata: {EVENT}\n\ndata: {EVENT}\n\ndata: [DONE]\n\n".encode()
@@ -254,7 +255,7 @@ def test_damaged_flows_are_refused(data: bytes) -> None:
         read(PurePath("a.x"), data)
 
 
-@pytest.mark.parametrize("port", [[], {}, b"443", "443", 1.5, -1, 65_536, 10**9])
+@each_row("port", [[], {}, b"443", "443", 1.5, -1, 65_536, 10**9])
 def test_a_flow_with_a_wrong_port_costs_no_other(port: object) -> None:
     wrong = flow(STREAM)
     wrong["request"] = {**wrong["request"], "authority": b"", "headers": (), "port": port}
@@ -362,7 +363,7 @@ def test_what_no_cassette_can_hold_is_put_right() -> None:
 # Lists of events
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("start", "rest"),
     [
         ({"type": "message_start"}, {"type": "message_stop"}),

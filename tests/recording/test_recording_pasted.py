@@ -15,6 +15,7 @@ from harness.recording.pasted import Pasted, ways_to_read
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from tests.recording.format_fixtures import STREAM
+from tests.tables import each_row
 
 TEXT = STREAM.decode()
 LINES = [line for line in TEXT.split("\n") if line]
@@ -67,7 +68,7 @@ PASTES = {
 }
 
 
-@pytest.mark.parametrize("name", PASTES)
+@each_row("name", PASTES)
 def test_a_pasted_stream_is_read(name: str) -> None:
     pasted, expected, dropped = PASTES[name]
     way, cassette = first(pasted.encode())

@@ -2,10 +2,9 @@
 
 from pathlib import PurePath
 
-import pytest
-
 from harness.recording.importing import Imported, Labels, import_file
 from harness.wire.aws import encode_event
+from tests.tables import each_row
 
 LINE = b'{"model":"m","created_at":"now","message":{"content":"a"},"done":false}'
 LAST = b'{"model":"m","created_at":"now","message":{"content":""},"done":true}'
@@ -27,7 +26,7 @@ def told(data: bytes, dialect: str = "") -> tuple[str, str, bytes]:
     return result.container, interaction.dialect, interaction.body
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         LINE + b"\n" + LINE[:9],
@@ -45,7 +44,7 @@ def test_with_a_dialect_any_bytes_are_a_body(data: bytes) -> None:
     assert told(data, "tgi") == ("raw-body", "tgi", data)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "dialect"),
     [
         (MESSAGE, "bedrock-converse"),
@@ -60,7 +59,7 @@ def test_a_body_is_known_by_its_start(data: bytes, dialect: str) -> None:
     assert told(data) == ("raw-body", dialect, data)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "data",
     [
         b"",
@@ -78,8 +77,8 @@ def test_other_bytes_are_nobodys_recording(data: bytes) -> None:
     assert imported(data).container == ""
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
-@pytest.mark.parametrize("gap", [b"\n", b"\r\n", b"\n\n"])
+@each_row("end", [b"", b"\n", b"\r\n"])
+@each_row("gap", [b"\n", b"\r\n", b"\n\n"])
 def test_lines_of_one_response_stay_as_they_are(gap: bytes, end: bytes) -> None:
     for first, last, dialect in ((LINE, LAST, "ollama"), (V1, V1_END, "cohere")):
         data = first + gap + last + end

@@ -1,10 +1,10 @@
 """What a new recording means otherwise is told; what it only says otherwise is not."""
 
 import msgspec
-import pytest
 
 from harness.recording.refresh import differences
 from harness.wire.interaction import Interaction, Read, Request
+from tests.tables import each_row
 
 SAID = 'data: {{"choices":[{{"index":0,"delta":{{"content":"{}"}},"finish_reason":{}}}]}}\n\n'
 
@@ -20,7 +20,7 @@ def test_differences_ignores_texts_and_reads() -> None:
     assert differences(interaction("It rains."), interaction("The sun", " shines", ".")) == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("new", "told"),
     [
         (interaction("a", finish='"length"'), "finish: was 'stop', is 'length'"),

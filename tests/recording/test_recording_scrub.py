@@ -1,6 +1,5 @@
 """Scrubbing: no credential survives it, nothing else is lost, twice is once."""
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from harness.recording.secrets.credentials import (
 )
 from harness.recording.secrets.scrubber import clean_text
 from harness.wire.interaction import Interaction, Request
+from tests.tables import each_row
 
 SECRET = [
     "Authorization",
@@ -64,19 +64,19 @@ HARMLESS = [
 OPENAI = "https://api.openai.com/v1/chat/completions"
 
 
-@pytest.mark.parametrize("name", SECRET)
+@each_row("name", SECRET)
 def test_a_secret_name_is_known_however_it_is_spelled(name: str) -> None:
     spellings = (name, name.lower(), name.upper(), name.replace("-", "_"))
     assert all(map(is_secret_name, spellings))
 
 
-@pytest.mark.parametrize("name", HARMLESS)
+@each_row("name", HARMLESS)
 def test_other_names_stay(name: str) -> None:
     assert not is_secret_name(name)
     assert scrub_headers(((name, "v"),)) == ((name, "v"),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("uri", "scrubbed"),
     [
         (OPENAI, OPENAI),
@@ -125,7 +125,7 @@ def test_what_leaks_is_told_and_what_is_scrubbed_does_not() -> None:
     assert unscrubbed_parts(Interaction(request, 200, scrub_headers((redirect,)), b"", ())) == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "value", "scrubbed"),
     [
         ("x-original-url", "/p?key=S", "/p?key=REDACTED"),

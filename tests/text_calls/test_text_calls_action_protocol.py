@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from harness.turns.deltas import (
     ToolCallStart,
 )
 from harness.turns.turn import Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import (
     SIZES,
     TOOLS,
@@ -239,7 +239,7 @@ READINGS = {
 }
 
 
-@pytest.mark.parametrize("text", READINGS)
+@each_row("text", READINGS)
 def test_readings(text: str) -> None:
     reasoning, said, names, errors = READINGS[text]
     for size in (1, 1000):
@@ -263,7 +263,7 @@ def test_without_tools_nothing_is_read() -> None:
     assert read(ONE, [NAME], 3, tools=()).text == ONE
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "{" * 40_000,
@@ -280,7 +280,6 @@ def test_without_tools_nothing_is_read() -> None:
         '{"action": "tool_call", "tool_calls": [' + ", ".join([CALL] * 2_000) + "]}",
         '{"action": "tool_call", "tool_calls": [' + "[" * 10_000,
     ],
-    ids=range(13),
 )
 def test_hostile_text_neither_raises_nor_takes_long(text: str) -> None:
     assert turn(text, 100_000) == turn(text, 7)

@@ -13,6 +13,7 @@ from harness.text_calls.json_scan import LooseEnd
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import calls
 
 POLICY = TextPolicy(dialects=frozenset(("tagged-json", "bare-json")), bare="anywhere")
@@ -41,7 +42,7 @@ def test_calls_among_words_come_out_and_the_words_stay(
     assert (got.text, got.parse_errors) == (shown, ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '{"tool": "plan", "arguments": %s}',
@@ -60,7 +61,7 @@ def test_calls_among_words_come_out_and_the_words_stay(
         "> %s",
     ],
 )
-@pytest.mark.parametrize("size", [1, 7, 1000])
+@each_row("size", [1, 7, 1000])
 def test_a_call_inside_something_else_is_not_run(text: str, size: int) -> None:
     said = text.replace("%s", CALL)
     got = read(said, size)
@@ -68,7 +69,7 @@ def test_a_call_inside_something_else_is_not_run(text: str, size: int) -> None:
     assert got.text == said
 
 
-@pytest.mark.parametrize(
+@each_row(
     "before",
     [
         "Use {city} here: ",
@@ -79,15 +80,15 @@ def test_a_call_inside_something_else_is_not_run(text: str, size: int) -> None:
         "{ is no JSON\n  \n",
     ],
 )
-@pytest.mark.parametrize("size", [1, 5, 1000])
+@each_row("size", [1, 5, 1000])
 def test_a_call_after_other_brackets_is_found(before: str, size: int) -> None:
     got = read(f"{before}{CALL} Done.", size)
     assert [it.name for it in got.tool_calls] == ["search"]
     assert got.text == f"{before} Done."
 
 
-@pytest.mark.parametrize("before", ["An open { brace\n", '\n"{\n', '"[\n  ', "„{ is no JSON\n\n"])
-@pytest.mark.parametrize("size", [1, 3, 1000])
+@each_row("before", ["An open { brace\n", '\n"{\n', '"[\n  ', "„{ is no JSON\n\n"])
+@each_row("size", [1, 3, 1000])
 def test_tags_on_a_line_after_an_open_bracket_are_found(before: str, size: int) -> None:
     tag = f"<tool_call>\n{CALL}\n</tool_call>"
     got = read(before + tag + tag, size)
@@ -95,7 +96,7 @@ def test_tags_on_a_line_after_an_open_bracket_are_found(before: str, size: int) 
     assert got.text == before.removesuffix("\n")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '"{\n"a": "<tool_call>%s</tool_call>"}',
@@ -103,7 +104,7 @@ def test_tags_on_a_line_after_an_open_bracket_are_found(before: str, size: int) 
         '"{"a": 1}\n<tool_call>%s</tool_call>"',
     ],
 )
-@pytest.mark.parametrize("size", [1, 7, 1000])
+@each_row("size", [1, 7, 1000])
 def test_tags_inside_a_string_or_a_quotation_are_no_calls(text: str, size: int) -> None:
     said = text.replace("%s", json.dumps(CALL)[1:-1])
     got = read(said, size)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from harness.text_calls.dialect import Offered, RawBlock
 from harness.text_calls.dialects.gemma import ESCAPE, Gemma, read_object, write_object
 from harness.turns.turn import Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import (
     SIZES,
     TOOLS,
@@ -63,7 +64,7 @@ def test_strings_hold_anything_and_digits_are_kept() -> None:
     assert turn.text == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     "body",
     [
         "f{city:Paris}",
@@ -127,7 +128,7 @@ def test_an_offered_tool_in_other_code_is_rejected(body: str) -> None:
     assert _called(turn) == [("f", {})] or body.startswith("f(n=2) +")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "The model writes <|tool_call> before a call.",

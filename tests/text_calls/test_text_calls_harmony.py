@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from harness.text_calls.dialect import BlockStart, Offered, RawBlock
 from harness.text_calls.dialects.harmony import Harmony
 from harness.turns.turn import Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
 
 HARMONY = Harmony()
@@ -30,7 +31,7 @@ def test_harmony_comes_out_as_it_went_in(said: tuple[list[Piece], str], size: in
     check_round_trip(HARMONY, said, size)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "header",
     [
         "<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>",
@@ -90,7 +91,7 @@ def test_tools_of_the_server_and_unknown_ones_are_rejected(recipient: str, body:
     assert (turn.text, turn.tool_calls) == ("", ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "message",
     [
         "<|channel|>commentary <|constrain|>json<|message|>{}<|call|>",
@@ -143,7 +144,7 @@ def test_an_example_in_the_final_answer_is_text() -> None:
     assert turn.tool_calls == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "The token <|channel|> stands before the name of a channel, such as final.",
@@ -210,7 +211,7 @@ def test_long_hostile_text_is_read_the_same_however_it_is_cut(text: str) -> None
 _REST = '{"city": "Oslo"}<|call|>'
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "calls", "shown"),
     [
         (f"commentary to=functions.get_weather <|constrain|>json<|message|>{_REST}", 1, ""),
@@ -235,8 +236,8 @@ def test_the_text_may_begin_within_a_header(text: str, calls: int, shown: str) -
 _CALL = f"<|start|>assistant<|channel|>commentary to=get_weather<|message|>{_ARGUMENTS}<|call|>"
 
 
-@pytest.mark.parametrize("quoted", [_CALL, _CALL.removeprefix("<|start|>assistant")])
-@pytest.mark.parametrize("end", ["<|return|>", "<|end|>", ""])
+@each_row("quoted", [_CALL, _CALL.removeprefix("<|start|>assistant")])
+@each_row("end", ["<|return|>", "<|end|>", ""])
 def test_what_the_answer_quotes_is_text(quoted: str, end: str) -> None:
     for size in _SIZES:
         turn = _read(f"<|channel|>final<|message|>Use {quoted} so.{end}", size)

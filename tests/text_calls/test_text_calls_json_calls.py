@@ -2,13 +2,13 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import Offered, WrittenCall
 from harness.text_calls.json_calls import read_json_calls, read_members, read_pairs, repeated_key
 from harness.turns.turn import Tool
+from tests.tables import each_row
 
 _STRING = {"type": "string"}
 
@@ -39,7 +39,7 @@ def _one(text: str, *, marked: bool = True) -> WrittenCall:
     return calls[0]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "name", "arguments", "call_id"),
     [
         (f'{{"name": "get_weather", "arguments": {_OSLO}}}', "get_weather", _OSLO, ""),
@@ -71,14 +71,14 @@ def _one(text: str, *, marked: bool = True) -> WrittenCall:
         ('{"tool": "get_time"}', "get_time", "{}", ""),
     ],
 )
-@pytest.mark.parametrize("marked", [True, False])
+@each_row("marked", [True, False])
 def test_each_form_is_a_call(
     text: str, name: str, arguments: str, call_id: str, *, marked: bool
 ) -> None:
     assert _one(text, marked=marked) == WrittenCall(name, arguments, call_id)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "says"),
     [
         (f"{{{_TOLD}}}", "describes"),
@@ -99,12 +99,12 @@ def test_each_form_is_a_call(
         ('{"name": "get_time", "version": 1}', "no arguments"),
     ],
 )
-@pytest.mark.parametrize("marked", [True, False])
+@each_row("marked", [True, False])
 def test_what_nobody_can_run_says_why(text: str, says: str, *, marked: bool) -> None:
     assert says in _one(text, marked=marked).error
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         '{"tool": "search", "status": "ok", "results": 5}',
@@ -140,7 +140,7 @@ def test_the_members_of_an_object_are_all_there(
     assert repeated_key((*found, ("a", "1"), ("a", "2"))) == "a"
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1,}', '{"a": NaN}', "{} {}", '{"a": "\n"}'])
+@each_row("text", ["", "[]", "{", '{"a": 1,}', '{"a": NaN}', "{} {}", '{"a": "\n"}'])
 def test_what_is_no_object_has_no_members(text: str) -> None:
     assert read_pairs(text) is None
     assert read_members(text) is None

@@ -1,6 +1,5 @@
 """Tagged, bare and fenced JSON: round trips, and the traps of group D."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,7 @@ from harness.text_calls.dialects.bare_json import BARE_JSON
 from harness.text_calls.dialects.fenced_json import FencedJson
 from harness.text_calls.dialects.tagged_json import TaggedJson
 from harness.turns.turn import Tool
+from tests.tables import each_row
 from tests.text_calls.round_trip import SIZES, Piece, check_round_trip, conversations, read
 
 FENCED_JSON = FencedJson()
@@ -49,7 +49,7 @@ def _outcome(text: str, size: int) -> tuple[str, list[str], int]:
     return turn.text, [call.name for call in turn.tool_calls], len(turn.parse_errors)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         _TOLD,
@@ -65,12 +65,12 @@ def _outcome(text: str, size: int) -> tuple[str, list[str], int]:
         "<tool_call>\n[ get_weather(city)]",
     ],
 )
-@pytest.mark.parametrize("size", [1, 5, 1000])
+@each_row("size", [1, 5, 1000])
 def test_data_is_text(text: str, size: int) -> None:
     assert _outcome(text, size) == (text, [], 0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "visible", "names", "errors"),
     [
         (f"A <tool_call>{_TOLD}</tool_call> B", "A  B", [], 1),
@@ -95,7 +95,7 @@ def test_data_is_text(text: str, size: int) -> None:
         ('```json\n{"name": "get_weather", "arguments": {"city": .5}}\n```', "", [], 1),
     ],
 )
-@pytest.mark.parametrize("size", [1, 3, 1000])
+@each_row("size", [1, 3, 1000])
 def test_slips_are_read_or_reported(
     text: str, visible: str, names: list[str], errors: int, size: int
 ) -> None:

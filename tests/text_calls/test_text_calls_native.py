@@ -2,13 +2,13 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import Offered
 from harness.text_calls.native import clean_name, leaked_token
 from harness.turns.turn import Tool
+from tests.tables import each_row
 
 _OFFERED = Offered(map(Tool, ("delete_file", "functions.raw", "get_weather", "tool_12")))
 _TOKENS = (
@@ -22,7 +22,7 @@ _TOKENS = (
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "clean"),
     [
         ("tool_12</arg_value>", "tool_12"),
@@ -59,7 +59,7 @@ def test_a_clean_name_is_offered_or_the_name_as_it_was(name: str) -> None:
     assert clean_name(name, _OFFERED) in {name, *_OFFERED}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("value", "token"),
     [
         ("ls</\uff5cDSML\uff5cparameter>", "</\uff5cDSML\uff5cparameter>"),
@@ -82,7 +82,7 @@ def test_leaks(value: str, token: str) -> None:
     assert leaked_token(json.dumps({value: 1})) == token
 
 
-@pytest.mark.parametrize(
+@each_row(
     "value",
     [
         "",

@@ -18,6 +18,7 @@ from harness.text_calls.parameters import (
     type_parameters,
 )
 from harness.turns.arguments import parse
+from tests.tables import each_row
 
 STRING, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 BOOLEAN, NULL = {"type": "boolean"}, {"type": "null"}
@@ -56,7 +57,7 @@ def one(value: Value, schema: Any) -> str:  # noqa: ANN401 - any JSON may stand 
     return made.arguments.removeprefix('{"a": ').removesuffix("}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "schema", "value"),
     [
         ("007", STRING, '"007"'),
@@ -157,7 +158,7 @@ def test_what_markup_says_needs_no_schema() -> None:
     assert one(Json("x"), {}) == ""
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "schema", "value"),
     [
         ("{'b': ['it\\'s', True, None]}", OBJECT, '{"b": ["it\'s", true, null]}'),
@@ -240,7 +241,7 @@ def test_a_value_that_python_printed_is_read_as_its_json(value: Any, schema: Any
         assert one(Printed(printed), schema) == one(printed, schema)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text", ["('a', 'b')", "['a'],", "['a', len('b')]", "['a'", "[a]", "{'a'}", "['a'] + ['b']"]
 )
 def test_what_python_prints_for_no_json_value_is_an_error(text: str) -> None:

@@ -6,6 +6,7 @@ from harness.text_calls import TEXT_DIALECTS, TextPolicy, WrittenCall, read_text
 from harness.turns.deltas import Delta, Finish, FinishReason, StreamFailure, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn
+from tests.tables import each_row
 
 TOOL = Tool("get_weather", "", {"type": "object", "properties": {"city": {"type": "string"}}})
 CALL = WrittenCall("get_weather", '{"city": "Oslo"}')
@@ -24,8 +25,8 @@ def calls_of(turn: Turn) -> list[tuple[str, str]]:
     return [(call.name, call.arguments) for call in turn.tool_calls]
 
 
-@pytest.mark.parametrize("size", [1, 1000])
-@pytest.mark.parametrize("name", sorted(TEXT_DIALECTS))
+@each_row("size", [1, 1000])
+@each_row("name", sorted(TEXT_DIALECTS))
 def test_a_prompt_may_end_anywhere_in_the_reply(name: str, size: int) -> None:
     dialect = TEXT_DIALECTS[name]
     lead, tail = ("", "") if dialect.whole else ("Let me look.\n", "\n\nI looked.")
@@ -43,7 +44,7 @@ def test_a_prompt_may_end_anywhere_in_the_reply(name: str, size: int) -> None:
         assert turn.text == lead[end:] + tail, end
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("prompt_end", "reply", "text", "reasoning"),
     [
         ("<think>\n", "Hm.</think>Hi", "Hi", "Hm."),
@@ -77,7 +78,7 @@ def test_a_stop_token_decides_what_is_a_call() -> None:
     assert (calls_of(called), called.reasoning) == (CALLED, "")
 
 
-@pytest.mark.parametrize("token", ["<|im_end|>", "</s>", "<|call|>", "User:", "\n\n", ""])
+@each_row("token", ["<|im_end|>", "</s>", "<|call|>", "User:", "\n\n", ""])
 def test_a_stop_token_is_never_shown(token: str) -> None:
     assert read("Hi", stopped_by=token) == read("Hi")
 

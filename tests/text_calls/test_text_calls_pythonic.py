@@ -10,6 +10,7 @@ from harness.text_calls.dialect import BlockStart, Offered
 from harness.text_calls.dialects.pythonic import Pythonic, TaggedPythonic
 from harness.text_calls.python import read_python_calls
 from harness.turns.turn import Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
 
 PYTHONIC = Pythonic()
@@ -36,7 +37,7 @@ def test_a_tagged_list_comes_out_as_it_went_in(said: tuple[list[Piece], str], si
     check_round_trip(TAGGED_PYTHONIC, said, size)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("literal", "value"),
     [
         ("1.50", "1.50"),
@@ -60,7 +61,7 @@ def test_a_literal_becomes_the_json_that_means_the_same(literal: str, value: str
     assert (call.error, call.arguments) == ("", f'{{"a": {value}}}')
 
 
-@pytest.mark.parametrize(
+@each_row(
     "arguments",
     [
         '"Paris"',
@@ -113,7 +114,7 @@ def test_the_cut_makes_no_difference(text: str, size: int) -> None:
         assert _read(said, size) == _read(said, 4000)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "[see above]",
@@ -178,7 +179,7 @@ def test_a_broken_string_ends_at_the_closing_tag() -> None:
     assert (turn.text, _called(turn)) == (" and ", [("f", {})])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "f(a='" + "\\'" * 20_000,

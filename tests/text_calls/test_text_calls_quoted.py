@@ -20,6 +20,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
+from tests.tables import each_row
 
 _NAMES = sorted(TEXT_DIALECTS)
 _CUTS = 4
@@ -59,7 +60,7 @@ _IS_DEEP: Final = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 _STEP: Final = 1 if _IS_DEEP else 151
 
 
-@pytest.mark.parametrize("outer", _NAMES)
+@each_row("outer", _NAMES)
 def test_no_cut_of_a_call_that_quotes_another_is_a_call(outer: str) -> None:
     for number, quoted in enumerate(_NAMES):
         inner = TEXT_DIALECTS[quoted].write([WrittenCall("search", '{"query": "b"}')])

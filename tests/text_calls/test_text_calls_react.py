@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from harness.text_calls.dialect import Offered, RawBlock
 from harness.text_calls.dialects.react import ReAct
 from harness.turns.turn import Tool, Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
 
 REACT = ReAct()
@@ -53,7 +54,7 @@ def test_a_final_answer_is_text() -> None:
         assert (turn.tool_calls, turn.parse_errors) == ((), ())
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         'I need it.\n\nAction: search\nAction Input: {"q": "x"}',
@@ -114,7 +115,7 @@ def test_an_action_beside_a_final_answer_is_rejected(text: str) -> None:
         assert [error.name for error in turn.parse_errors] == ["search"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "action",
     ["None", "none.", "N/A", "None needed", "No tool", "None\nAction Input: None", "None (I know)"],
 )
@@ -125,7 +126,7 @@ def test_no_action_is_no_call(action: str) -> None:
         assert turn.text.strip() == "It is 4."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "name"),
     [
         ('Thought: a\nAction: search\nAction Inptu: {"q": "x"}', "search"),
@@ -187,7 +188,7 @@ def test_a_tool_without_required_parameters_needs_no_object() -> None:
     assert _called(_read("Action: get_time\nAction Input: None")) == [("get_time", {})]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Action: take a walk every day.\nIt helps.",
@@ -252,7 +253,7 @@ def test_any_schema_will_do(schema: dict[str, object]) -> None:
     assert len(turn.parse_errors) == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "Action: search\n" + "\n" * 30_000,

@@ -8,6 +8,7 @@ from harness.text_calls import MARKERS, TEXT_DIALECTS, TextPolicy, WrittenCall, 
 from harness.text_calls.boundaries import Ending
 from harness.turns.deltas import Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
+from tests.tables import each_row
 from tests.text_calls.round_trip import SIZES, TOOLS, read
 
 _CALL = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
@@ -78,8 +79,8 @@ def test_text_without_a_character_of_markup_is_passed_on_at_once(text: str, size
     assert said[: len(deltas)] == deltas
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 1000])
-@pytest.mark.parametrize(
+@each_row("size", [1, 2, 5, 1000])
+@each_row(
     "text",
     [
         f"Like so:\n```\n{_CALL}\n```\nDo you see?",
@@ -174,9 +175,9 @@ _DEEPSEEK = TEXT_DIALECTS["deepseek"].write([WrittenCall("f", "{}")])
 _KIMI = TEXT_DIALECTS["kimi"].write([WrittenCall("f", "{}")])
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize("call", [_CALL, _DEEPSEEK, _KIMI])
-@pytest.mark.parametrize(
+@each_row("size", [1, 3, 1000])
+@each_row("call", [_CALL, _DEEPSEEK, _KIMI])
+@each_row(
     "words",
     [
         "Let me look at `main.py`",
@@ -196,8 +197,8 @@ def test_a_call_right_after_a_closing_mark_is_a_call(words: str, call: str, size
     assert (turn.text, turn.parse_errors) == (words, ())
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize("words", ["it's ('", 'Say:"', "写“", '写"', "``a` ", "“", "`"])
+@each_row("size", [1, 3, 1000])
+@each_row("words", ["it's ('", 'Say:"', "写“", '写"', "``a` ", "“", "`"])
 def test_a_call_right_after_an_opening_mark_is_an_example(words: str, size: int) -> None:
     turn = read(words + _CALL, _ALL, size)
     assert (turn.text, turn.tool_calls) == (words + _CALL, ())
@@ -211,8 +212,8 @@ def test_the_code_block_is_over_once_a_call_follows_its_closing_marks(size: int)
     assert turn.text == "```\nx\n```"
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize(
+@each_row("size", [1, 3, 1000])
+@each_row(
     ("opener", "closer"),
     [
         ("<thought>", "</thought>"),
@@ -242,8 +243,8 @@ def test_calls_before_a_closing_think_tag_count_only_if_nothing_else_is_said(siz
     assert (before.tool_calls, before.reasoning, before.text.strip()) == ((), _CALL, "Hm")
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize(
+@each_row("size", [1, 3, 1000])
+@each_row(
     "text",
     [
         'Set <parameter name="foo">1</parameter> in the file.',
@@ -274,8 +275,8 @@ def test_a_closing_tag_in_words_after_a_call_leaves_the_call_alone(size: int) ->
     assert turn.text == "\nThe closing tag is </invoke>."
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize(
+@each_row("size", [1, 3, 1000])
+@each_row(
     ("text", "shown"),
     [
         ("Done.<|im_end|>", "Done."),
@@ -290,8 +291,8 @@ def test_end_tokens_at_the_edge_of_words_are_hidden(text: str, shown: str, size:
     assert (turn.text, turn.parse_errors) == (shown, ())
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize(
+@each_row("size", [1, 3, 1000])
+@each_row(
     ("text", "calls"),
     [
         ('{"name": "f", "arguments": {}}<|eot_id|>', 1),
@@ -306,8 +307,8 @@ def test_end_tokens_after_a_whole_reply_leave_it_a_call(text: str, calls: int, s
     assert len(read(text, dialects, size).tool_calls) == calls
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize(
+@each_row("size", [1, 3, 1000])
+@each_row(
     ("text", "calls"),
     [
         ("Ok.<tool_call>get_time</tool_call>", 1),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.turn import Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import SIZES, Piece, check_round_trip, conversations, read
 
 _NAMES = (
@@ -203,7 +204,7 @@ _GOOD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "visible", "calls"), _GOOD)
+@each_row(("name", "text", "visible", "calls"), _GOOD)
 def test_calls_are_found_at_every_size(
     name: str, text: str, visible: str, calls: list[tuple[str, object]]
 ) -> None:
@@ -242,7 +243,7 @@ _BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "visible", "says"), _BROKEN)
+@each_row(("name", "text", "visible", "says"), _BROKEN)
 def test_broken_calls_are_reported_and_hidden(
     name: str, text: str, visible: str, says: str
 ) -> None:
@@ -274,7 +275,7 @@ _PROSE = [
 ]
 
 
-@pytest.mark.parametrize("text", _PROSE)
+@each_row("text", _PROSE)
 def test_prose_about_markers_stays_text(text: str) -> None:
     for size in range(1, len(text) + 1):
         turn = read(text, _ALL, size)
@@ -296,7 +297,7 @@ def test_the_id_of_a_call_is_kept() -> None:
     assert [call.id for call in mistral.tool_calls] == ["abc123def"]
 
 
-@pytest.mark.parametrize("name", _NAMES)
+@each_row("name", _NAMES)
 def test_its_own_markers_in_a_string_are_data(name: str) -> None:
     dialect = TEXT_DIALECTS[name]
     value = " ".join(dialect.markers)
@@ -326,7 +327,7 @@ def test_hostile_text_neither_raises_nor_depends_on_the_cut(text: str, size: int
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unit",
     [
         f"{_BEGIN}get_time{_SEP}",
@@ -344,8 +345,8 @@ def test_long_hostile_text_is_read_the_same_however_it_is_cut(unit: str) -> None
     assert read(text, _NAMES, 400) == read(text, _NAMES, len(text))
 
 
-@pytest.mark.parametrize("size", [1, 3, 1000])
-@pytest.mark.parametrize("token", ["<|endoftext|>", "</s>", "<eos>", "<|user|>", "<|im_end|>"])
+@each_row("size", [1, 3, 1000])
+@each_row("token", ["<|endoftext|>", "</s>", "<eos>", "<|user|>", "<|im_end|>"])
 def test_end_tokens_of_any_template_are_not_shown(token: str, size: int) -> None:
     for name in _ALL:
         assert read(token, [name], size).text == ""

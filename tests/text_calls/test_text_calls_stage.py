@@ -19,6 +19,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import fold
 from harness.turns.turn import Turn
+from tests.tables import each_row
 from tests.text_calls.round_trip import TOOLS
 
 _CALL = '<tool_call>{"name": "f", "arguments": {"n": 1}}</tool_call>'
@@ -159,7 +160,7 @@ def test_a_whole_reply_that_was_cut_is_a_rejected_call(reason: FinishReason) -> 
     assert (turn.tool_calls, [error.name for error in turn.parse_errors]) == ((), ["f"])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "shown"),
     [
         ("Wait.[TOOL_CALLS]", "Wait."),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.text_calls import TEXT_DIALECTS, TextDialect, WrittenCall
 from harness.turns.turn import Tool
+from tests.tables import each_row
 from tests.text_calls.round_trip import (
     SIZES,
     TOOLS,
@@ -118,8 +119,8 @@ OPENERS = {
 }
 
 
-@pytest.mark.parametrize("outer", [False, True], ids=["call", "outer-tag"])
-@pytest.mark.parametrize("name", OPENERS)
+@each_row("outer", [False, True])
+@each_row("name", OPENERS)
 def test_nothing_is_executed_if_closing_tags_and_a_call_may_be_a_value(
     name: str,
     outer: bool,  # noqa: FBT001 - drawn from two
@@ -152,7 +153,7 @@ def test_no_sentinel_is_shown_right_after_a_word_or_a_bracket(text: str) -> None
     assert not re.search(rf"[A-Za-z0-9.!?>)}}\]]{re.escape(S)}", shown)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_tags_without_end_are_read_the_same_however_they_are_cut(name: str) -> None:
     dialect = TEXT_DIALECTS[name]
     call = dialect.write([WrittenCall("f", '{"city": "Oslo"}')])
@@ -183,7 +184,7 @@ WRITE = Tool(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         # TEXT-QWEN3-XML: one line end on each side, and nothing else
@@ -231,7 +232,7 @@ PATH, TEXT = "<parameter=path>", "<parameter=text>"
 END, CALL_END, OUTER_END = CLOSERS["qwen-xml"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "value"),
     [
         (f"{PATH}a{TEXT}b", {"path": "a", "text": "b"}),
@@ -293,8 +294,8 @@ def test_a_call_without_closing_tags_does_not_swallow_the_next() -> None:
     ]
 
 
-@pytest.mark.parametrize("end", [CALL_END, f"{CALL_END}{OUTER_END}", f"{END}{CALL_END}"])
-@pytest.mark.parametrize("opener", ["<tool_call>", ""])
+@each_row("end", [CALL_END, f"{CALL_END}{OUTER_END}", f"{END}{CALL_END}"])
+@each_row("opener", ["<tool_call>", ""])
 def test_a_value_that_may_go_on_is_never_cut(end: str, opener: str) -> None:
     text = f"{opener}<function=write>{PATH}a{END}{TEXT}b {end} and"
     for more in ("", " more", f" <tool_call><function=f>{CALL_END}{OUTER_END} more"):
@@ -304,7 +305,7 @@ def test_a_value_that_may_go_on_is_never_cut(end: str, opener: str) -> None:
             assert ("and" in calls[-1]) == (len(more) < 10)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "text", "expected"),
     [
         ("llama-function", '<function=f>{"n":1.0}</function><|eom_id|>', [("f", {"n": 1.0}), ""]),
@@ -393,9 +394,9 @@ def test_examples(name: str, text: str, expected: list[Any]) -> None:
     assert sorted(map(str, said(name, text))) == sorted(map(str, expected))
 
 
-@pytest.mark.parametrize("bar", ["｜", "|", "｜｜", "||", "‖"])
-@pytest.mark.parametrize("word", ["tool_calls", "function_calls"])
-@pytest.mark.parametrize("gap", ["", "\n", " "])
+@each_row("bar", ["｜", "|", "｜｜", "||", "‖"])
+@each_row("word", ["tool_calls", "function_calls"])
+@each_row("gap", ["", "\n", " "])
 def test_dsml_in_all_its_spellings(bar: str, word: str, gap: str) -> None:
     token = f"{bar}DSML{bar}{gap}"
     text = (
@@ -406,7 +407,7 @@ def test_dsml_in_all_its_spellings(bar: str, word: str, gap: str) -> None:
     assert said("dsml", f"A {text} B") == [("f", {"city": "5", "n": 5}), "A  B"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_only_closing_tags_are_hidden_and_reported(name: str) -> None:
     dialect: TextDialect = TEXT_DIALECTS[name]
     for closer in dialect.orphans:

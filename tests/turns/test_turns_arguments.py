@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -18,9 +17,10 @@ from harness.turns.argument_errors import (
 from harness.turns.arguments import parse, same_value
 from harness.turns.strict_json import MAX_DIGITS
 from harness.wire.payload import MAX_DEPTH
+from tests.tables import each_row
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "fenced"),
     [
         ("```\n{}\n```", True),
@@ -40,7 +40,7 @@ def test_fences(text: str, fenced: bool) -> None:  # noqa: FBT001 -- a table's c
     assert is_fenced(text) is fenced
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "python"),
     [
         ("{'a': 1}", True),
@@ -63,14 +63,12 @@ def test_python_dicts(text: str, python: bool) -> None:  # noqa: FBT001 -- a tab
     assert is_python_dict(text) is python
 
 
-@pytest.mark.parametrize("text", ["你好", "Sure: {}", "*ok*", "(see above)", "😀 ok", "¿Qué?"])
+@each_row("text", ["你好", "Sure: {}", "*ok*", "(see above)", "😀 ok", "¿Qué?"])
 def test_words_of_any_language_are_prose(text: str) -> None:
     assert is_prose(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{好", "f(x)", "a=1", "<f>", "// no", "...", "True", "\ufeffa"]
-)
+@each_row("text", ["", "{好", "f(x)", "a=1", "<f>", "// no", "...", "True", "\ufeffa"])
 def test_code_and_markup_are_not_prose(text: str) -> None:
     assert not is_prose(text)
 
@@ -236,7 +234,7 @@ def test_any_text_has_a_value_or_a_reason(text: str) -> None:
     assert same_value(text, text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("kind", "text"),
     [(kind, text) for kind, texts in EXAMPLES.items() for text in texts],
 )
@@ -248,7 +246,7 @@ def test_every_class_has_examples() -> None:
     assert set(EXAMPLES) == set(ArgumentClass)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "facts"),
     [
         ("[1]", "an array at offset 0"),
@@ -268,8 +266,8 @@ def test_an_error_says_what_and_where(text: str, facts: str) -> None:
     assert facts in error
 
 
-@pytest.mark.parametrize("digits", [17, 640, MAX_DIGITS - 1])
-@pytest.mark.parametrize("sign", ["", "-"])
+@each_row("digits", [17, 640, MAX_DIGITS - 1])
+@each_row("sign", ["", "-"])
 def test_integers_are_exact_at_any_size(digits: int, sign: str) -> None:
     value = parse(f'{{"n":{sign}{"9" * digits}}}').value
     assert value == {"n": int(f"{sign}1") * (10**digits - 1)}
@@ -284,7 +282,7 @@ def test_the_limits_are_stated() -> None:
     assert parse(f'{{"n":{"9" * (MAX_DIGITS + 1)}}}').kind is ArgumentClass.NOT_JSON
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "[" * 200_000,
@@ -320,7 +318,7 @@ def test_same_value_is_symmetric_and_agrees_with_the_values(
     assert first == second or not same_value(a, b)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("a", "b", "same"),
     [
         ("", "{}", True),

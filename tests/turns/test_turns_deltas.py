@@ -1,7 +1,6 @@
 """Deltas as JSON: the tag tells them apart, and what is written reads back."""
 
 import msgspec
-import pytest
 
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -19,6 +18,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from tests.tables import each_row
 
 EXAMPLES: dict[str, Delta] = {
     "text": TextDelta("x"),
@@ -34,7 +34,7 @@ EXAMPLES: dict[str, Delta] = {
 }
 
 
-@pytest.mark.parametrize("tag", EXAMPLES)
+@each_row("tag", EXAMPLES)
 def test_a_delta_reads_back_as_itself(tag: str) -> None:
     written = msgspec.json.encode(EXAMPLES[tag])
     read: Delta = msgspec.json.decode(written, type=Delta)

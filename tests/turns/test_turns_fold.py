@@ -26,6 +26,7 @@ from harness.turns.deltas import (
 )
 from harness.turns.fold import Folder, fold
 from harness.turns.turn import Sealed, Turn
+from tests.tables import each_row
 
 TEXTS = st.text(st.characters(), max_size=8)
 INDEXES = st.integers(0, 3)
@@ -212,7 +213,7 @@ def test_parse_errors_stand_in_order_of_appearance() -> None:
     assert [error.id for error in turn.parse_errors] == ["first", "second"]
 
 
-@pytest.mark.parametrize("reason", list(FinishReason))
+@each_row("reason", list(FinishReason))
 def test_only_a_finish_that_announces_calls_misses_them(reason: FinishReason) -> None:
     turn = fold([TextDelta("x"), Finish(reason, "raw")])
     missing = StreamFailure("calls_missing", "finish 'raw' without a tool call")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.turns.json_prefix import PrefixState, prefix_state, scan
+from tests.tables import each_row
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -87,7 +88,7 @@ def test_offsets_stay_inside_the_text(text: str) -> None:
     assert -1 <= seen.end <= seen.offset <= len(text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "state"),
     [
         ("", PrefixState.PREFIX),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.turns.schema_check import Checker
 from harness.turns.turn import Tool
+from tests.tables import each_row
 
 CITY = {
     "type": "object",
@@ -57,7 +58,7 @@ def test_a_nullable_value_may_be_null(value: object) -> None:
     assert (problem(schema, {"a": value}) == "") is (value in (None, "x"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         {"type": "nope"},
@@ -141,8 +142,8 @@ def _doubling(depth: int, kind: str, leaf: dict[str, Any]) -> Tool:
     return Tool("f", "", schema)
 
 
-@pytest.mark.parametrize("kind", ["allOf", "anyOf", "oneOf"])
-@pytest.mark.parametrize("leaf", [{"type": "string"}, {"type": "object"}])
+@each_row("kind", ["allOf", "anyOf", "oneOf"])
+@each_row("leaf", [{"type": "string"}, {"type": "object"}])
 def test_a_schema_that_would_never_end_is_reported_and_fulfilled(
     kind: str, leaf: dict[str, Any]
 ) -> None:

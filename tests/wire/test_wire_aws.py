@@ -22,6 +22,7 @@ from harness.wire.cuts import seams
 from harness.wire.frames import Frame
 from harness.wire.reads import synthetic_reads
 from tests.replay_every_way import decode_frames
+from tests.tables import each_row
 
 START = encode_event(b'{"role":"assistant"}', "messageStart")
 STOP = encode_event(b'{"stopReason":"end_turn"}', "messageStop")
@@ -90,7 +91,7 @@ def test_damage_is_told_with_place_and_checksums() -> None:
     assert failed(b"\0" * 12) == "byte 0: expected a prelude with checksum 00000000, found 6522df69"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "sizes",
     [(0, 0), (15, 0), (16, 1), (0xFFFF_FFFF, 0), (25 << 20, 9), (200 << 10, 129 << 10)],
 )
@@ -152,14 +153,14 @@ def test_all_ten_types_of_header_are_read() -> None:
     }
 
 
-@pytest.mark.parametrize("header", ALL_TYPES)
+@each_row("header", ALL_TYPES)
 def test_a_block_is_never_read_past_its_end(header: bytes) -> None:
     for size in range(1, len(header)):
         with pytest.raises(HeaderError, match=r"^expected "):
             aws.parse_headers(b"\1z\0" + header[:size])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("block", "why"),
     [
         (b"\1a\0\1a\1", "header 'a' occurs twice"),
@@ -211,7 +212,7 @@ def test_a_chunk_is_the_event_in_it(event: bytes, padding: str) -> None:
     assert body[frame.offset :].startswith(b'{"bytes":"')
 
 
-@pytest.mark.parametrize(
+@each_row(
     "payload",
     [
         b"",

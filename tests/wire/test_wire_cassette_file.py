@@ -20,6 +20,7 @@ from harness.wire.cassette_file import load_cassette, parse_cassette, save_casse
 from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Interaction, Read, Request
 from harness.wire.reads import format_reads, parse_reads, synthetic_reads
+from tests.tables import each_row
 
 URI = "https://api.example.com/v1/chat/completions"
 STREAM = 'data: {"id": "é"}\n\ndata: [DONE]\n\n'.encode()
@@ -130,7 +131,7 @@ def test_bodies_are_readable_blocks_where_yaml_allows() -> None:
     assert "string: !!binary |\n" in format_cassette(cassette(interaction(b"\xff" * 100)))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("stored", "headers"),
     [
         (gzip.compress(STREAM, mtime=0), {}),
@@ -178,7 +179,7 @@ def test_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 GOOD = format_cassette(cassette(interaction(STREAM, (Read(len(STREAM), 3),))))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new", "place", "fact"),
     [
         ("[DONE]", "[done]", "harness.body_sha256[0]", "an editor or a git filter"),
@@ -232,7 +233,7 @@ def test_synthetic_reads_add_up(body: bytes) -> None:
     assert sum(read.size for read in synthetic_reads(body)) == len(body)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("uri", "provider"),
     [
         ("https://api.openai.com/v1/chat/completions", "openai"),

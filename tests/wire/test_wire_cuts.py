@@ -1,11 +1,11 @@
 """Cuts: offsets strictly inside the body, and the reads that they make."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.wire.cuts import UNSPLIT, Chunking, each_byte, iter_single_cuts, seams, split
 from harness.wire.interaction import Interaction, Read, Request
+from tests.tables import each_row
 
 bodies = (
     st.text('d\u00e9\u2028\U0001f600a:\\u12ad \r\n"', max_size=30).map(str.encode) | st.binary()
@@ -45,7 +45,7 @@ def test_an_empty_body_gives_no_read() -> None:
     assert each_byte(b"") == seams(b"") == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "cut"),
     [
         (b"data: x\r\n\r\n", 8),  # inside a CRLF

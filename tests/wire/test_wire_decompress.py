@@ -19,6 +19,7 @@ from harness.wire.decompress import (
     encoding_of,
     why_encoded,
 )
+from tests.tables import each_row
 
 STREAM = 'data: {"id": "é"}\n\ndata: [DONE]\n\n'.encode()
 
@@ -51,7 +52,7 @@ def test_each_coding_comes_off(coding: str, body: bytes) -> None:
     assert decompress(CODINGS[coding](body * 9), coding.upper(), "x") == body * 9
 
 
-@pytest.mark.parametrize("coding", CODINGS)
+@each_row("coding", CODINGS)
 def test_a_body_larger_than_the_pieces_of_a_decoder_is_complete(coding: str) -> None:
     body = bytes(3_000_000)
     assert decompress(CODINGS[coding](body), coding, "x") == body
@@ -73,7 +74,7 @@ def test_codings_come_off_in_the_order_in_which_they_were_put_on() -> None:
     assert decompress(both, "br, gzip", "x") == STREAM * 9
 
 
-@pytest.mark.parametrize("coding", [*CODINGS, "deflate", "identity", "compress", ""])
+@each_row("coding", [*CODINGS, "deflate", "identity", "compress", ""])
 def test_a_body_that_was_decoded_already_stays_and_its_header_goes(coding: str) -> None:
     headers = (("Content-Encoding", coding), ("content-length", "3"), ("a", "b"))
     body, left = decode_body(STREAM, headers, "x")

@@ -9,6 +9,7 @@ from harness.wire import frames
 from harness.wire.frames import Frame
 from harness.wire.reads import synthetic_reads
 from tests.replay_every_way import decode_frames
+from tests.tables import each_row
 
 
 @given(st.sampled_from([b"<", b"\x1f"]), st.binary(max_size=30), st.sampled_from([b"", b"\n \r\n"]))
@@ -26,7 +27,7 @@ def test_synthetic_reads_add_up_to_any_body(body: bytes) -> None:
     assert all(read.size for read in reads)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "sizes"),
     [
         (b"", []),

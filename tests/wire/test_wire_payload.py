@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.wire.payload import MAX_DEPTH, NotJson, decode_json
+from tests.tables import each_row
 
 values = st.recursive(
     st.none()
@@ -39,14 +40,14 @@ NOT_JSON = {
 }
 
 
-@pytest.mark.parametrize("data", NOT_JSON.values(), ids=NOT_JSON.keys())
+@each_row("data", NOT_JSON.values())
 def test_what_is_no_json_says_why(data: bytes) -> None:
     with pytest.raises(NotJson) as caught:
         decode_json(data)
     assert str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "value"),
     [
         (b"123456789012345678901234567890", 123456789012345678901234567890),

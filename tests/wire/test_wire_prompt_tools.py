@@ -11,6 +11,7 @@ from harness.wire.cassette import Cassette, Origin
 from harness.wire.cassette_file import parse_cassette
 from harness.wire.cassette_text import format_cassette
 from harness.wire.interaction import Due, Interaction, Request
+from tests.tables import each_row
 
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 JSON = st.recursive(
@@ -76,7 +77,7 @@ def test_interactions_with_different_tools_are_no_cassette() -> None:
         format_cassette(a_cassette((SEARCH,), ()))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tools", "place", "fact"),
     [
         ("3", "harness.tools", "expected a list"),

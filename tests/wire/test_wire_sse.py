@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from harness.wire.frames import Frame
 from harness.wire.sse import encode
 from tests.replay_every_way import decode_sse
+from tests.tables import each_row
 
 
 class Said(NamedTuple):
@@ -196,7 +197,7 @@ PIECES = (
 bodies = st.lists(st.sampled_from(PIECES) | st.binary(max_size=3), max_size=24).map(b"".join)
 
 
-@pytest.mark.parametrize(("body", "said"), CASES.values(), ids=CASES.keys())
+@each_row(("body", "said"), CASES.values())
 def test_cases_of_the_standard_and_of_the_platform_tests(body: bytes, said: Said) -> None:
     assert naive(body) == said
     assert ours(body) == said
@@ -222,7 +223,7 @@ def test_an_offset_is_where_the_payload_starts(body: bytes) -> None:
         ends.append(frame.offset + len(frame.data))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "data", "event"),
     [
         (b"data: {}", b"{}", ""),
@@ -244,7 +245,7 @@ def test_an_event_that_the_end_cuts_short_is_marked(body: bytes, data: bytes, ev
     assert not cut.complete
 
 
-@pytest.mark.parametrize("body", [b"dat", b"id: 7", b": comment", BOM, BOM[:2], b"event: x\n", b""])
+@each_row("body", [b"dat", b"id: 7", b": comment", BOM, BOM[:2], b"event: x\n", b""])
 def test_an_end_without_a_payload_is_no_event(body: bytes) -> None:
     assert decode_sse(body) == ((), b"", None, "")
 
@@ -272,7 +273,7 @@ OVER = [
 ]
 
 
-@pytest.mark.parametrize(("body", "offset"), OVER)
+@each_row(("body", "offset"), OVER)
 def test_an_event_over_the_limit_is_an_error_with_its_offset(body: bytes, offset: int) -> None:
     decoded = decode_sse(body, limit=16, tail=b"")
     assert decoded.error == f"byte {offset}: one event is larger than 16 bytes"
