@@ -44,7 +44,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if not is_controller:  # which only hands out the tests
         # pytest rewrites the assertions of each package that has a plugin; this one has none.
         config.pluginmanager.rewrite_hook._must_rewrite.discard("harness")  # noqa: SLF001 - see above
-        import tests.bundled_once  # noqa: F401, PLC0415 - before any test is imported
 
 
 # Each client of httpx reads the certificates of all authorities, which takes longer than most

@@ -20,6 +20,7 @@ from harness.conversation.history.jsonl import is_conversation
 from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
+from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_head
 from harness.files.names import did_you_mean, nearest
 from harness.files.paths import Resolver
@@ -185,6 +186,7 @@ def _files_below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
+@kept_while_unchanged
 def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | None:
     """Return what a file is; None for another file of a folder, which was not `named`."""
     try:

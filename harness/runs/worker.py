@@ -15,6 +15,7 @@ from harness.conversation.history.jsonl import LoggedConversation, decode, is_co
 from harness.conversation.history.third_party import read_messages
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError
+from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_file, read_head, refuse_bom
 from harness.files.names import did_you_mean, nearest
 from harness.files.paths import path_below
@@ -115,8 +116,6 @@ def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
 
 
 _NORMALIZERS_KEPT = 64
-# The jobs of one subject follow each other, so that a few suffice.
-_SUBJECTS_KEPT = 4
 
 _normalizer = lru_cache(_NORMALIZERS_KEPT)(load_normalizer)
 _agent = lru_cache(_NORMALIZERS_KEPT)(load_agent)
@@ -225,9 +224,11 @@ def _crash_result(job: Job, reason: str) -> Result:
     return msgspec.structs.replace(lost, source=source)
 
 
-@lru_cache(_SUBJECTS_KEPT)
+@kept_while_unchanged
 def load_subject(subject: Subject) -> LoadedSubject:
     """Load a scenario with its cassette, or a cassette alone, then without its secrets.
+
+    It is loaded once while its files do not change.
 
     A scenario states what its cassette contains, so that its bytes stay as they are.
 
@@ -264,14 +265,14 @@ def load_subject(subject: Subject) -> LoadedSubject:
     return LoadedSubject(cassette, scenario)
 
 
-@lru_cache(_SUBJECTS_KEPT)
+@kept_while_unchanged
 def _recording(subject: Subject) -> Cassette:
     """Return a cassette without a scenario as it is in its file."""
     root = Path(subject.roots[0]) if subject.roots else None
     return _unlabelled_cassette(_load_cassette(Path(subject.path), root), subject.dialect)
 
 
-@lru_cache(_SUBJECTS_KEPT)
+@kept_while_unchanged
 def _source(subject: Subject) -> CassetteFacts:
     is_alone = subject.kind == "cassette"
     return source_of(_recording(subject) if is_alone else load_subject(subject).cassette)
