@@ -1,10 +1,9 @@
 """Text in pieces -> visible text, reasoning and the calls that are in it.
 
 Text that cannot be the start of markup is emitted at once. Only the line ends at its end wait,
-because a template writes them before a call, and then they are not the model's words. A marker
-that was found opens a block or a section, or is shown as text where it is in an example; what
-`starts` refused is text. Nothing is looked at more than a bounded number of times, and the result
-is the same wherever the text was cut.
+because a template writes them before a call. A marker that was found opens a block or a section,
+or is shown as text where it is in an example; what `starts` refused is text. Nothing is looked at
+more than a bounded number of times, and the result is the same wherever the text was cut.
 """
 
 import re
