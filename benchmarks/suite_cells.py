@@ -229,7 +229,6 @@ class _RecordingSource:
 
 def measure_suite(files: Collection[str], options: SearchOptions) -> MeasuredSuite:
     """Judge all cells and generated inputs for each client, and trace `files`."""
-    load_subjects_once()
     clients = SelectedClients(default_normalizer_names(), default_agent_names())
     jobs = [each for each in requested_cells(clients).jobs if worker.is_job_supported(each)]
     tracing = _Tracing(files)
@@ -247,18 +246,10 @@ def measure_suite(files: Collection[str], options: SearchOptions) -> MeasuredSui
 
 def cells_of(paths: Iterable[Path]) -> tuple[Cell, ...]:
     """Judge the cells of the scenarios in `paths`."""
-    load_subjects_once()
     clients = SelectedClients(default_normalizer_names(), default_agent_names())
     cells = (Cell(each) for each in requested_cells(clients, paths).jobs)
     supported = (each for each in cells if worker.is_job_supported(each.job))
     return tuple(Cell(each.job, each.findings("whole")) for each in supported)
-
-
-def load_subjects_once() -> None:
-    """Keep each scenario and cassette in memory once it is loaded."""
-    load = worker.load_subject
-    if hasattr(load, "cache_parameters") and load.cache_parameters()["maxsize"] is not None:
-        worker.load_subject = functools.cache(load.__wrapped__)
 
 
 def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:
