@@ -2,7 +2,7 @@
 # Without one here, that on the PATH is used.
 BIN ?= $(or $(wildcard .venv/bin),$(shell dirname "$$(command -v python3)"))
 
-.PHONY: setup test check bench report cassettes readme screenshot matrix docs
+.PHONY: setup test check search deep nightly whole attacks benchmark-tests bench report cassettes readme screenshot matrix docs
 
 setup: ## an environment with everything that the other targets need
 	python3 -m venv .venv
@@ -10,6 +10,28 @@ setup: ## an environment with everything that the other targets need
 
 test: ## unit tests and this repository's own gate
 	$(BIN)/pytest
+
+# SEED=N repeats a search; without it, each takes another seed and prints it.
+PROPERTIES = $(BIN)/pytest -m hypothesis $(if $(SEED),--hypothesis-seed=$(SEED)) tests
+
+search: ## the properties with random examples: 100 each, then as `deep`
+	HYPOTHESIS_PROFILE=search $(PROPERTIES)
+	$(MAKE) deep
+
+deep: ## the properties with several hundred random examples each
+	HYPOTHESIS_PROFILE=deep $(PROPERTIES)
+
+nightly: search whole attacks benchmark-tests ## all that is too long for `make test`
+
+whole: ## what the tests judge in samples, such as all mutants with all scenarios
+	HYPOTHESIS_PROFILE=deep $(BIN)/pytest -m "not hypothesis and not attack"
+
+attacks: ## the first attempts of each attack, and others each day
+	$(BIN)/pytest -m attack
+	$(BIN)/python -m tests.attack nightly --kept "$$(mktemp)"
+
+benchmark-tests: ## the tests of the benchmarks
+	$(BIN)/pytest benchmarks/tests
 
 check: ## lint, format, types, import contracts, private words
 	$(BIN)/ruff check

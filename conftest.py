@@ -1,14 +1,15 @@
-"""This repository's own gate: `pytest` runs the unit tests and judges what ships.
+"""This repository's own gate: `pytest` runs the unit tests and judges the bundled scenarios.
 
-Hypothesis profiles: `dev` by default, `ci` (derandomised, bounded) where CI is set, `deep` by
-HYPOTHESIS_PROFILE=deep.
+Hypothesis profiles, chosen by HYPOTHESIS_PROFILE: `fixed`, the default, always tries the same
+examples, so that the tests of two clones agree. `search` and `deep` try random examples.
 """
 
 import gc
 import os
+import shlex
 import ssl
 from collections.abc import Generator
-from functools import cache
+from random import SystemRandom
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,15 +17,20 @@ from hypothesis import HealthCheck, settings
 # A loaded machine is slow now and then; time is never an assertion here.
 _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-settings.register_profile("dev", max_examples=6, **_COMMON)
-settings.register_profile("ci", max_examples=6, derandomize=True, database=None, **_COMMON)
-settings.register_profile("deep", max_examples=2_000, **_COMMON)
-_DEFAULT = "ci" if "CI" in os.environ else "dev"
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or _DEFAULT)
+# No property may try fewer: tests/test_layout.py checks it.
+settings.register_profile("fixed", max_examples=25, derandomize=True, database=None, **_COMMON)
+_RANDOM = {"database": None, "print_blob": True, **_COMMON}
+settings.register_profile("search", max_examples=100, **_RANDOM)
+settings.register_profile("deep", max_examples=300, **_RANDOM)
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "fixed"
+settings.load_profile(_PROFILE)
 
 
+@pytest.hookimpl(tryfirst=True)  # Hypothesis and the processes of pytest-xdist take the seed later
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare this process and those that it starts, so that none does again what another did."""
+    if _PROFILE != "fixed" and config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(SystemRandom().getrandbits(32))
     # Containers often forbid bytecode next to the code; some hundred processes would compile.
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "bytecode")
@@ -35,40 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not is_controller:  # which only hands out the tests
         # pytest rewrites the assertions of each package that has a plugin; this one has none.
         config.pluginmanager.rewrite_hook._must_rewrite.discard("harness")  # noqa: SLF001 - see above
-        import tests.bundled_once  # noqa: F401, PLC0415 - before any test is imported
-        from tests.bytecode import compile_share  # noqa: PLC0415 - as above
+        from tests.bytecode import compile_share  # noqa: PLC0415 - before any test is imported
 
         compile_share(config)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Judge a client that reads some text dialects only where it is not the same as `reference`.
-
-    Of the scenarios with many texts, one in three is judged. `harness run` and `harness doctor`
-    judge all cells, and so does the deep profile.
-    """
-    from harness.normalizers import discovery  # noqa: PLC0415 - as above
-    from harness.runs.load import load_subject  # noqa: PLC0415 - as above
-    from harness.testing.items import CellItem  # noqa: PLC0415 - as above
-    from tests.judging.judging_samples import (  # noqa: PLC0415
-        IS_DEEP,
-        is_left_out,
-        reads_more_than_reference,
-    )
-
-    load_normalizer = cache(discovery.load_normalizer)
-    same: list[pytest.Item] = []
-    is_asked = IS_DEEP or config.getoption("--harness-normalizer")
-    for item in () if is_asked else items:
-        if isinstance(item, CellItem) and not item.job.subject.conversation:
-            client = load_normalizer(item.job.normalizer)
-            subject = load_subject(item.job.subject)
-            if not reads_more_than_reference(client, subject) or is_left_out(subject):
-                same.append(item)
-    if same:
-        config.hook.pytest_deselected(items=same)
-        left_out = set(same)
-        items[:] = [item for item in items if item not in left_out]
 
 
 # Each client of httpx reads the certificates of all authorities, which takes longer than most
@@ -97,3 +72,17 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(*_SELDOM)
         gc.enable()
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Print the commands that try the random examples of the failed tests again."""
+    if _PROFILE == "fixed":
+        return
+    again = (
+        f"HYPOTHESIS_PROFILE={_PROFILE} pytest --hypothesis-seed={config.option.hypothesis_seed}"
+    )
+    terminalreporter.write_line(f"the same examples again: {again} -m hypothesis")
+    for report in terminalreporter.getreports("failed"):
+        terminalreporter.write_line(f"{again} -n 0 -m '' {shlex.quote(report.nodeid)}")

@@ -23,7 +23,7 @@ from harness.judging.replaying import Cuts
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.results.finding import Finding
 from harness.results.outcome import Outcome
-from harness.runs import judge_job, load
+from harness.runs import judge_job
 from harness.runs.plan import Job
 from harness.runs.request import SelectedClients, requested_cells
 
@@ -230,7 +230,6 @@ class _RecordingSource:
 
 def measure_suite(files: Collection[str], options: SearchOptions) -> MeasuredSuite:
     """Judge all cells and generated inputs for each client, and trace `files`."""
-    load_subjects_once()
     clients = SelectedClients(default_normalizer_names(), default_agent_names())
     jobs = [each for each in requested_cells(clients).jobs if judge_job.is_job_supported(each)]
     tracing = _Tracing(files)
@@ -248,18 +247,10 @@ def measure_suite(files: Collection[str], options: SearchOptions) -> MeasuredSui
 
 def cells_of(paths: Iterable[Path]) -> tuple[Cell, ...]:
     """Judge the cells of the scenarios in `paths`."""
-    load_subjects_once()
     clients = SelectedClients(default_normalizer_names(), default_agent_names())
     cells = (Cell(each) for each in requested_cells(clients, paths).jobs)
     supported = (each for each in cells if judge_job.is_job_supported(each.job))
     return tuple(Cell(each.job, each.findings("whole")) for each in supported)
-
-
-def load_subjects_once() -> None:
-    """Keep each scenario and cassette in memory once it is loaded."""
-    once = load.load_subject
-    if hasattr(once, "cache_parameters") and once.cache_parameters()["maxsize"] is not None:
-        judge_job.load_subject = functools.cache(once.__wrapped__)  # type: ignore[attr-defined]  # imported there
 
 
 def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:

@@ -1,13 +1,19 @@
-"""The layout that CONTRIBUTING describes: modules and functions of a natural size."""
+"""The layout that CONTRIBUTING describes: modules and functions of a natural size.
+
+Also, no property tries fewer examples than the profile says.
+"""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from hypothesis import settings
+
 PACKAGE = Path(__file__).parents[1] / "harness"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 MAX_LINES = 400
 MAX_FUNCTION_LINES = 40
+MIN_EXAMPLES = 25
 
 
 def _source(path: Path) -> str:
@@ -45,3 +51,12 @@ def test_modules_have_a_docstring_and_no_function_is_longer_than_40_lines() -> N
             if size > MAX_FUNCTION_LINES:
                 long[f"{name}:{node.name}"] = size
     assert long == {}
+
+
+def test_each_property_tries_at_least_25_examples() -> None:
+    """The profiles in `conftest.py` say how many; `find` is a search and not a property."""
+    assert settings().max_examples >= MIN_EXAMPLES
+    tests = Path(__file__).parent
+    setting = "max_" + "examples="
+    found = {path.name for path in tests.rglob("*.py") if setting in _source(path)}
+    assert found <= {"test_fuzzing_mutators.py"}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from harness.errors import UnreadableError
+from harness.files.kept import note_read
 from harness.files.yaml_text import MAX_BYTES, load_yaml
 
 BOM: Final = b"\xef\xbb\xbf"
@@ -36,6 +37,7 @@ def read_file(
     limit = MAX_BYTES if most is None else most
     try:
         with path.open("rb") as file:
+            note_read(str(path), file.fileno())
             data = _read_at_most(file, limit + 1)
     except OSError as error:
         what = f"{problem}: {error.strerror}"
@@ -54,6 +56,7 @@ def read_head(path: Path | str) -> bytes:
     """
     try:
         with open(path, "rb", buffering=0) as file:
+            note_read(str(path), file.fileno())
             return _read_at_most(file, _HEAD_BYTES).removeprefix(BOM)
     except OSError as error:
         raise UnreadableError(f"cannot be read: {error.strerror}", where=str(path)) from error

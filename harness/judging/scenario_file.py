@@ -16,6 +16,7 @@ from msgspec.structs import asdict, replace
 from harness.conversation.tool_file import load_tool
 from harness.errors import UnreadableError, UsageError
 from harness.files import yaml_text
+from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_file
 from harness.files.paths import path_below
 from harness.files.typed import File, Text, convert, require_json
@@ -165,6 +166,7 @@ def _below(path: Path) -> Iterator[Path]:
         )
 
 
+@kept_while_unchanged
 def load_scenario(path: Path, root: Path) -> Scenario:
     """Return the scenario in the file at `path`.
 

@@ -1,12 +1,12 @@
 """Subjects -> what they name: the scenario with its cassette, or a cassette alone."""
 
-from functools import lru_cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal
 
 from harness import shipped
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError
+from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_head
 from harness.files.paths import path_below
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
@@ -29,13 +29,12 @@ from harness.wire import cassette_file
 from harness.wire.cassette import Cassette
 from harness.wording import did_you_mean, nearest
 
-# The jobs of one subject follow each other, so that a few suffice.
-_SUBJECTS_KEPT: Final = 4
 
-
-@lru_cache(_SUBJECTS_KEPT)
+@kept_while_unchanged
 def load_subject(subject: Subject) -> LoadedSubject:
     """Load a scenario with its cassette, or a cassette alone, then without its secrets.
+
+    It is loaded once while its files do not change.
 
     A scenario states what its cassette contains, so that its bytes stay as they are.
 
@@ -72,7 +71,7 @@ def load_subject(subject: Subject) -> LoadedSubject:
     return LoadedSubject(cassette, scenario)
 
 
-@lru_cache(_SUBJECTS_KEPT)
+@kept_while_unchanged
 def load_recording(subject: Subject) -> Cassette:
     """Return a cassette without a scenario as it is in its file."""
     root = Path(subject.roots[0]) if subject.roots else None
@@ -100,7 +99,7 @@ def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
     return "mixed" if any(kept) else "synthetic"
 
 
-@lru_cache(_SUBJECTS_KEPT)
+@kept_while_unchanged
 def source_of_subject(subject: Subject) -> CassetteFacts:
     """Return the facts about the cassette of a subject, as in its file."""
     is_alone = subject.kind == "cassette"

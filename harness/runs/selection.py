@@ -16,6 +16,7 @@ import msgspec
 from harness import shipped
 from harness.conversation.history.jsonl import is_conversation
 from harness.errors import UnreadableError, UsageError
+from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_head
 from harness.files.paths import Resolver
 from harness.runs.logs import LOG_SUFFIX, each_log
@@ -164,6 +165,7 @@ def _files_below(folder: str) -> Iterator[str]:
                 yield entry.path
 
 
+@kept_while_unchanged
 def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | None:
     """Return what a file is; None for another file of a folder, which was not `named`."""
     try:

@@ -1,8 +1,9 @@
 """Text in pieces -> visible text, reasoning and the calls in it.
 
-The scanner emits text that cannot be the start of markup at once. A marker opens a block or a
-section; in an example, or if `starts` refuses it, it is shown as text. Each character is looked at
-a bounded number of times, and the result does not depend on where the text was split.
+The scanner emits text that cannot be the start of markup at once. Only the line ends at the end of
+the text wait, because a template writes them before a call. A marker opens a block or a section; in
+an example, or if `starts` refuses it, it is shown as text. Each character is looked at a bounded
+number of times, and the result does not depend on where the text was split.
 """
 
 import re

@@ -11,6 +11,7 @@ import msgspec
 
 from harness.errors import UnreadableError
 from harness.files import yaml_text
+from harness.files.kept import kept_while_unchanged
 from harness.files.load import read_file, refuse_bom
 from harness.files.typed import (
     expect_list,
@@ -254,8 +255,9 @@ def _reads(response: dict[str, object], body: bytes, where: str) -> tuple[bool, 
 _VCRPY_TAGS = {f"tag:yaml.org,2002:python/{name}": str for name in ("str", "unicode")}
 
 
+@kept_while_unchanged
 def load_cassette(path: Path, root: Path | None = None) -> Cassette:
-    """Return the cassette in the file `path`.
+    """Return the cassette in the file `path`, read once while the file does not change.
 
     Args:
         path: a YAML file.

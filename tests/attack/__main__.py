@@ -2,13 +2,15 @@
 """Make all attempts of an attack: `python -m tests.attack NAME [--count N] [-j N] [--kept FILE]`.
 
 FILE has a line for each finished block, so that an attack that was stopped goes on from there.
-The exit code is 1 if an attempt failed.
+`python -m tests.attack nightly` makes ten times as many attempts of each attack as `pytest -m
+attack`, and other ones each day. The exit code is 1 if an attempt failed.
 """
 
 import argparse
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import parent_process
@@ -19,6 +21,8 @@ from typing import TypedDict
 from tests.attack.attack import NAMES, attack_named, make_block
 
 _SHOWN = 20
+_NIGHTLY = 10
+_DAY = 86_400
 
 
 class _Block(TypedDict):
@@ -52,10 +56,10 @@ def _end_with_parent() -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _attack(name: str, count: int, jobs: int, kept: Path) -> tuple[int, list[str]]:
+def _attack(name: str, numbers: range, jobs: int, kept: Path) -> tuple[int, list[str]]:
     """Return the number of attempts that were made, now or before, and what went wrong."""
-    size = attack_named(name).block
-    planned = {(first, min(first + size, count)) for first in range(0, count, size)}
+    size, count = attack_named(name).block, len(numbers)
+    planned = {(first, min(first + size, numbers.stop)) for first in numbers[::size]}
     done = [block for block in _finished(kept, name) if (block["first"], block["end"]) in planned]
     left = sorted(planned - {(block["first"], block["end"]) for block in done})
     tried = sum(end - first for first, end in planned - set(left))
@@ -76,17 +80,35 @@ def _attack(name: str, count: int, jobs: int, kept: Path) -> tuple[int, list[str
     return tried, failed
 
 
+def _of_this_night(name: str) -> range:
+    """Return the attempts that a nightly job makes today; after the last, the first follow."""
+    attack = attack_named(name)
+    count = min(_NIGHTLY * attack.part, attack.full)
+    parts = -(-attack.full // count)
+    first = int(time.time() // _DAY) % parts * count
+    return range(first, min(first + count, attack.full))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.attack")
-    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("name", choices=[*NAMES, "nightly"])
     parser.add_argument("--count", type=int, help="number of attempts (default: all)")
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--kept", type=Path, default=Path("reports/attack.jsonl"))
     options = parser.parse_args()
 
-    count = attack_named(options.name).full if options.count is None else options.count
-    tried, failed = _attack(options.name, count, options.jobs, options.kept)
-    print(f"\n{options.name}: {tried:,} tried, {len(failed):,} failed")
+    if options.name == "nightly":
+        planned = {name: _of_this_night(name) for name in NAMES}
+    else:
+        full = attack_named(options.name).full if options.count is None else options.count
+        planned = {options.name: range(full)}
+    return max([_made(name, numbers, options) for name, numbers in planned.items()])
+
+
+def _made(name: str, numbers: range, options: argparse.Namespace) -> int:
+    """Make attempts, print what went wrong, and return the exit code."""
+    tried, failed = _attack(name, numbers, options.jobs, options.kept)
+    print(f"\n{name}: {tried:,} tried from number {numbers.start:,}, {len(failed):,} failed")
     for line in failed[:_SHOWN]:
         print(f"  {line}")
     return 1 if failed else 0

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.runs.load import load_subject
 from tests.cli.conftest import Harness
 
 OURS = ("run", "-n", "reference", "--cuts", "whole", "-j", "1", "--format", "json")
@@ -27,7 +26,6 @@ def _write(finish: str, history: int = 2) -> None:
     text = bundled.read_text(encoding="utf-8").partition("\nemulate:")[0] + "\n"
     text = text.replace("tools: [writing, set_memory]\n", "")
     assert RIGHT in text
-    load_subject.cache_clear()  # of the file as it was before
     Path("scenarios").mkdir(exist_ok=True)
     Path("scenarios/mine.yaml").write_text(text.replace(RIGHT, finish), encoding="utf-8")
 

@@ -1,7 +1,6 @@
 """Whatever replies come in whatever order: agents end, raise nothing and run nothing broken.
 
 The machine collects the replies of a conversation; then every agent has it, each on its own.
-`HYPOTHESIS_PROFILE=deep` has 5,000 conversations.
 """
 
 import json
@@ -197,6 +196,4 @@ def _check_calls(agent: Agent, provider: Watched, task: Task, conversation: Conv
 
 
 TestAnyConversation = AnyConversation.TestCase
-TestAnyConversation.settings = settings(
-    max_examples=settings().max_examples * 5 // 2, stateful_step_count=8
-)
+TestAnyConversation.settings = settings(stateful_step_count=8)

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.table import DIALECTS, oracle_reading
@@ -32,7 +32,6 @@ _DELTA_BYTES = 2_000
 _LONGEST_RECORDED = 32 * 1024
 
 # Many kinds of many dialects add up: a third of the examples that one property gets.
-fewer_examples = settings(max_examples=settings().max_examples // 3)
 each_dialect = pytest.mark.parametrize("dialect", sorted(DIALECTS))
 
 
@@ -70,7 +69,6 @@ _STARTS = st.sampled_from([b"", b"data: ", b"{", b"[", b"<", b"\0\0\0", b"\x1f\x
 
 
 @each_dialect
-@fewer_examples
 @given(start=_STARTS, rest=st.lists(st.binary(max_size=30), max_size=4))
 def test_no_bytes_break_a_reader(dialect: str, start: bytes, rest: list[bytes]) -> None:
     assert_reads_well(dialect, start + b"\n\n".join(rest))
@@ -128,7 +126,6 @@ def _replaced(draw: Draw, value: Any, anything: st.SearchStrategy[Any]) -> Any: 
 
 
 @each_dialect
-@fewer_examples
 @given(data=st.data())
 def test_no_json_breaks_a_reader(dialect: str, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from([DIALECTS[dialect].content_type, "text/event-stream", "json"]))
@@ -139,7 +136,6 @@ def test_no_json_breaks_a_reader(dialect: str, data: st.DataObject) -> None:
 
 
 @each_dialect
-@fewer_examples
 @given(data=st.data())
 def test_no_document_breaks_a_reader(dialect: str, data: st.DataObject) -> None:
     values = [value for _, value in data.draw(st.lists(_values(dialect), max_size=3))]
@@ -150,7 +146,6 @@ def test_no_document_breaks_a_reader(dialect: str, data: st.DataObject) -> None:
 
 
 @each_dialect
-@fewer_examples
 @given(data=st.data())
 def test_no_request_breaks_a_reader_of_requests(dialect: str, data: st.DataObject) -> None:
     uri, value = data.draw(st.sampled_from(requests(dialect)))
@@ -233,7 +228,6 @@ def any_shipped() -> list[bytes]:
 
 
 @each_dialect
-@fewer_examples
 @given(data=st.data(), damages=_DAMAGED)
 def test_no_damage_to_what_ships_breaks_a_reader(
     dialect: str, data: st.DataObject, damages: list[Damage]
@@ -243,7 +237,6 @@ def test_no_damage_to_what_ships_breaks_a_reader(
 
 
 @each_dialect
-@fewer_examples
 @given(data=st.data(), at=_PLACES, n=_PLACES)
 def test_no_splice_of_two_bodies_breaks_a_reader(
     dialect: str, data: st.DataObject, at: int, n: int
@@ -262,7 +255,6 @@ def streams() -> list[Interaction]:
 
 @needs_corpus
 @each_dialect
-@fewer_examples
 @given(data=st.data(), damages=_DAMAGED)
 def test_no_damage_to_a_recorded_stream_breaks_a_reader(
     dialect: str, data: st.DataObject, damages: list[Damage]

@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from harness.dialects.openai_chat.write import WriterOptions, write
 from harness.fuzzing.strategies import TurnScript, turn_scripts
@@ -69,7 +69,6 @@ PROFILES: Final[dict[str, WriterOptions]] = {
 
 each_profile = pytest.mark.parametrize("provider", sorted(PROFILES))
 # As many examples in all as one property has, not as many for each provider.
-fewer_examples = settings(max_examples=max(10, settings().max_examples // 4))
 
 
 def _wanted(script: TurnScript) -> Turn:
@@ -85,7 +84,6 @@ def _may_have_been_cut(script: TurnScript) -> bool:
 
 
 @each_profile
-@fewer_examples
 @given(script=turn_scripts(FINISHES))
 def test_each_profile_reads_back_to_the_same_turn(provider: str, script: TurnScript) -> None:
     assume(not _may_have_been_cut(script))

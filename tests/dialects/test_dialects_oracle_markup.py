@@ -213,6 +213,12 @@ def test_every_marker_is_detected(marker: str) -> None:
     assert not all(reading.knows("text") and not reading.alternatives for reading in readings)
 
 
+def test_a_byte_order_mark_before_a_reply_in_json_is_ambiguous() -> None:
+    """The reference takes it for white space before the answer of the action protocol."""
+    answer = '{"action": "finish", "content": "It rains."}'
+    assert abstains(oracle_reading(said(f"\ufeff{answer}")))
+
+
 @each_row("opener", THINK.openers)
 def test_text_after_each_mark_of_reasoning_may_be_reasoning(opener: str) -> None:
     reading = oracle_reading(

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.files.write import LineFile, partial_path, write_file
@@ -25,7 +25,6 @@ def full_at(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@settings(deadline=None)
 @given(
     lines=st.lists(st.binary(max_size=40).map(lambda line: line + b"\n"), max_size=8),
     size=st.integers(0, 200),

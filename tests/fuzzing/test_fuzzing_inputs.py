@@ -1,7 +1,7 @@
 """Talks: agents that are meant to pass have them as their script says; smaller ones are smaller."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversation.discovery import load_agent
@@ -13,13 +13,10 @@ from harness.judging.conversations.judge import judge_conversation
 from harness.normalizers.discovery import load_normalizer
 from harness.text_calls import TEXT_DIALECTS
 
-_FEW = max(5, settings().max_examples // 3)
-
 
 @pytest.mark.parametrize(
     "name", ["plain-loop", "gateway", "dashscope-loop", "tag-loop", "action-loop"]
 )
-@settings(max_examples=_FEW)
 @given(data=st.data())
 def test_conforming_agents_pass_generated_conversations(name: str, data: st.DataObject) -> None:
     agent = load_agent(name)
@@ -36,7 +33,6 @@ def test_no_turn_has_a_call_twice_in_another_order_of_its_arguments(talk: Conver
         assert len(made) == len(set(made)) or any(call.broken for call in turn.calls)
 
 
-@settings(max_examples=_FEW)
 @given(talk=conversation_plans(load_agent("gateway")))
 def test_smaller_plans_are_smaller_and_build_scenarios(talk: ConversationPlan) -> None:
     for less in smaller_plans(talk):
@@ -45,7 +41,6 @@ def test_smaller_plans_are_smaller_and_build_scenarios(talk: ConversationPlan) -
 
 
 @pytest.mark.parametrize("name", ["reference", "tag-extract", "action-protocol"])
-@settings(max_examples=_FEW)
 @given(data=st.data())
 def test_text_call_answers_mean_what_their_parts_mean(name: str, data: st.DataObject) -> None:
     normalizer = load_normalizer(name)

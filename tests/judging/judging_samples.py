@@ -64,18 +64,6 @@ def reads_more_than_reference(normalizer: Normalizer, subject: LoadedSubject) ->
     return not is_part or in_text in normalizer.text_dialects
 
 
-_MANY_TEXTS: Final = 9
-_JUDGED: Final = 3
-
-
-def is_left_out(subject: LoadedSubject) -> bool:
-    """Whether a scenario has many texts with calls, and is not one of three that are judged."""
-    scenario = subject.scenario
-    if scenario is None or not scenario.text_dialect or len(scenario.expect) < _MANY_TEXTS:
-        return False
-    return crc32(subject.id.encode()) % _JUDGED != 0
-
-
 @cache
 def judged_whole(subject: Subject, agent: str) -> tuple[Result, AnyCase | None]:
     """Judge a cell of a conforming agent without cuts, once in a process."""

@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.measuring.change_point import FEWEST_DAYS, find_rise
@@ -69,7 +69,6 @@ def test_one_burst_of_rare_failures_is_no_rise() -> None:
     assert find_rise(days(*rare, 8, 9, 7), "seed", 999).p < 0.02
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60)), min_size=1, max_size=12))
 def test_any_series_has_a_probability(counts: list[tuple[int, int]]) -> None:
     series = [Cluster(min(k, n), n) for k, n in counts]

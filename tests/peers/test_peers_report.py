@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -33,7 +33,6 @@ COST = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, 9_000_000,
 costs = st.none() | st.builds(
     replace, st.just(COST), time=st.none() | st.floats(0, 900), growth=st.none() | st.floats(0, 9)
 )
-few_examples = settings(max_examples=max(5, settings().max_examples // 5))
 
 
 class Tables(HTMLParser):
@@ -113,7 +112,6 @@ def without_group_tables(part: str) -> str:
     return part.partition("\nScenarios by group")[0]
 
 
-@few_examples
 @given(cells, cells, costs)
 def test_the_page_and_the_matrix_have_equal_numbers(
     some: list[Cell], others: list[Cell], cost: Cost | None
@@ -145,7 +143,6 @@ def test_the_page_and_the_matrix_have_equal_numbers(
     ]
 
 
-@few_examples
 @given(cells)
 def test_the_squares_of_a_dialect_have_the_numbers_of_the_matrix(found: list[Cell]) -> None:
     results = peer(results_of(found))
@@ -157,7 +154,6 @@ def test_the_squares_of_a_dialect_have_the_numbers_of_the_matrix(found: list[Cel
         assert [re.findall(r"(\d+)/(\d+)", " ".join(row[1:])) for row in squares] == wanted
 
 
-@few_examples
 @given(cells, cells, cells)
 def test_agents_have_a_table_of_their_own_with_the_numbers_of_the_matrix(
     turns: list[Cell], some: list[Cell], others: list[Cell]
@@ -187,7 +183,6 @@ def _groups(part: str) -> list[list[str]]:
     return rows_of(part.partition("\nScenarios by group")[2], 99)
 
 
-@few_examples
 @given(st.lists(st.text(max_size=9).map(lambda it: f"{it}{HOSTILE}"), unique=True, min_size=1))
 def test_hostile_names_are_text_and_each_has_one_row(names: list[str]) -> None:
     names = [name.encode("utf-8", "replace").decode() for name in names]

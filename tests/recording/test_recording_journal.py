@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import BlockedRequestError, RecordingError, UsageError
@@ -83,7 +83,6 @@ def test_each_moment_leaves_what_ended_once(mode: str, tmp_path: Path) -> None:
         assert not copy.exists() or load_cassette(copy).model == "m1"
 
 
-@settings(deadline=None)
 @given(cut=st.integers(0, 3_000))
 def test_a_cut_line_costs_its_exchange_only(
     tmp_path_factory: pytest.TempPathFactory, cut: int

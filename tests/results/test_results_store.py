@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversation.agent import Agent
@@ -44,7 +44,6 @@ def lines_of(path: Path) -> list[bytes]:
     return path.read_bytes().splitlines(keepends=True)
 
 
-@settings(max_examples=settings().max_examples // 2, deadline=None)  # each writes files
 @given(order=st.permutations(NAMES))
 def test_run_file_is_sorted_and_reproducible(
     tmp_path_factory: pytest.TempPathFactory, order: list[str]
@@ -214,7 +213,6 @@ def test_removed_partial_file_is_not_written(
     assert [result.scenario for result in read_run(path).results] == ["a"]
 
 
-@settings(max_examples=settings().max_examples // 2, deadline=None)  # each writes files
 @given(cut=st.integers(1, 400))
 def test_truncated_last_line_is_counted(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     path = tmp_path_factory.mktemp("run") / "run.jsonl"

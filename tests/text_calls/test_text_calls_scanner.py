@@ -1,12 +1,15 @@
 """The scanner: the same for every cut, nothing lost, examples and drafts left alone."""
 
+import re
+from collections.abc import Iterator
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.text_calls import MARKERS, TEXT_DIALECTS, TextPolicy, WrittenCall, read_text_calls
 from harness.text_calls.boundaries import Ending
-from harness.turns.deltas import Finish, FinishReason, TextDelta
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from tests.tables import each_row
 from tests.text_calls.round_trip import SIZES, TOOLS, read
@@ -67,16 +70,30 @@ def test_without_tools_text_stays_as_it_is(text: str, size: int) -> None:
     assert (turn.text, turn.tool_calls, turn.parse_errors) == (text, (), ())
 
 
+# Of a text, what may belong to a call that follows: two line ends, and half of a third.
+_WAITING = re.compile(r"(?:\r?\n){0,2}\r?\Z")
+
+
+@example("0\n", 1000)
+@example("\n\n\n0", 1)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="<[{`~|]"), max_size=60), SIZES)
-def test_text_without_a_character_of_markup_is_passed_on_at_once(text: str, size: int) -> None:
-    pieces = [text[at : at + size] for at in range(0, len(text), size)]
-    deltas = [TextDelta(piece) for piece in pieces]
-    said = list(
-        read_text_calls(
-            [*deltas, Finish(FinishReason.STOP)], TOOLS, TextPolicy(frozenset({"tagged-json"}))
-        )
-    )
-    assert said[: len(deltas)] == deltas
+def test_of_text_without_a_character_of_markup_only_line_ends_wait(text: str, size: int) -> None:
+    """The rest is passed on before the next piece is asked for."""
+    taken, said = "", ""
+
+    def deltas() -> Iterator[Delta]:
+        nonlocal taken
+        for at in range(0, len(text), size):
+            yield TextDelta(text[at : at + size])
+            taken = text[: at + size]
+            waiting = _WAITING.search(taken)
+            assert waiting
+            assert said == taken[: waiting.start()]
+        yield Finish(FinishReason.STOP)
+
+    for delta in read_text_calls(deltas(), TOOLS, TextPolicy(frozenset({"tagged-json"}))):
+        said += delta.text if isinstance(delta, TextDelta) else ""
+    assert said == taken == text
 
 
 @each_row("size", [1, 2, 5, 1000])

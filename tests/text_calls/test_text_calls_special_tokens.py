@@ -71,6 +71,12 @@ def test_what_is_written_comes_out_as_it_went_in(name: str, data: st.DataObject,
     check_round_trip(dialect, said, size)
 
 
+@pytest.mark.parametrize("name", ["kimi", "solar"])
+def test_a_line_end_after_the_token_that_ends_the_calls_belongs_to_it(name: str) -> None:
+    said = [Piece("", (WrittenCall("get_weather", "{}"),))], "\n"
+    check_round_trip(TEXT_DIALECTS[name], said, 1)
+
+
 # Text dialect, text, the visible text without white space around it, calls
 _GOOD = [
     ("deepseek", f"{_BEGINS}{_v3('get_weather', _OSLO)}{_ENDS}{_EOS}", "", [_WEATHER]),

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.results.outcome import Outcome
@@ -190,7 +190,6 @@ def test_what_is_unknown_is_not_ranked() -> None:
     assert found.pairs == ()
 
 
-@settings(max_examples=settings().max_examples // 2, deadline=None)  # each opens a database
 @given(st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("pq"), st.booleans())))
 def test_models_and_prompts_split_the_same_turns(facts: list[tuple[str, str, bool]]) -> None:
     rows = [

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.conversation.agent import Agent
@@ -64,7 +64,6 @@ def test_a_conversation_with_one_call_conforms(agent: Agent) -> None:
     assert result.outcome is Outcome.PASS, result.findings
 
 
-@settings(max_examples=25, deadline=None)
 @given(city=CITIES, value=VALUES)
 def test_a_tool_gets_the_arguments_of_the_model(city: str, value: object) -> None:
     agents = [import_module(f"harness.conversation.sdk.{name}").agent for name in MODULES]

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.normalizers import sdk
@@ -126,8 +126,6 @@ def botocore_client(url: str) -> Any:  # noqa: ANN401 - as above
 
 PACKAGES = ("httpx", "httpx2", "async httpx", "async httpx2", "requests", "aiohttp", "botocore")
 EACH_PACKAGE = pytest.mark.parametrize("name", PACKAGES)
-# Building a client of botocore takes longer than Hypothesis expects of an example.
-settings.register_profile("clients", deadline=None)
 
 
 def skip_unless_installed(name: str) -> None:
@@ -150,7 +148,6 @@ def outcome(items: Items) -> tuple[list[Any], type | None]:
 
 
 @EACH_PACKAGE
-@settings(deadline=None, max_examples=30)
 @given(reads=READS, ended=ENDS, status=st.sampled_from((200, 429)))
 def test_a_client_gets_the_head_and_each_read_before_the_next_is_taken(
     name: str, reads: list[bytes], ended: Ended, status: int
@@ -196,7 +193,6 @@ def test_one_client_answers_with_the_reads_of_each_turn(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["async httpx", "async httpx2", "aiohttp"])
 @given(reads=READS)
-@settings(deadline=None, max_examples=10)
 def test_an_async_client_has_one_context_from_its_first_read_to_its_end(
     name: str, reads: list[bytes]
 ) -> None:

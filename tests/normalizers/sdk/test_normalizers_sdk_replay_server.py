@@ -6,7 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 import httpx
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from msgspec.structs import replace
 
 from harness.dialects.openai_chat.write import write
@@ -38,7 +38,6 @@ def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delt
 
 
 @given(TURNS)
-@settings(deadline=None, max_examples=15)
 def test_a_client_at_the_base_url_conforms(deltas: list[Delta]) -> None:
     interaction = an_answer("openai-chat", tuple(write(deltas)))
     subject = LoadedSubject(a_cassette(interaction))
@@ -50,7 +49,6 @@ def test_a_client_at_the_base_url_conforms(deltas: list[Delta]) -> None:
 
 
 @given(TURNS)
-@settings(deadline=None, max_examples=15)
 def test_a_body_that_broke_off_is_a_failure(deltas: list[Delta]) -> None:
     events = tuple(write(deltas))[:-1]
     interaction = replace(an_answer("openai-chat", events), ended="truncated")

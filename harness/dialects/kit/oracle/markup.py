@@ -72,9 +72,10 @@ _CALL_KEY_PATTERN = rf'"(?:{_CALL_KEYS}){_QUOTE}\s*:'
 _CALL_KEY: Final = re.compile(_CALL_KEY_PATTERN)
 _REPLY_KEY: Final = re.compile(rf'"(?:reasoning|content|text|response|result){_QUOTE}\s*:')
 _DECODE: Final = json.JSONDecoder().raw_decode
-# At the start of the reply, or right after its reasoning; perhaps in a code fence.
+# At the start of the reply, or right after its reasoning; perhaps in a code fence. Some clients
+# take a byte order mark for white space.
 _JSON_REPLY: Final = re.compile(
-    r'(?:\A|think(?:ing|:opensource)?[>\u25b7]|THINK\])\s*(?:(?:```|~~~)[^\n`]*\n\s*)?["{\[]'
+    r'(?:\A|think(?:ing|:opensource)?[>\u25b7]|THINK\])[\s\ufeff]*(?:(?:```|~~~)[^\n`]*\n\s*)?["{\[]'
 )
 
 
