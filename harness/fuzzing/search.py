@@ -136,12 +136,13 @@ class InputSource(Protocol[InputT]):
         """Return the finding that reports a bug."""
 
 
-def fuzz(
+def fuzz(  # noqa: PLR0913 - one search, by keyword
     source: InputSource[InputT],
     profile: Profile,
     *,
-    random: int,
-    search_random: int,
+    random: int = 0,
+    share: int = 0,
+    shares: int = 1,
     on_found: OnFound = lambda _: None,
 ) -> FuzzReport:
     """Search `source` and shrink each bug, the worst first.
@@ -149,12 +150,14 @@ def fuzz(
     Args:
         source: the inputs.
         profile: the limits of the search.
-        random: the seed that the findings report.
-        search_random: the seed of this process's share of the search.
+        random: the seed; equal seeds give equal findings, if the number of examples ended the
+            search.
+        share: which part of the ordered inputs this process judges, from 0.
+        shares: how many processes share them.
         on_found: called at once with each finding, before it is shrunk.
     """
     budget = Budget(profile.examples, profile.seconds)
-    search = Search(source, budget, random=search_random, on_found=on_found)
+    search = Search(source, budget, random=random * shares + share, on_found=on_found)
     found = search.run()
     end = time.monotonic() + (0.0 if search.interrupted else profile.shrinking)
     findings = []

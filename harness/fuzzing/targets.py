@@ -12,7 +12,7 @@ import msgspec
 
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.plans import DIALECT_KEY
-from harness.fuzzing.conversations.search import fuzz_agent
+from harness.fuzzing.conversations.search import ConversationSource
 from harness.fuzzing.found import (
     FuzzFinding,
     FuzzReport,
@@ -30,8 +30,8 @@ from harness.fuzzing.saving import (
     saved_realism,
     unfinished,
 )
-from harness.fuzzing.search import Profile, find_profile
-from harness.fuzzing.turns.search import fuzz_normalizer
+from harness.fuzzing.search import Profile, find_profile, fuzz
+from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
 from harness.results.finding import Level
@@ -101,10 +101,11 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
     # The output of a normalizer must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
         if task.target.kind == "agent":
-            return fuzz_agent(load_agent(name), options.profile, **shared)
+            return fuzz(ConversationSource(load_agent(name)), options.profile, **shared)
         normalizer = load_normalizer(name)
         found = seeds(options.subjects, normalizer, clean=options.clean)
-        return fuzz_normalizer(normalizer, found, options.profile, **shared)
+        source = TurnSource(normalizer, found, slice(task.share, None, task.shares))
+        return fuzz(source, options.profile, **shared)
 
 
 def _keep(folder: Path, finding: FuzzFinding) -> None:

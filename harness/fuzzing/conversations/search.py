@@ -11,8 +11,8 @@ from typing import Final
 from harness.conversation.agent import Agent
 from harness.fuzzing.conversations.plans import ConversationPlan, conversation_plans, smaller_plans
 from harness.fuzzing.conversations.scenarios import build_scenario
-from harness.fuzzing.found import FuzzFinding, FuzzReport, Parent, SmallestInput, signature_of
-from harness.fuzzing.search import Draws, OnFound, Profile, Shrinking, fuzz
+from harness.fuzzing.found import FuzzFinding, Parent, SmallestInput, signature_of
+from harness.fuzzing.search import Draws, Shrinking
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.session import SessionLimits
 from harness.results.finding import Finding
@@ -20,21 +20,6 @@ from harness.results.finding import Finding
 _PARENT: Final = "talk"
 _LIMITS = SessionLimits(seconds=3.0)
 _DRAWS = 50
-
-
-def fuzz_agent(  # noqa: PLR0913 - as `fuzz_normalizer`
-    agent: Agent,
-    profile: Profile,
-    *,
-    random: int = 0,
-    share: int = 0,
-    shares: int = 1,
-    on_found: OnFound = lambda _: None,
-) -> FuzzReport:
-    """Search `agent` and shrink each bug; the parameters are those of `fuzz_normalizer`."""
-    source = ConversationSource(agent)
-    own = random * shares + share
-    return fuzz(source, profile, random=random, search_random=own, on_found=on_found)
 
 
 class ConversationSource:

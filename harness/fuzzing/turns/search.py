@@ -11,10 +11,10 @@ from itertools import chain, cycle, islice
 from random import Random
 
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.found import FuzzFinding, FuzzReport, SmallestInput, signature_of
+from harness.fuzzing.found import FuzzFinding, SmallestInput, signature_of
 from harness.fuzzing.mutators.endings import truncated_inputs
 from harness.fuzzing.mutators.mutator import Mutator
-from harness.fuzzing.search import Draws, OnFound, Profile, Shrinking, fuzz
+from harness.fuzzing.search import Draws, Shrinking
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.inputs import (
     generated_trials,
@@ -44,33 +44,6 @@ _TURNS = 8
 _TEXT_DIALECTS_AT_A_TIME = 3
 _MUTATED_DRAWS = 10
 _TRUNCATIONS = 300
-
-
-def fuzz_normalizer(  # noqa: PLR0913 - one search, by keyword
-    normalizer: Normalizer,
-    seeds: Sequence[Seed],
-    profile: Profile,
-    *,
-    random: int = 0,
-    share: int = 0,
-    shares: int = 1,
-    on_found: OnFound = lambda _: None,
-) -> FuzzReport:
-    """Search `normalizer` from `seeds`, and shrink each bug.
-
-    Args:
-        normalizer: the client under test.
-        seeds: the inputs to start from, the smallest first.
-        profile: the limits of the search.
-        random: the seed; equal seeds give equal findings, if the number of examples ended the
-            search.
-        share: which part of the ordered inputs this process judges, from 0.
-        shares: how many processes share them.
-        on_found: called at once with each finding, before it is shrunk.
-    """
-    source = TurnSource(normalizer, seeds, slice(share, None, shares))
-    own = random * shares + share
-    return fuzz(source, profile, random=random, search_random=own, on_found=on_found)
 
 
 class TurnSource:
