@@ -15,10 +15,10 @@ class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
     Fields:
         place: index of the interaction that answered; None if the request was surplus.
         same: how many messages at its start are those of the request before.
-        messages: those after them, each as JSON in OpenAI's form.
-        tools: names that it declares.
+        messages: the messages after them, each as JSON in OpenAI's form.
+        tools: names of the tools that it declares.
         fields: its other members, as JSON.
-        status, reply: of the response, as text.
+        status, reply: status and text of the response.
         broken: why no call of the reply may be executed.
         unlike: how its structure differs from the recorded one, `path: recorded, sent`; None if
             there is none to compare.
@@ -46,17 +46,17 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conversation"):
-    """What an agent did in one cell, long texts cut.
+    """What an agent did in one cell, with long texts cut.
 
     Fields:
         cell: id of the `Result` that it belongs to.
-        requests: the first ones.
+        requests: the first requests.
         history: messages at the end, each as JSON: those after the `same` first of the last
             request.
-        turns: what the agent recorded.
-        error: what it raised, or the limit that stopped it; "" if it ended by itself.
+        turns: the agent's records of its turns.
+        error: the exception that it raised, or the limit that stopped it; "" if it ended by itself.
         cut: whether requests, messages, calls or turns are missing.
-        trace: the traceback of what it raised; not in the file if there is none.
+        trace: the traceback of the exception; not in the file if there is none.
     """
 
     cell: str

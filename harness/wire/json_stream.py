@@ -120,7 +120,7 @@ class LineDecoder(BoundedDecoder):
         self._tail, self._size = [], 0
         if not self._is_lines:
             check_size(block.index(b"\n"), "a line", self._offset)
-            # A first line that is no JSON value is the start of an indented document.
+            # A first line that is not a JSON value is the start of an indented document.
             if not holds_lines(block):
                 self._document = PlainDecoder(self._offset)
                 found += self._document.feed(block)
