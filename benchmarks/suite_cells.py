@@ -23,7 +23,7 @@ from harness.judging.replaying import Cuts
 from harness.normalizers.discovery import default_normalizer_names, load_normalizer
 from harness.results.finding import Finding
 from harness.results.outcome import Outcome
-from harness.runs import judge_job
+from harness.runs import judge_job, load
 from harness.runs.plan import Job
 from harness.runs.request import SelectedClients, requested_cells
 
@@ -257,9 +257,9 @@ def cells_of(paths: Iterable[Path]) -> tuple[Cell, ...]:
 
 def load_subjects_once() -> None:
     """Keep each scenario and cassette in memory once it is loaded."""
-    load = judge_job.load_subject
-    if hasattr(load, "cache_parameters") and load.cache_parameters()["maxsize"] is not None:
-        judge_job.load_subject = functools.cache(load.__wrapped__)
+    once = load.load_subject
+    if hasattr(once, "cache_parameters") and once.cache_parameters()["maxsize"] is not None:
+        judge_job.load_subject = functools.cache(once.__wrapped__)  # type: ignore[attr-defined]  # imported there
 
 
 def lines_at_import(files: Collection[str]) -> dict[str, tuple[int, ...]]:

@@ -28,6 +28,7 @@ from harness.recording.identify import identify
 from harness.recording.secrets import scrubber
 from harness.results.catalogue import Quirk, load_catalogue, load_excluded
 from harness.results.duties import KINDS, load_duties
+from harness.results.kill_table import KillRow
 from harness.runs.load import load_subject
 from harness.runs.plan import Subject, subject_id
 from harness.runs.requirement_sets import load_set, set_names
@@ -101,11 +102,11 @@ class BundledData:
                 yield LoadedSubject(identify(cassette) if conversations else cassette, scenario)
 
     @cached_property
-    def kills(self) -> tuple[kill_table.KillRow, ...]:
+    def kills(self) -> tuple[KillRow, ...]:
         """The first scenario that kills each mutant, judged now."""
         return self.kill_rows(every=False)
 
-    def kill_rows(self, *, every: bool) -> tuple[kill_table.KillRow, ...]:
+    def kill_rows(self, *, every: bool) -> tuple[KillRow, ...]:
         """Return the rows of the kill table; see `kill_table.all_rows`."""
         rows = kill_table.all_rows(tuple(self.subjects), tuple(self.conversations), every=every)
         return tuple(rows)

@@ -1,4 +1,4 @@
-"""Edits of a recipe: what a proxy, a gateway or a broken line makes of finished events."""
+"""Edits of a recipe: how a proxy, a gateway or a broken line changes finished events."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ def apply_edit(edit: EditEntry, events: Events) -> Events:
 
 
 def raw_events(entries: Iterable[Event]) -> Events:
-    """Return events that are written by hand; those that have keys have exactly one."""
+    """Return events that an author wrote; those that have keys have exactly one."""
     return tuple(
         entry.encode() if isinstance(entry, str) else _FRAMINGS[entry.keys[0]](entry.value)
         for entry in entries
@@ -67,7 +67,7 @@ def _swap(texts: tuple[str, str], events: Events) -> Events:
 
 
 def _wrap(_name: str, events: Events) -> Events:
-    """Put each event into the envelope of Bedrock's invoke API, which has no SSE framing."""
+    """Put each event into the envelope of Bedrock's invoke API, which replaces the SSE framing."""
     payloads = (event.removeprefix(b"data: ").rstrip() for event in events)
     return tuple(encode_event(wrap_chunk(payload), "chunk") for payload in payloads)
 

@@ -50,7 +50,7 @@ _POLL_SECONDS = 0.1
 
 
 class FuzzTarget(msgspec.Struct, frozen=True):
-    """A client under test; `name` as the user gave it."""
+    """A client under test; `name` is the name that the user gave."""
 
     kind: Literal["normalizer", "agent"]
     name: str
@@ -64,7 +64,7 @@ class FuzzOptions(msgspec.Struct, frozen=True):
         clean: start from scenarios without quirks only.
         database: the folder of the findings of all searches; None for none.
         folder: where to write findings in addition; None for nowhere.
-        level: of the findings there, and of those with a stricter one.
+        level: the least strict level of the findings in `folder`.
     """
 
     subjects: tuple[Subject, ...]
@@ -116,7 +116,7 @@ def _keep(folder: Path, finding: FuzzFinding) -> None:
 def fuzz_in_processes(task: FuzzTask, processes: int, open_pool: OpenPool = Pool) -> FuzzReport:
     """Search in several worker processes; the report counts those that crashed.
 
-    Ctrl-C ends each search, which then reports what it has.
+    Ctrl-C ends each search, which then reports its findings so far.
 
     Args:
         task: the search.
@@ -173,7 +173,7 @@ def _join_reports(reports: Sequence[FuzzReport]) -> FuzzReport:
 
 
 def _everywhere(reports: Sequence[FuzzReport]) -> frozenset[RuleAndPath]:
-    """Return what every seed of every process shows."""
+    """Return the failures that every seed of every process shows."""
     found = [each.everywhere for each in reports if each.seeds]
     return frozenset[RuleAndPath]().union(*found).intersection(*found)
 

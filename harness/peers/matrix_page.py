@@ -113,7 +113,7 @@ def render_matrix(
 
 
 def _how(records: Sequence[PeerRecord], not_run: int) -> str:
-    """Return what was run, and when."""
+    """Return which peers were run, and when."""
     judged = [record for record in records if not record.not_judged]
     runs = "; ".join(
         f"{markdown_text(it.selection)} with `--cuts {it.cuts}` of harness {it.harness}"

@@ -28,7 +28,7 @@ def days_old(origin: Origin, today: date | None = None) -> int | None:
     """Return the age of a recording in days; None if it has no date, or was not recorded.
 
     Args:
-        origin: of a cassette.
+        origin: the origin of a cassette.
         today: by default the current date in UTC.
     """
     if origin.kind == "emulated":
@@ -41,7 +41,7 @@ def days_old(origin: Origin, today: date | None = None) -> int | None:
 
 
 def age_text(origin: Origin, today: date | None = None) -> str:
-    """Return such as `3 days` or `200 days, stale (over 180)`; "" if the age is unknown."""
+    """Return a text such as `3 days` or `200 days, stale (over 180)`; "" if the age is unknown."""
     days = days_old(origin, today)
     if days is None:
         return ""
@@ -116,7 +116,7 @@ def provider_of_interaction(interaction: Interaction) -> str:
 
 
 def provider(uri: str) -> str:
-    """Return the provider at `uri`, also if a placeholder replaces its host."""
+    """Return the provider at `uri`, even if a placeholder replaces its host."""
     placeholder = _PLACEHOLDER.match(uri)
     if placeholder:
         return _named(placeholder[1])

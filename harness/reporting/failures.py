@@ -24,9 +24,9 @@ class Failure(msgspec.Struct, frozen=True):
 
     Fields:
         cell: the first cell, if possible one that the gate counts.
-        title: of its scenario.
+        title: the title of its scenario.
         example: its finding; None for a failure without one.
-        command: replays that cell.
+        command: the command that replays that cell.
         accepted: how many of the cells the gate does not count.
     """
 
@@ -55,9 +55,9 @@ def list_failures(run: Run, gate: Gate, questions: Questions | None = None) -> t
     """Return the failures of `run`: MUST rules first, and of them first those not accepted.
 
     Args:
-        run: as read.
-        gate: the verdict on it.
-        questions: of the run, if the caller loaded it already.
+        run: the run.
+        gate: its verdict.
+        questions: the queries on the run, if the caller loaded it already.
     """
     with questions_on(run, questions) as store:
         groups = store.failures_by_cause()
@@ -78,9 +78,9 @@ def failure_of(
     """Return the failure of `group`.
 
     Args:
-        group: as the database groups failures.
-        results: by cell.
-        selection: of the run.
+        group: the cells as the database groups failures.
+        results: the results by cell.
+        selection: the selection of the run.
         accepted: cells that the gate does not count.
     """
     cell = next((cell for cell in group.cells if cell not in accepted), group.cells[0])

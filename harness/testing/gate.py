@@ -27,7 +27,7 @@ class JudgedCell(msgspec.Struct, frozen=True):
     """The result of one item, with the number of items of its suite that run.
 
     Fields:
-        suite: what tells suites apart.
+        suite: the name that distinguishes suites.
     """
 
     suite: str

@@ -37,7 +37,8 @@ class Prompt(msgspec.Struct, frozen=True):
     Fields:
         id: such as `tag-tools-zh/v1`.
         title: one line for lists.
-        text_dialects: formats of the calls in a reply; empty if the API has a field for calls.
+        text_dialects: text dialects of the calls in a reply; empty if the API has a field for
+            calls.
         deprecated: whether it is only for providers without a field for tools.
     """
 
@@ -91,7 +92,7 @@ def find_prompt(prompt_id: str) -> Prompt:
     """Return the prompt with this id.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such prompt.
     """
     prompt = PROMPTS.get(prompt_id)
     if prompt is None:
@@ -111,9 +112,9 @@ def system_text(prompt: Prompt, tools: Sequence[Tool], base_system: str = "") ->
     """Return the system text of a request with this prompt.
 
     Args:
-        prompt: of `PROMPTS`.
-        tools: those that may be called; without tools, the text does not mention calls.
-        base_system: the application's own system text, which comes first; "" for that of a
+        prompt: one of `PROMPTS`.
+        tools: the tools that may be called; without tools, the text does not mention calls.
+        base_system: the application's system text, which comes first; "" for that of a
             simple assistant.
     """
     texts = TEXTS[prompt.language]

@@ -1,6 +1,6 @@
 """Search one agent with generated conversations, each under several chunkings of its responses.
 
-The judge is that of a run: the rules about conversations, and a script made from the plan.
+Conversations are judged as in a run: by the rules about conversations, and a script from the plan.
 """
 
 import math
@@ -23,7 +23,7 @@ _DRAWS = 50
 
 
 class ConversationSource:
-    """The conversations with which an agent is searched."""
+    """The generated conversations that a search runs with an agent."""
 
     seconds_to_shrink = math.inf
 
@@ -47,7 +47,7 @@ class ConversationSource:
         shrinking.repeat(smaller_plans)
 
     def finding(self, smallest: SmallestInput[ConversationPlan]) -> FuzzFinding:
-        """Return what was found in a conversation."""
+        """Return the finding that reports the bug of a conversation."""
         scenario = build_scenario(smallest.input, self._agent)
         first, *others = scenario.cassette.interactions
         return FuzzFinding(

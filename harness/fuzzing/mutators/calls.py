@@ -1,6 +1,6 @@
-"""Other calls than the model made: what models do wrong, and what gateways make of it.
+"""Mutators that change the calls of a turn: mistakes of models, and what gateways make of them.
 
-The oracle decides from the changed bytes which of them a client may execute.
+The oracle decides from the changed bytes which of the calls a client may execute.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
 from harness.fuzzing.strategies.arguments import Schema, argument_texts, json_text
 from harness.fuzzing.strategies.malformed import malformed_arguments
 from harness.fuzzing.strategies.turns import draw_pieces
-from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import parse
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallRejected, ToolCallStart
 from harness.wire.interaction import Interaction
@@ -55,7 +54,7 @@ def calls_of(deltas: Deltas) -> list[Call]:
 
 
 def with_calls(deltas: Deltas, calls: list[Call]) -> Deltas:
-    """Return `deltas` with `calls` instead of theirs, one after the other, renumbered."""
+    """Return `deltas` with `calls` in place of their calls, one after the other, renumbered."""
     first = next(at for at, delta in enumerate(deltas) if isinstance(delta, CallDelta))
     rest = tuple(delta for delta in deltas if not isinstance(delta, CallDelta))
     return (*rest[:first], *_numbered(calls), *rest[first:])
@@ -69,7 +68,7 @@ def _numbered(calls: list[Call]) -> Iterator[Delta]:
 
 
 def recalling(edit: EditCalls) -> Mutate:
-    """Return the mutation that edits all calls of a turn together."""
+    """Return the mutation that applies `edit` to all calls of a turn together."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
@@ -83,7 +82,7 @@ def recalling(edit: EditCalls) -> Mutate:
 
 
 def editing_call(edit: EditCall) -> Mutate:
-    """Return the mutation that edits one call, knowing the schema of its tool."""
+    """Return the mutation that applies `edit` to one call, with the schema of its tool."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         schemas = {tool.name: tool.parameters for tool in offered_tools(interaction)}
@@ -191,7 +190,7 @@ def _repeated_with_id(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]
 
 
 def _again(draw: DrawFn, calls: list[Call], tail: str) -> tuple[list[Call], str]:
-    """Repeat one call, as a separate call whose id ends with `tail` in addition."""
+    """Repeat one call as a separate call, whose id has `tail` appended."""
     at = draw(st.integers(0, len(calls) - 1))
     start, *rest = calls[at]
     if not isinstance(start, ToolCallStart):

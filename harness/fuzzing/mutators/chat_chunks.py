@@ -1,7 +1,7 @@
-"""The chunks, finish and usage of an openai-chat stream in the forms of its many servers.
+"""Mutators that write the chunks, finish and usage of an openai-chat stream as other servers do.
 
-The content of a chunk stays; what it does not contain is null, is missing, or is one more empty
-chunk.
+The content of each chunk is unchanged. Empty members become null or missing, and further chunks
+without content are added.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ _FINAL_CALLS: Final = "tool_calls"
 
 
 def with_value(frames: Sent, at: int, value: Json) -> Sent:
-    """Return `frames` with another payload of the one at `at`."""
+    """Return `frames` in which the frame at `at` has another payload."""
     return with_values(frames, {at: value})
 
 
@@ -61,7 +61,7 @@ def counting(frames: Sent) -> Chunk | None:
 
 
 def on_chunk(find: Callable[[Sent], Chunk | None]) -> Callable[[EditChunk], Mutate]:
-    """Return a decorator that makes an edit around the chunk that `find` returns a mutation."""
+    """Return a decorator that turns an edit around the chunk of `find` into a mutation."""
 
     def adapt(edit: EditChunk) -> Mutate:
         @on_chunks
@@ -75,7 +75,7 @@ def on_chunk(find: Callable[[Sent], Chunk | None]) -> Callable[[EditChunk], Muta
 
 
 def editing_choices(options: dict[str, EditChoice]) -> Mutate:
-    """Return the mutation that draws an edit of each choice and its delta, made in number."""
+    """Return the mutation that draws one option and edits each choice and its delta with it."""
 
     @on_chunks
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
@@ -94,7 +94,7 @@ def editing_choices(options: dict[str, EditChoice]) -> Mutate:
 
 
 def _delta(**fields: object) -> EditChoice:
-    """Return the edit that gives a delta those of `fields` that it lacks."""
+    """Return the edit that adds to a delta those of `fields` that it does not have."""
     return lambda _choice, delta: delta.update({**fields, **delta})
 
 
@@ -181,7 +181,7 @@ def _response_ids(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @chat_mutator("entries-merged")
 @on_chunks
 def _chunks_merged(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Put the entries of two chunks that follow each other into one list."""
+    """Put the entries of two consecutive chunks into one list."""
     pairs = [
         (one, two)
         for one, two in zip(chunks_of(frames), chunks_of(frames)[1:], strict=False)
@@ -222,7 +222,7 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[
 @chat_mutator("finish-with-call")
 @on_chunk(finishing)
 def _finish_with_call(_draw: DrawFn, frames: Sent, last: int, end: Json) -> tuple[Sent, str] | None:
-    """Move the reason into the chunk before, if its own chunk contains nothing else."""
+    """Move the finish reason into the chunk before, if its chunk contains nothing else."""
     before = [(at, value) for at, value in chunks_of(frames) if at < last]
     if not before or any(choices_of(end)[0].get("delta") or {}) or end.get("usage"):
         return None
@@ -275,7 +275,7 @@ def _usage_chunk(draw: DrawFn, frames: Sent, at: int, value: Json) -> tuple[Sent
 @chat_mutator("usage-running")
 @on_chunk(counting)
 def _usage_running(_draw: DrawFn, frames: Sent, last: int, counted: Json) -> tuple[Sent, str]:
-    """Tell smaller counts in the chunks before."""
+    """Add smaller counts of tokens to the chunks before."""
     for at, value in chunks_of(frames):
         if at < last:
             usage = {**counted["usage"], "completion_tokens": 0}

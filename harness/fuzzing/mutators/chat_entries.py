@@ -1,4 +1,4 @@
-"""The `tool_calls` entries of an openai-chat stream in the forms of its many servers.
+"""Mutators that write the `tool_calls` entries of an openai-chat stream as other servers do.
 
 Each edit changes entries in place; texts, ends and all other frames keep their bytes.
 """
@@ -24,10 +24,10 @@ class Entry(msgspec.Struct):
     """One entry of a `tool_calls` list.
 
     Fields:
-        call: the place of its call among all calls.
+        call: the number of its call among all calls.
         opens: whether it is the first of its call.
-        opening: the first one of its call, as it was sent.
-        value: to be edited in place.
+        opening: the first entry of its call, as it was sent.
+        value: the entry, which an edit changes in place.
     """
 
     call: int
@@ -61,7 +61,7 @@ def entries_of(choice: Json) -> list[Json]:
 
 
 def with_values(frames: Sent, values: Mapping[int, Json | None]) -> Sent:
-    """Return `frames` with `values` as payloads; those that are equal keep their bytes."""
+    """Return `frames` with `values` as payloads. Frames with equal values keep their bytes."""
     for at, value in values.items():
         frame = frames.frames[at]
         if value is not None and value != value_of(frame):
@@ -81,10 +81,10 @@ def _entries(values: Iterable[Json | None]) -> Iterator[Entry]:
 
 
 def editing_entries(options: dict[str, EditEntry], suits: Suits = bool) -> Mutate:
-    """Return the mutation that edits each entry, if all entries together suit it.
+    """Return the mutation that edits each entry, if `suits` accepts all entries together.
 
     Args:
-        options: what an edit does -> the edit; a mutation draws one.
+        options: a description -> the edit; a mutation draws one.
         suits: whether the edits keep the meaning of these entries.
     """
 
@@ -115,9 +115,10 @@ def _distinct_indexes(entries: list[Entry]) -> bool:
 
 
 def _distinct_ids(entries: list[Entry]) -> bool:
-    """Return whether ids and the order of fragments alone identify the call of each.
+    """Return whether ids and the order of fragments alone identify the call of each fragment.
 
-    A call without arguments before one of the same name is two ids for one call, or two calls.
+    A call without arguments before one of the same name is excluded, because the two ids could
+    also belong to one call.
     """
     ids = [entry.value.get("id") for entry in entries if entry.opens]
     in_order = [entry.call for entry in entries] == sorted(entry.call for entry in entries)
@@ -142,7 +143,7 @@ def _with_later(entries: list[Entry]) -> bool:
 
 
 def _with_later_unnamed(entries: list[Entry]) -> bool:
-    """Return whether there are later ones, without a piece of a name that would be lost."""
+    """Return whether calls have later entries, none of which has a piece of the name."""
     return _with_later(entries) and not any(
         entry.function.get("name") for entry in entries if not entry.opens
     )
@@ -160,7 +161,7 @@ def _plain_functions(entries: list[Entry]) -> bool:
 
 
 def _later(**fields: object) -> EditEntry:
-    """Return the edit that gives all but the first entry of a call these fields."""
+    """Return the edit that sets these fields in all but the first entry of a call."""
     return lambda entry: None if entry.opens else entry.value.update(fields)
 
 
@@ -204,7 +205,7 @@ def _with(**fields: object) -> EditEntry:
 
 
 def _first_arguments(value: object) -> EditEntry:
-    """Spell the empty arguments that open a call as `value`; `...` leaves them out."""
+    """Write the empty arguments that open a call as `value`; `...` leaves them out."""
 
     def edit(entry: Entry) -> None:
         if entry.opens and entry.function.get("arguments") == "":

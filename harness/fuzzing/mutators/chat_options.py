@@ -1,7 +1,7 @@
 """Encodings of openai-chat calls that only some clients read, or that only some calls allow.
 
-Written by the dialect's own writer, like `respelled`. Each needs a capability, or calls whose
-meaning does not change with the options.
+The dialect's own writer writes them. Each one needs a capability of the client, or calls whose
+meaning does not depend on the option.
 """
 
 import itertools
@@ -12,12 +12,11 @@ from typing import Any, Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.dialects.openai_chat.write import WriterOptions
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.fuzzing.mutators.calls import calls_of
 from harness.fuzzing.mutators.chat_entries import chat_mutator
 from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, ToolCallEnd, ToolCallStart
 from harness.turns.json_prefix import PrefixState, scan
 from harness.wire.interaction import Interaction
@@ -49,15 +48,14 @@ def _with_option(
         if deltas is None or not _all_whole(deltas) or not suits(interaction, deltas):
             return None
         value = draw(values)
-        return rewritten(
-            interaction, deltas, f"{name} is {value!r}", WriterOptions(**{name: value})
-        )
+        options = DIALECTS["openai-chat"].writer_options(**{name: value})
+        return rewritten(interaction, deltas, f"{name} is {value!r}", options)
 
     return mutate
 
 
 def _all_whole(deltas: Deltas) -> bool:
-    """Whether there are calls, all of them of functions and fit to be run."""
+    """Whether there are calls, and all of them are complete calls of functions."""
     calls = calls_of(deltas)
     return bool(calls) and all(
         isinstance(start := call[0], ToolCallStart)
@@ -89,7 +87,7 @@ def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
 
 
 def _without_halves(_interaction: Interaction, deltas: Deltas) -> bool:
-    """Whether no half of a surrogate pair is in the arguments, as it is or escaped."""
+    """Whether the arguments contain no half of a surrogate pair, written or escaped."""
     text = "".join(piece for call in calls_of(deltas) for piece in _fragments(call))
     return _HALF.search(text) is None
 

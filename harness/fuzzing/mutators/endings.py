@@ -1,6 +1,6 @@
 """Bodies that are truncated, end in an error, or are not a response of the API.
 
-A client must not execute an incomplete call, and must report each of them.
+A client must not execute an incomplete call, and must report it.
 """
 
 import gzip
@@ -30,8 +30,8 @@ _ENDS: Final[tuple[Ended, ...]] = ("complete", "truncated")
 def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interaction, str]:
     """Return `interaction` with the first `at` bytes of its body.
 
-    A cut at a line end shows nothing about a client: CRLF stays whole, and a CR alone is left out,
-    because a reader may wait for the LF that can follow it.
+    A cut inside a line end shows nothing about a client. So a CRLF is not split, and a CR at the
+    end is left out, because a reader may wait for the LF that can follow it.
     """
     body = interaction.body
     at += body[at - 1 : at + 1] == b"\r\n"
@@ -49,7 +49,7 @@ def glued_after(interaction: Interaction, at: int, error: bytes) -> tuple[Intera
 def truncated_inputs(interaction: Interaction) -> Iterator[MutatedInput]:
     """Yield `interaction` truncated after each byte: alone, and with a gateway's error after it.
 
-    The byte decides how a reader sees it, so that every one is worth a try. At every second one,
+    How a reader fails can depend on the exact byte, so each one is tried. After every second one,
     the connection breaks. Only APIs without an event for errors get the error.
     """
     has_glued = interaction.dialect in _ERRORS_IN_EVENTS
@@ -167,7 +167,7 @@ def _failed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] |
 
 
 def _may_refuse(interaction: Interaction) -> bool:
-    """Whether the API may refuse: OpenAI's chat completions do so for a response format only.
+    """Whether the model may refuse: in OpenAI's chat completions only with a response format.
 
     Source: https://platform.openai.com/docs/guides/structured-outputs#refusals
     """
@@ -178,7 +178,7 @@ def _may_refuse(interaction: Interaction) -> bool:
 @mutator("finish-other")
 @rewriting
 def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """Send another reason: one that every dialect has, or an unknown one."""
+    """Send another finish reason: one that every dialect has, or an unknown one."""
     known = (reason for reason in FinishReason if reason is not FinishReason.OTHER)
     reasons = [*map(Finish, known), Finish(FinishReason.OTHER, "x_new")]
     finish = draw(st.sampled_from(reasons))
@@ -218,7 +218,7 @@ def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
 def _byte_changed(
     draw: DrawFn, interaction: Interaction, at: int
 ) -> tuple[Interaction, str] | None:
-    """Change a byte if the framing lets a client notice; elsewhere it is another valid text."""
+    """Change a byte at which the framing shows the damage; elsewhere the text would stay valid."""
     body, frames = interaction.body, sent(interaction.body)
     if frames is None or frames.framing != "messages":
         return None

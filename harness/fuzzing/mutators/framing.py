@@ -1,7 +1,7 @@
 """The same frames, framed in another way: comments, line ends, spaces, blanks, a byte order mark.
 
-All of it is allowed by the framing's own grammar (WHATWG HTML 9.2.6, the NDJSON specification)
-or was sent by a real server that clients had to survive.
+Each change is either valid in the grammar of the framing (WHATWG HTML 9.2.6, the NDJSON
+specification), or was sent by a real server.
 """
 
 import re
@@ -53,7 +53,7 @@ def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @mutator("other-fields")
 @on_frames("sse")
 def _field(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    """A block without data is not an event, whatever other lines it has."""
+    """Add a block without data, which is not an event, whatever other lines it has."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     text = draw(st.sampled_from(_FIELDS))
     after = draw(st.sampled_from(("", "\n", "\n: ping\n")))
@@ -93,7 +93,7 @@ def _byte_order_mark(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @mutator("data-lines")
 @on_frames("sse")
 def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Break a payload after the brace that opens it, because JSON allows white space there."""
+    """Split a payload after its opening brace, because JSON allows white space there."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     frame = frames.frames[at]
     if frame.data is None or value_of(frame) is None or b"\n" in frame.data:
@@ -113,7 +113,7 @@ def _ping(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @mutator("no-final-blank")
 @on_frames("sse")
 def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """After the end of the answer only; before, it is one of the pairs of policies."""
+    """Remove the last blank line after the end of the answer. Elsewhere, policies differ on it."""
     last = frames.frames[-1]
     if last.data != DONE or last.raw.startswith(DONE):
         return None

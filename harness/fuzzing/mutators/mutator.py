@@ -1,7 +1,7 @@
-"""A mutator: one way to change what a provider sent, and whether the turn must stay equal.
+"""A mutator: one way to change the bytes of a provider, and whether the turn must stay equal.
 
 It draws its choices from Hypothesis, so that a finding shrinks to the fewest and simplest
-steps; it never looks at a normalizer.
+steps. It does not depend on the normalizer.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,12 +26,12 @@ Mutate: TypeAlias = Callable[[DrawFn, Interaction], tuple[Interaction, str] | No
 
 
 class Mutation(msgspec.Struct, frozen=True):
-    """One applied step.
+    """One step that was applied to an interaction.
 
     Fields:
-        name: of the mutator.
-        detail: what it did, and where, such as "cut at byte 412".
-        place: how many bytes were before and after the place that it changed; None if it has none.
+        name: the name of the mutator.
+        detail: what it changed, and where, such as "cut at byte 412".
+        place: how many bytes were before and after the changed bytes; None if it has no such place.
     """
 
     name: str
@@ -43,20 +43,21 @@ class Mutation(msgspec.Struct, frozen=True):
 
 
 class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `mutators.toml` says of a mutator.
+    """The part of a mutator that `mutators.toml` declares.
 
     Fields:
-        summary: one line.
+        summary: a description in one line.
         quirks: ids of the catalogue that it makes.
         realism: `seen` if a server is known to do it, which `quirks` or `source` cite; `possible`
-            if the API allows it, or a server, a proxy or a model may do it; else `never seen`.
-        source: URL of what shows that a server does it, if no quirk does.
-        dialects: that it applies to; empty for all.
-        needs: capabilities that a normalizer must declare for the turn to stay equal; of one
-            that does not, nothing is asked after this step.
-        new_calls: whether a call may come out that the clean turn has not. After any other
-            step one that does is a wrong executed call, whatever else is ambiguous.
-        only_failure: whether nothing is judged but that the failure is reported.
+            if the API allows it, or a server, a proxy or a model may do it; otherwise `never seen`.
+        source: the URL of a page that shows a server doing it, if no quirk does.
+        dialects: the dialects that it can be applied to; empty for all.
+        needs: the capabilities that a normalizer must declare to read the changed bytes. The search
+            does not apply the mutator to a normalizer without them.
+        new_calls: the changed turn may contain a call that the clean turn does not contain. If no
+            step has this flag, such a call is always a wrong call, even if the oracle does not
+            judge the calls of the changed bytes.
+        only_failure: only one thing is judged, whether the client reports the failure.
     """
 
     summary: str
@@ -73,12 +74,13 @@ class Mutator(Declaration, frozen=True, kw_only=True):
     """One way to change an interaction.
 
     Fields:
-        name: kebab-case, stable.
-        preserving: whether the turn must stay equal, by the API's contract or by a catalogued
-            quirk that a client must survive; else it may change, and must be reported as it is.
-        mutate: draw, interaction -> the changed one and what was done where; None where it
-            does not apply.
-        mutate_at: `mutate` at a place that the caller chooses, if it changes one place.
+        name: a stable name in kebab-case.
+        preserving: the turn must stay equal, by the contract of the API or by a catalogued quirk
+            that clients must handle. Otherwise the turn may change, and a client must report it as
+            sent.
+        mutate: draw, interaction -> the changed interaction and a description of the change; None
+            if the mutator cannot be applied to it.
+        mutate_at: `mutate` at a byte offset that the caller chooses, for mutators of one place.
     """
 
     name: str
@@ -91,8 +93,8 @@ class MutatedInput(msgspec.Struct, frozen=True):
     """An interaction after some steps, in the order in which they were applied.
 
     Fields:
-        steps: empty where no step applied; then the interaction is the one given.
-        preserving: whether all steps were.
+        steps: empty if no step could be applied; then the interaction is unchanged.
+        preserving: whether all steps are preserving.
     """
 
     interaction: Interaction
@@ -109,18 +111,18 @@ MADE: Final[dict[str, Mutator]] = {}
 
 
 class MakeMutator(Protocol):
-    """A decorator that makes a mutation a mutator."""
+    """A decorator that turns a mutation into a mutator."""
 
     def __call__(self, mutate: Mutate, mutate_at: MutateAt | None = None) -> Mutator:
         """Return the mutator."""
 
 
 def mutator(name: str, *, dialects: Iterable[str] = ()) -> MakeMutator:
-    """Return a decorator that makes a mutation the mutator that is declared under `name`.
+    """Return a decorator that turns a mutation into the mutator that is declared under `name`.
 
     Args:
-        name: in `mutators.toml`.
-        dialects: that it applies to, if the code knows them and not the declaration.
+        name: a name in `mutators.toml`.
+        dialects: the dialects that it can be applied to, if only the code knows them.
     """
     declared = DECLARED[name]
     known = frozenset(dialects) or declared.dialects
@@ -134,14 +136,14 @@ def mutator(name: str, *, dialects: Iterable[str] = ()) -> MakeMutator:
 
 
 def draw_place(draw: DrawFn, body: bytes) -> int:
-    """Draw an offset in `body`: anywhere, or at a seam, which is likely to break a reader."""
+    """Draw an offset in `body`: any offset, or a seam, which is likely to break a reader."""
     anywhere = st.integers(0, len(body) - 1)
     found = seams(body)
     return draw(anywhere | st.sampled_from(found) if found else anywhere)
 
 
 def at_place(make: MakeMutator) -> Callable[[MutateAt], Mutator]:
-    """Return a decorator that makes a mutation of one place a mutator that draws the place."""
+    """Return a decorator: a mutation of one place -> a mutator that draws the place."""
 
     def decorate(mutate_at: MutateAt) -> Mutator:
         def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:

@@ -1,7 +1,7 @@
 """Payloads that are encoded differently, or have more members, with the same meaning.
 
-JSON gives no meaning to the order of members, to white space or to escapes, and every API of
-ours says that clients must pass over members and events that they do not know.
+In JSON, the order of members, white space and escapes have no meaning. Every API of the harness
+requires clients to ignore members and events that they do not know.
 """
 
 import json
@@ -29,7 +29,7 @@ _MORE: Final = (
 
 
 def editing_payloads(revalue: Revalue, *, each: bool = False) -> Mutate:
-    """Return the mutation that gives one frame, or each, the payload of `revalue`."""
+    """Return the mutation that replaces the payload of one frame, or of each, by `revalue`."""
 
     @on_frames()
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:

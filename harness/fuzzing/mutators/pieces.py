@@ -1,4 +1,7 @@
-"""The same turn in other pieces and other spellings, written by the dialect's own writer."""
+"""The same turn in other pieces and with other writer options.
+
+The dialect's own writer writes it.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,11 +10,10 @@ from hypothesis.strategies import DrawFn
 from msgspec.structs import asdict, replace
 
 from harness.dialects.kit.dialect import Dialect
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.fuzzing.mutators.mutator import DECLARED, Mutator, mutator
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.turns import option_values
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallRejected
 from harness.wire.interaction import Interaction
 
@@ -64,7 +66,7 @@ def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def joined(deltas: Iterable[Delta]) -> Deltas:
-    """Return the deltas, with neighbours of one text or call joined."""
+    """Return the deltas; neighbouring deltas of one text or call become one."""
     left: list[Delta] = []
     for delta in deltas:
         before = left[-1] if left else None

@@ -1,4 +1,4 @@
-"""All mutators, in the order in which Hypothesis prefers them: those that keep the turn first."""
+"""All mutators, in the order in which Hypothesis prefers them: preserving ones come first."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -45,11 +45,11 @@ def fitting(
     capabilities: Collection[str] = tuple(CAPABILITIES),
     chosen: tuple[Mutator, ...] = MUTATORS,
 ) -> tuple[Mutator, ...]:
-    """Return those of `chosen` that apply to a dialect and ask no more than what is declared.
+    """Return the members of `chosen` that apply to a dialect and need no other capabilities.
 
     Args:
-        dialect: of the interaction.
-        capabilities: that the normalizer declares; all of them by default.
+        dialect: the dialect of the interaction.
+        capabilities: those that the normalizer declares; all of them by default.
         chosen: mutators to choose from.
     """
     return tuple(
@@ -73,21 +73,21 @@ for _mutator in MUTATORS:
 
 
 def realism_of(steps: Iterable[str], quirks: Iterable[str]) -> Realism:
-    """Return the realism of the least realistic of some steps and of the quirks of a seed."""
+    """Return the lowest realism among some steps and the quirks of a seed."""
     made = (REALISMS.index(MADE[name].realism) for name in steps if name in MADE)
     return REALISMS[max((*made, *(_OF_QUIRKS.get(quirk, 0) for quirk in quirks)), default=0)]
 
 
 def only_failure(steps: Iterable[Mutation]) -> bool:
-    """Return whether after these steps nothing is judged but that the failure is reported."""
+    """Return whether, after these steps, only the report of the failure is judged."""
     return any(MADE[step.name].only_failure for step in steps if step.name in MADE)
 
 
 def may_call_more(steps: Collection[Mutation]) -> bool:
-    """Return whether, after these steps, the turn may have a call that the clean turn does not.
+    """Return whether these steps may add a call that the clean turn does not have.
 
-    Where not, one that does (another name, other arguments, or the same again) is a wrong
-    executed call, even if the oracle does not judge the changed bytes.
+    If not, such a call (another name, other arguments, or a repetition) is a wrong executed call,
+    even if the oracle does not judge the changed bytes.
     """
     return any(MADE[step.name].new_calls for step in steps if step.name in MADE)
 
@@ -98,14 +98,14 @@ def mutated_inputs(
 ) -> MutatedInput:
     """Draw `interaction` after up to `most` steps.
 
-    A mutator that does not apply is passed over, so the steps may be fewer than what was
-    drawn, and empty; it shrinks to fewer steps and to mutators that stand first.
+    A mutator that cannot be applied is skipped, so there may be fewer steps than were drawn, or
+    none. Hypothesis shrinks to fewer steps and to mutators that come first.
 
     Args:
-        draw: of Hypothesis.
-        interaction: the clean one.
+        draw: the function of Hypothesis.
+        interaction: the clean interaction.
         chosen: mutators to draw from; those of other dialects are left out.
-        most: steps at most.
+        most: the maximum number of steps.
     """
     those = fitting(interaction.dialect, chosen=chosen)
     steps = draw(st.lists(st.sampled_from(those), max_size=most)) if those else []
@@ -118,13 +118,13 @@ def apply_mutators(
     steps: Iterable[Mutator],
     places: Mapping[str, Place] = MappingProxyType({}),
 ) -> MutatedInput:
-    """Return `interaction` after `steps` in their order; one that does not apply is passed over.
+    """Return `interaction` after `steps` in order. A mutator that cannot be applied is skipped.
 
     Args:
-        draw: of Hypothesis.
-        interaction: the clean one.
+        draw: the function of Hypothesis.
+        interaction: the clean interaction.
         steps: the mutators.
-        places: where a step changes a body of a given length; the others draw their place.
+        places: returns the place of a step in a body of a given length; other steps draw theirs.
     """
     applied: list[Mutation] = []
     preserving = True
@@ -140,7 +140,7 @@ def apply_mutators(
 def _apply(
     draw: DrawFn, interaction: Interaction, mutator: Mutator, place: Place | None
 ) -> tuple[tuple[Interaction, str] | None, tuple[int, int] | None]:
-    """Return what one mutator makes, and how many bytes are before and after its place."""
+    """Return the result of one mutator, and how many bytes are before and after its place."""
     size = len(interaction.body)
     if mutator.mutate_at is None or not size:
         return mutator.mutate(draw, interaction), None

@@ -1,8 +1,8 @@
-"""Change the text of a turn: unusual characters, and markup that is or is not a call.
+"""Mutators that change the text of a turn: unusual characters, and markup that may be a call.
 
-Markup in a text is a call, an example or a draft, by rules that are not part of any API. The
-oracle does not judge it. Still, no client may execute what is in code, in a quotation or in the
-reasoning, or what is incomplete.
+No API defines whether markup in a text is a call, an example or a draft, so the
+oracle does not judge it. But no client may execute a call in code, in a quotation or in the
+reasoning, or an incomplete call.
 """
 
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from harness.dialects.table import offered_tools
 from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.arguments import argument_texts, words
-from harness.normalizers.respond import offered_tools
 from harness.text_calls import MARKERS, TEXT_DIALECTS, Context, WrittenCall
 from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, ToolCallStart, UsageDelta
 from harness.wire.interaction import Interaction
@@ -45,13 +45,13 @@ def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def _end_of(deltas: Deltas) -> int:
-    """Return the index of the turn's finish or usage, the first of them."""
+    """Return the index of the turn's finish or usage, whichever comes first."""
     ends = (isinstance(delta, Finish | UsageDelta) for delta in deltas)
     return next((at for at, ending in enumerate(ends) if ending), len(deltas))
 
 
 def _amid(deltas: Deltas, at: int) -> bool:
-    """Whether the pieces around a index are of one text: it may be a call, which would change."""
+    """Whether the deltas around an index belong to one text, which may be a call."""
     pair = deltas[max(0, at - 1) : at + 1]
     return len(pair) > 1 and all(isinstance(delta, TextDelta) for delta in pair)
 
@@ -66,7 +66,7 @@ def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 @mutator("text-tail")
 @rewriting
 def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """End the text with what a marker begins with, alone in its delta."""
+    """End the text with the beginning of a marker, in a separate delta."""
     mark = draw(st.sampled_from(MARKERS))
     tail = mark[: draw(st.integers(1, len(mark) - 1))] if len(mark) > 1 else mark
     return _before_end(deltas, TextDelta(tail)), repr(tail)
@@ -130,7 +130,7 @@ def _in_fence(deltas: Deltas) -> bool:
 @mutator("text-draft")
 @adding_text_call
 def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
-    """Draft a call before an answer; what ends in reasoning may be the answer itself."""
+    """Write a call in the reasoning before an answer."""
     if not any(isinstance(delta, TextDelta | ToolCallStart) for delta in deltas):
         return None
     tail = draw(st.sampled_from(_AFTER))

@@ -1,8 +1,9 @@
-"""Search one normalizer: what is cheap and sure first, then ever larger changes, without end.
+"""Search one normalizer: cheap and certain inputs first, then ever larger changes, without end.
 
-Every seed unchanged; some single cuts of the richest; each step alone; then generated turns,
-several steps at once and several cuts, in turn, and the richest truncated and cut at each byte.
-A slow client may need its whole time for the seeds, so that steps alternate with them.
+The order is: every seed unchanged; some single cuts of the seeds with most features; each step
+alone. Then, in turn: generated turns, several steps at once, several cuts, and the seeds with most
+features truncated and cut at each byte. A slow client may need its whole time for the seeds, so
+that steps alternate with them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,7 +47,7 @@ _TRUNCATIONS = 300
 
 
 class TurnSource:
-    """The turns with which a normalizer is searched."""
+    """The turns that a search replays with a normalizer."""
 
     seconds_to_shrink = 5.0
 
@@ -56,9 +57,9 @@ class TurnSource:
         """Prepare the inputs.
 
         Args:
-            normalizer: what is searched.
-            seeds: to start from, the smallest first.
-            share: which part of what is tried in order is this source's.
+            normalizer: the client under test.
+            seeds: the inputs to start from, the smallest first.
+            share: which part of the ordered inputs belongs to this source.
         """
         self.steps = steps_for(normalizer)
         self._normalizer = normalizer
@@ -70,7 +71,7 @@ class TurnSource:
         self._share = share
 
     def judge(self, tried: Trial) -> tuple[Sequence[Finding], int]:
-        """Judge one turn; one that hangs again, with the time that a run gives it."""
+        """Judge one turn. If it hangs, it is judged again with the time limit of a run."""
         result = evaluate(tried, self._normalizer)
         if any(finding.outcome is Outcome.HANG for finding in result.findings):
             result = evaluate(tried, self._normalizer, DEFAULT_LIMITS)
@@ -81,7 +82,7 @@ class TurnSource:
         shrink_trial(shrinking)
 
     def finding(self, smallest: SmallestInput[Trial]) -> FuzzFinding:
-        """Return what was found on a turn."""
+        """Return the finding that reports the bug of a turn."""
         trial, finding = smallest.input, smallest.finding
         return FuzzFinding(
             slug=signature_of(finding, trial.dialect_key, trial.mutators, trial.quirks).slug,
@@ -131,14 +132,14 @@ class TurnSource:
         return Trial(seed, unchanged(seed), tuple(some))
 
     def _cut_everywhere(self) -> Iterator[Trial]:
-        """Yield the richest seed of each dialect without text calls, with every single cut."""
+        """Yield, for each dialect without text calls, its richest seed under each single cut."""
         for seed in filter(_is_small, self._richest[self._share]):
             cuts = iter_single_cuts(seed.interaction.body)
             for some in iter(lambda: tuple(islice(cuts, _CUTS_AT_A_TIME)), ()):  # noqa: B023 - used at once
                 yield Trial(seed, unchanged(seed), some)
 
     def _truncated(self) -> Iterator[Trial]:
-        """Yield the richest seed of each dialect without text calls, truncated after each byte."""
+        """Yield, for each dialect without text calls, its richest seed cut off after each byte."""
         trials = (
             Trial(seed, mutated)
             for seed in self._richest
@@ -158,7 +159,7 @@ def _is_small(seed: Seed) -> bool:
 
 
 def _few(seeds: Sequence[Seed], random: Random) -> list[Seed]:
-    """Return all seeds without text calls, and some of those with, which are many."""
+    """Return all seeds without text calls, and some of the many with text calls."""
     texts = [seed for seed in seeds if seed.parent.text_dialect]
     some = random.sample(texts, min(_TEXT_DIALECTS_AT_A_TIME, len(texts)))
     return [*(seed for seed in seeds if not seed.parent.text_dialect), *some]

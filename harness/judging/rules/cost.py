@@ -24,7 +24,7 @@ MOST_HELD_BACK: Final = 1 << 14
 
 @cost_rule("COST-TIME", Outcome.MISMATCH, of="cost")
 def _time(evidence: CostEvidence) -> Iterator[Violation]:
-    """Look at the shortest stream, because COST-GROWTH judges what length adds."""
+    """Check the shortest stream, because COST-GROWTH judges the influence of the length."""
     cost = evidence.cost
     if cost.time is not None and cost.time / (cost.growth or 1.0) > MOST_TIME:
         shortest = cost.time / (cost.growth or 1.0)

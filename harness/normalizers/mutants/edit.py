@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from harness.dialects.table import offered_tools
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize, Normalizer
-from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import parse
 from harness.turns.deltas import (
     ArgumentsDelta,

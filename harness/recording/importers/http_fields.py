@@ -26,7 +26,7 @@ def is_object_or_list(data: bytes) -> bool:
 
 
 def status_code(value: object, where: str) -> int:
-    """Return the code of a status: a number, its text, a status line without version, or an object.
+    """Return the code of a status: a number, its text, a status line, or an object.
 
     Raises:
         UnreadableError: it is not a status.
@@ -41,12 +41,12 @@ def status_code(value: object, where: str) -> int:
 
 
 def header_fields(value: object, where: str) -> Headers:
-    """Return headers that are a mapping, a list of objects or pairs, or names and values in turn.
+    """Return headers from a mapping, a list of objects or pairs, or names and values in turn.
 
     A value of a mapping may be a list. An object may be disabled.
 
     Raises:
-        UnreadableError: they are something else.
+        UnreadableError: they have another form.
     """
     if isinstance(value, list):
         return tuple(_listed_headers(value, where))
@@ -73,7 +73,7 @@ def body_bytes(value: object, where: str) -> bytes:
     """Return the bytes of a body: text, bytes, or the JSON value that the recorder parsed it to.
 
     Raises:
-        UnreadableError: it contains what JSON does not have.
+        UnreadableError: it contains a value that JSON does not have.
     """
     if value is None:
         return b""

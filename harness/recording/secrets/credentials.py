@@ -59,7 +59,7 @@ def is_secret_name(name: str, *, parameter: bool = False) -> bool:
     """Whether the value of a header or parameter called `name` must be removed.
 
     Args:
-        name: of the header or parameter.
+        name: the name of the header or parameter.
         parameter: it is a parameter of an address or a form, where more names are secret.
     """
     lowered = name.lower().replace("_", "-")

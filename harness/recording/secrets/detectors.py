@@ -24,7 +24,7 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
         pattern: matches it; the group `secret` must be removed.
         hints: a text without any of these, in lower case, contains no such secret.
         before: characters that must not precede it directly.
-        check: what the secret must satisfy in addition.
+        check: a further condition for the secret.
     """
 
     kind: str
@@ -69,12 +69,12 @@ _RANDOM_BITS: Final = 3.0
 
 
 def is_mixed(secret: str) -> bool:
-    """Whether `secret` has letters and digits, as most passwords and few names have."""
+    """Whether `secret` has letters and digits, as most passwords have and few names."""
     return any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
 
 
 def is_random(secret: str) -> bool:
-    """Whether `secret` has letters and digits, and few of them twice."""
+    """Whether `secret` has letters and digits, and few characters occur twice."""
     return is_mixed(secret) and entropy(secret) >= _RANDOM_BITS
 
 
@@ -90,7 +90,7 @@ def is_basic(secret: str) -> bool:
 
 
 def basic_pair(secret: str) -> str:
-    """Return the text in base64 `secret`; "" if it is not base64 or not a text."""
+    """Return the text in base64 `secret`; "" if it is not base64 or does not decode to text."""
     digits = secret.rstrip("=")
     try:
         pair = base64.b64decode(f"{digits}{'=' * (-len(digits) % 4)}", b"-_").decode()
@@ -153,9 +153,9 @@ _SHORTEST_WORD: Final = 14
 
 
 def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Detector]:
-    """Yield the detectors that may find something in `text`; usually these are few.
+    """Yield the detectors that may find a secret in `text`; usually these are few.
 
-    A prefix is looked for in the long words only, each once, since a stream repeats its ids.
+    A prefix is searched only in long words, and once in each, because a stream repeats its ids.
     """
     yield from (detector for detector in known if detector.hints[0] in text)
     longest = " ".join(_long_words(text))

@@ -111,7 +111,7 @@ def _words(value: str, *, cookie: bool = False) -> Iterator[str]:
 
 
 def literal_detectors(value: str) -> Iterator[Detector]:
-    """Yield the detectors of one known secret as it is and in other encodings."""
+    """Yield the detectors of one known secret, unchanged and in other encodings."""
     whole = len(value) >= _SHORTEST
     around = ("", "") if whole else (r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
     for text in dict.fromkeys((*_as_bytes(value), *_as_bytes(html.escape(value)))):
@@ -160,7 +160,7 @@ def _encoded(value: str) -> bytes:
 
 
 def _spellings(value: str) -> tuple[str, ...]:
-    """Return `value`, and the text of its bytes if a reader of headers took them for Latin-1."""
+    """Return `value`, and the text of its bytes if a reader of headers decoded them as Latin-1."""
     if value.isascii():
         return (value,)
     try:
