@@ -152,8 +152,8 @@ def fuzz(  # noqa: PLR0913 - one search, by keyword
         profile: the limits of the search.
         random: the seed; equal seeds give equal findings, if the number of examples ended the
             search.
-        share: which part of the ordered inputs this process judges, from 0.
-        shares: how many processes share them.
+        share: which part of the search this process runs, from 0.
+        shares: how many processes share it.
         on_found: called at once with each finding, before it is shrunk.
     """
     budget = Budget(profile.examples, profile.seconds)
