@@ -14,15 +14,17 @@ __version__ = "0.1.0"
 # Module -> the public names that it defines.
 _HOMES = {
     "conversation.agent": ("Agent",),
-    "conversation.conversation": ("Conversation", "TurnMeta", "TurnRecord"),
     "conversation.task": ("Task", "ToolFailed"),
     "errors": ("HarnessError", "StreamError", "UnreadableError", "UsageError"),
     "judging.cassettes": ("judge", "normalize"),
-    "judging.results": ("Finding", "Outcome", "Result"),
     "normalizers.protocol": ("Normalizer",),
     "playback.playback": ("Playback",),
     "playback.server": ("PlaybackServer",),
     "recording.recorder": ("Recorder",),
+    "results.conversation": ("Conversation", "TurnMeta", "TurnRecord"),
+    "results.finding": ("Finding",),
+    "results.outcome": ("Outcome",),
+    "results.result": ("Result",),
     "testing": ("conformance_suite",),
     "text_calls": ("TEXT_DIALECTS", "TextPolicy", "read_text_calls"),
     "turns.deltas": (

@@ -17,11 +17,11 @@ from typing import Any
 
 
 class HarnessError(Exception):
-    """Something the user can fix; `str()` is one line of facts and one of advice.
+    """An error that the user can fix; `str()` is one line of facts and one of advice.
 
     Args:
-        what: what is wrong, with what was expected and what was found.
-        where: the file, key path or option it is wrong in; "" if there is no place.
+        what: what is wrong, with the expected value and the value that was found.
+        where: the file, key path or option in which it is wrong; "" if there is none.
         hint: the next step, as an imperative; "" if there is none.
     """
 
@@ -50,15 +50,15 @@ class UnreadableError(HarnessError):
 
 
 class RecordingError(HarnessError):
-    """What was recorded cannot be stored (exit code 2)."""
+    """A recording that cannot be stored (exit code 2)."""
 
 
 class UnscrubbedError(RecordingError):
-    """Something secret that cannot be replaced, so it is not written (exit code 2)."""
+    """A secret that cannot be replaced, so that it is not written (exit code 2)."""
 
 
 class BlockedRequestError(HarnessError):
-    """A request that nothing recorded answers, and that no server may be asked."""
+    """A request that no recorded interaction answers, and that may not be sent to a server."""
 
 
 class NormalizerLoadError(HarnessError):

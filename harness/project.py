@@ -1,8 +1,8 @@
 """`[tool.harness]` of the nearest `pyproject.toml`: what a project declares about its conformance.
 
-Found upwards from the working folder, read once a process; the first file that has the table
-counts. A key that is not declared here is an error: a misspelt rule must never be a rule that
-silently does not apply.
+The file is searched from the working folder upwards, and read once a process. The first file with
+the table counts. A key that is not declared here is an error, because a misspelt rule must not be
+ignored silently.
 """
 
 import re
@@ -48,7 +48,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class DeclaredNormalizer(File, frozen=True):
-    """A normalizer of the project; what is not declared here stays as `target` declares it.
+    """A normalizer of the project. For a missing field, the declaration of `target` counts.
 
     Fields:
         target: `module:callable`, a function or a `Normalizer`.
@@ -68,7 +68,7 @@ class DeclaredNormalizer(File, frozen=True):
 
 
 class DeclaredAgent(File, frozen=True):
-    """An agent of the project; what is not declared here stays as `target` declares it."""
+    """An agent of the project. For a missing field, the declaration of `target` counts."""
 
     target: Text
     dialects: tuple[str, ...] | None = None
@@ -78,11 +78,11 @@ class DeclaredAgent(File, frozen=True):
 
 
 class Where(File, frozen=True, omit_defaults=True):
-    """Which facts of a run a rule is about: a glob for each key, all of which must match.
+    """The facts of a run that a rule is about: a glob for each key, all of which must match.
 
     Fields:
         area: the folder of the scenario's id, such as `dashscope`.
-        blame: only what is to be blamed on this one counts against the rate.
+        blame: only failures with this blame count against the rate.
     """
 
     normalizer: str = ""
@@ -96,10 +96,10 @@ class Where(File, frozen=True, omit_defaults=True):
 
 
 class GateRule(File, frozen=True, omit_defaults=True):
-    """One bound that a run must keep.
+    """One bound for a rate of a run.
 
     Fields:
-        min, max: of the rate, from 0 to 1; at least one of them.
+        min, max: bounds of the rate, from 0 to 1; at least one of them.
         basis: `point`, the rate itself, or `interval`, its whole 95 % interval.
         min_n: with fewer trials the verdict is `inconclusive`.
     """
@@ -116,15 +116,15 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
     """The table as in the file.
 
     Fields:
-        paths: what is replayed where no PATHS are given; the bundled scenarios if there are none.
-            `bundled` among them means those.
-        select: which of those, as filters such as `dialect:openai-chat`; "" for all.
+        paths: the scenarios and cassettes to replay if no PATHS are given; the bundled scenarios if
+            there are none. The path `bundled` means those, too.
+        select: filters for them such as `dialect:openai-chat`; "" for all.
         requirement_set, set: the name of the frozen set that limits the bundled files and the
             rules, in the file the key `set`; "" for none.
         cuts: how bodies are split, as with `--cuts`.
-        gate: what a run must keep.
-        expectations: the file of expected failures; "" for `expectations.toml` where it exists.
-        baseline: the file of known failing cells; "" for `harness-baseline.json` where it exists.
+        gate: the rules that a run must fulfil.
+        expectations: the file of expected failures; "" for `expectations.toml` if it exists.
+        baseline: the file of known failing cells; "" for `harness-baseline.json` if it exists.
         history: how many runs `harness run` keeps in `runs/` of its output folder; 0 for none.
     """
 
@@ -153,7 +153,7 @@ class Project(msgspec.Struct, frozen=True):
 
 
 def project(start: Path | None = None) -> Project:
-    """Return what the project around `start`, by default the working folder, declares.
+    """Return the project around `start`, by default around the working folder.
 
     Raises:
         UnreadableError: the file is not TOML, or the table has an unknown key or value.

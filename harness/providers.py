@@ -1,4 +1,4 @@
-"""Providers: their hosts, and what their APIs can do.
+"""Providers: their hosts, and the capabilities of their APIs.
 
 The provider of an address is never guessed from a part of its name: a host is known, or lies
 under a known domain, or the provider is unknown.
@@ -17,17 +17,17 @@ JsonStability = Literal["high", "medium", "low"]
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of a provider and model.
+    """The known capabilities of a provider and model.
 
     Fields:
         supports_tool_use: it takes tools in a field of the request; None if it is not known,
-            and then a probe tells.
-        supports_parallel_tools: several calls in one turn may be run and answered together.
+            and then a probe decides.
+        supports_parallel_tools: several calls in one turn may be executed and answered together.
         tool_id_pattern: a regular expression that ids sent to it must match in full; "" for any.
         allows_midturn_system: a system message may be after the first message.
-        json_stability: how far its JSON in text can be trusted. The gateway checks every reply
+        json_stability: how reliable its JSON in text is. The gateway checks every reply
             alike; at `low`, it adds a worked call to the request for a retry of its JSON fallback.
-        content_beside_calls: what `content` must be next to calls without text: `null`, `empty`
+        content_beside_calls: the required `content` next to calls without text: `null`, `empty`
             for "", `present` for either. `any` accepts an absent key, too.
         reasoning_field: the field in which it wants its reasoning back; "" if it does not.
     """
@@ -50,11 +50,11 @@ class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One provider.
 
     Fields:
-        hosts: those of its API.
-        domains: domains all of whose hosts are its own.
-        port: the default port of a local server, as its documentation gives it; 0 if none.
-        folders: other names of the folders in which projects keep recordings of it.
-        capabilities: what is declared of it.
+        hosts: the hosts of its API.
+        domains: domains whose hosts all belong to it.
+        port: the default port of a local server in its documentation; 0 if none.
+        folders: other names of the folders in which projects store recordings of it.
+        capabilities: its declared capabilities.
     """
 
     hosts: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ def capabilities_of(provider: str, id_pattern: str = "") -> Capabilities:
 
     Args:
         provider: its name.
-        id_pattern: what the API requires of ids, unless the provider declares its own pattern.
+        id_pattern: the pattern that the API requires of ids, unless the provider declares its own.
     """
     row = PROVIDERS.get(provider)
     declared = row.capabilities if row else Capabilities()

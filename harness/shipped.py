@@ -1,4 +1,4 @@
-"""Where the bundled data is: cassettes, scenarios, catalogue, drivers of clients.
+"""The location of the bundled data: cassettes, scenarios, catalogue, drivers of clients.
 
 In a wheel it is inside the package. In a checkout it is in the top folder of the repository,
 where people edit it.

@@ -13,13 +13,13 @@ from typing import Final
 import msgspec
 
 from harness.checks.server_duties import load_server_duties
-from harness.dialects.kit.oracle.reading import Deviation
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
 from harness.recording.identify import identify
 from harness.recording.importing import asked_for_stream, reasons_to_skip
 from harness.results.catalogue import Quirk, Severity
 from harness.results.finding import LEVELS, Level
+from harness.turns.oracle_reading import Deviation
 from harness.wire.cassette import Cassette
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction

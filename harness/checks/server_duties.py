@@ -1,7 +1,7 @@
 """The duties of servers: `server_duties.toml` -> for each quirk a level, and what to send instead.
 
-The levels are about the contract of an API. The duties of clients, which must bear most of these
-quirks, are in `harness.results.duties`.
+The levels are about the contract of an API. `harness.results.duties` has the duties of clients,
+which must handle most of these quirks.
 """
 
 from functools import cache

@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from harness.dialects.table import read_request
+from harness.dialects.table import offered_tools, read_request
 from harness.judging.scenario_file import TurnFile, load_turns
-from harness.normalizers.respond import offered_tools, respond
+from harness.normalizers.respond import respond
 from harness.runs.load import load_subject
 from harness.runs.plan import Subject
 from harness.turns.deltas import Delta
@@ -28,7 +28,7 @@ class FixtureTurn(msgspec.Struct, frozen=True):
     """One response.
 
     Fields:
-        system: the system text of the request; it may teach a notation.
+        system: the system text of the request; it may describe a text dialect.
         tools: those that the model may call; none if the request bars calls.
         deltas: what the response contains, in order, before any text is read as a call.
         expect: the turn, as in a scenario file. Text and reasoning are compared with all runs
@@ -47,7 +47,7 @@ class TextFixture(msgspec.Struct, frozen=True, kw_only=True):
     Fields:
         schema: version of this format.
         scenario: its id.
-        text_dialect: the notation of the calls.
+        text_dialect: the text dialect of the calls.
         policies: choices that the expectation rests on; for any other, the default counts.
         white_space: how text and reasoning are compared.
         capabilities: what a reader must support in addition.

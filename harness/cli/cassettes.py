@@ -75,7 +75,7 @@ def _root(scenario: Path) -> Path:
 
 
 def _accept_edits(paths: tuple[Path, ...], *, check: bool) -> int:
-    """Update what does not fit the bodies of the cassettes at `paths`, and print their paths."""
+    """Update digests and reads that do not fit the bodies at `paths`, and print the paths."""
     if not paths:
         raise UsageError(
             "expected cassettes", where="--accept-edits", hint="Name those that you edited."

@@ -1,4 +1,4 @@
-"""`harness cost`: the time and memory of clients, as ratios, and what they hold back."""
+"""`harness cost`: the time and memory of clients, as ratios, and the bytes that they hold back."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ _USUAL: str = "openai-chat"
 
 
 class MeasuredClient(msgspec.Struct, frozen=True):
-    """What the command prints of one client as JSON."""
+    """The facts about one client that the command prints as JSON."""
 
     normalizer: str
     kind: ClientKind
@@ -96,7 +96,7 @@ def _measure(name: str, dialect: str | None, limits: CostLimits) -> MeasuredClie
 
 
 def usual_dialect(dialects: Iterable[str]) -> str:
-    """Return the dialect to measure a client in that supports `dialects`."""
+    """Return the dialect in which to measure a client that supports `dialects`."""
     known = sorted(dialects)
     return _USUAL if _USUAL in known else known[0]
 

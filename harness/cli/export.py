@@ -1,4 +1,4 @@
-"""`harness export`: what the suite knows, as plain files for other tools."""
+"""`harness export`: the data of the suite as plain files for other tools."""
 
 from pathlib import Path
 

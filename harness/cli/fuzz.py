@@ -155,7 +155,7 @@ def _require_writable(save: Path | None, database: Path | None) -> None:
 
 
 def _readable_seeds(paths: tuple[Path, ...]) -> tuple[tuple[Subject, ...], bool]:
-    """Return the subjects that can be used, and whether a file cannot; print what is wrong."""
+    """Return the usable subjects, and whether a file is unusable; print the errors."""
     subjects = select_subjects(paths)
     subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
     for each in unreadable:
@@ -199,7 +199,7 @@ _NO_INPUT_LIMIT: Final = 1 << 40
 
 
 def _command(each: "FuzzFinding", options: "FuzzOptions", paths: tuple[Path, ...]) -> str:
-    """Return the command that replays what was saved of a finding, or else searches again."""
+    """Return the command that replays the saved finding, or else searches again."""
     from harness.fuzzing.saving import command_of  # noqa: PLC0415 - as above
 
     folder = options.folder_of(each)

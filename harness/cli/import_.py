@@ -2,7 +2,7 @@
 
 The command reports the result of each file: cassettes, conversations without bytes to replay,
 skipped streams with the reason, or an unusable file. The name of a cassette is the path of its
-recording, so it does not depend on what else is imported. None is outside the folder.
+recording, so it does not depend on other imported files. No cassette is written outside the folder.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ class _Doubt(msgspec.Struct, frozen=True):
 
 
 class _NotImported(msgspec.Struct, frozen=True):
-    """Why streams of a file were not imported; without streams, why the file was not."""
+    """Why the streams of a file were not imported; if it has no stream, why the file was not."""
 
     file: str
     reason: str
@@ -73,7 +73,7 @@ class _NotImported(msgspec.Struct, frozen=True):
 
 
 class _Tally(msgspec.Struct):
-    """The results of the files so far; of those not used, some are damaged recordings."""
+    """The results of the files so far. Some of the unused files are damaged recordings."""
 
     cassettes: int = 0
     conversations: int = 0
@@ -87,7 +87,7 @@ class _Tally(msgspec.Struct):
     not_imported: list[_NotImported] = msgspec.field(default_factory=list)
 
     def unused(self) -> list[_NotImported]:
-        """Return the files that gave nothing at all."""
+        """Return the files from which nothing was imported."""
         return [each for each in self.not_imported if not each.streams]
 
 
@@ -158,7 +158,7 @@ class _Names:
 
 
 def _output_name(source: str, suffix: str) -> str:
-    """Return the name of what comes from the file `source`, a path below what the user named.
+    """Return the name of the results of the file `source`, a path below the folder of the user.
 
     Two files never have the same name, unless they differ in case only: a part that is not safe
     on every file system gets a digest, and no suffix but that of the output is removed.

@@ -84,8 +84,8 @@ class _Client(msgspec.Struct, frozen=True):
 
     Fields:
         target: `module:callable`.
-        dialects: of it; none if it cannot be imported yet.
-        extra: of this package, that installs what it needs; "" for none.
+        dialects: its dialects; none if it cannot be imported yet.
+        extra: the extra of this package that installs its dependencies; "" for none.
         problem: why it cannot be imported yet; "" if it can.
     """
 

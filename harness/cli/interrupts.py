@@ -1,7 +1,7 @@
 """SIGTERM works as Ctrl-C in every command, and two of them end it within ten seconds.
 
-Whatever the command waits for then (a thread, a name server, a pipe without a reader), what it
-has recorded or judged is on the disk already. Imports only the standard library, because every
+The command may then wait for a thread, a name server, or a pipe without a reader; its recordings
+and results are on the disk already. This module imports only the standard library, because every
 command uses it at its start.
 """
 
@@ -40,7 +40,7 @@ class Interrupts:
         signal.signal(signal.SIGTERM, _interrupt)
 
     def leave(self) -> None:
-        """Let the next interrupt end the process at once, and a full pipe not delay its end."""
+        """Let the next interrupt end the process at once, and do not wait for a full pipe."""
         if self._watching:
             for number in _INTERRUPTS:
                 if callable(signal.getsignal(number)):

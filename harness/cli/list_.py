@@ -25,7 +25,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 def _row(item: object, *fields: str, **others: object) -> Row:
-    """Return `fields` of `item`, in this order; a value of `others` replaces that of the item."""
+    """Return `fields` of `item`, in this order. A value in `others` replaces that of the item."""
     row = {name: others.pop(name) if name in others else getattr(item, name) for name in fields}
     sets = {name: sorted(value) for name, value in row.items() if isinstance(value, frozenset)}
     return row | sets | others

@@ -30,7 +30,7 @@ Render = Callable[[Run], str]
 
 
 class _RenderedPage(msgspec.Struct, frozen=True):
-    """A page, and the state of the file that it shows."""
+    """A page, and the state of the file from which it was rendered."""
 
     stamp: tuple[str, int, int]
     version: str
@@ -41,7 +41,7 @@ class Live:
     """The newest page of the run at `path`, finished or not.
 
     Args:
-        path: of the run when it is finished.
+        path: the path of the run when it is finished.
         render: returns the page of a run.
     """
 

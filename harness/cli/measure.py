@@ -108,7 +108,7 @@ def _clear(folder: Path) -> None:
 
 
 class _Seen:
-    """What came of the parts so far, told on standard error now and then."""
+    """The results of the parts so far, which are printed to standard error at times."""
 
     def __init__(self) -> None:
         self.turns = self.skipped = self.damaged = 0
@@ -116,7 +116,7 @@ class _Seen:
         self._told = time.monotonic()
 
     def take(self, count: PartCount) -> None:
-        """Take the count of one part."""
+        """Add the count of one part."""
         self.turns += count.turns
         self.skipped += count.skipped
         self.damaged += count.damaged
@@ -127,7 +127,7 @@ class _Seen:
             click.echo(f"{self.turns:,} turns so far", err=True)
 
     def print(self) -> None:
-        """Tell what was not measured, with the first few of each kind."""
+        """Print what was not measured, with the first few records of each kind."""
         for damaged, count in ((True, self.damaged), (False, self.skipped)):
             if count:
                 what = "cannot be read" if damaged else "no turn to measure"

@@ -59,7 +59,7 @@ class _NewOptions(msgspec.Struct, frozen=True):
     options: tuple[str, ...]
 
     def words(self) -> Iterator[str]:
-        """Yield the words of a command line that repeat the turn."""
+        """Yield the words of a command line that produce the same turn."""
         options = (
             *(("--call", call) for call in self.calls),
             ("--text", self.text),
@@ -171,9 +171,9 @@ def cassette_of_quirk(quirk: str, dialect: str, stem: str, options: Sequence[str
 
     Args:
         quirk: an id of the catalogue.
-        dialect: of the cassette.
+        dialect: the dialect of the cassette.
         stem: the last part of its id.
-        options: `OPTION=VALUE` each, of the writer of the dialect.
+        options: options of the dialect's writer, each as `OPTION=VALUE`.
     """
     return _new_cassette(quirk, stem, _NewOptions(dialect, None, (), "", None, tuple(options)))
 
@@ -215,7 +215,7 @@ def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
 
 
 def _bundled_pattern(quirk: str, dialect: str) -> Cassette:
-    """Return the bundled cassette whose request a new one of `quirk` takes.
+    """Return the bundled cassette whose request a new cassette of `quirk` uses.
 
     It is the first that shows the quirk, or else the first of the dialect. Cassettes with tools
     come before those without.
@@ -312,10 +312,10 @@ def write_scenario(
     """Write a draft of the scenario of `cassette`, with the expected result of the oracle.
 
     Args:
-        cassette: recorded or emulated.
+        cassette: a recorded or emulated cassette.
         path: the new scenario file.
         title: one line; "" for one that names the model.
-        quirks: those that its bytes show.
+        quirks: the quirks that its bytes show.
     """
     expected = [
         expectation_from(oracle_reading(interaction)) for interaction in cassette.interactions

@@ -1,4 +1,4 @@
-"""What several commands share: options, the argument CASSETTE, progress bar, safe file names."""
+"""The common parts of commands: options, the argument CASSETTE, progress bar, safe file names."""
 
 import re
 import signal

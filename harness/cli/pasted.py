@@ -32,12 +32,12 @@ def pasted_cassette(path: Path, name: str, labels: Labels) -> Cassette:
     """Return the cassette of the stream in the file at `path`; `-` is standard input.
 
     Args:
-        path: of the text.
-        name: of the cassette; "" for that of the file.
-        labels: of the user.
+        path: the file with the text.
+        name: the name of the cassette; "" for that of the file.
+        labels: the labels of the user.
 
     Raises:
-        UsageError: no stream is recognized in the text, or streams of several models are.
+        UsageError: no stream is recognized in the text, or the streams are from several models.
     """
     data = (
         sys.stdin.buffer.read(_MOST_BYTES) if path == STDIN else read_file(path, most=_MOST_BYTES)
@@ -89,7 +89,7 @@ def _print_recognized(pasted: Pasted, found: Imported, cassette: Cassette) -> No
 
 
 def _recognized(path: Path, data: bytes, labels: Labels) -> tuple[Pasted, Imported]:
-    """Return the first way to read the text that gives a stream, and what it gives."""
+    """Return the first way to read the text that gives a stream, and the stream."""
     reasons: Counter[str] = Counter()
     for pasted in ways_to_read(data):
         try:

@@ -273,7 +273,7 @@ def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
 
 
 class _Saver:
-    """Writes the cassette while the proxy records, in at most a tenth of the time."""
+    """Writes the cassette while the proxy records, and spends at most a tenth of the time on it."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -1,4 +1,4 @@
-"""Send the requests of a cassette again: what differs, and the cassette that replaces it."""
+"""Send the requests of a cassette again, print the differences, and replace the cassette."""
 
 import difflib
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from harness.wording import pluralize
 
 
 def with_recovered(recorder: Recorder) -> Recorder:
-    """Return `recorder`; print what it has from one that was killed."""
+    """Return `recorder`; print what it recovered from a killed recorder."""
     if recorder.recovered:
         text = pluralize(recorder.recovered, "interaction")
         click.echo(marked(f"{recorder.path}: {text} of a killed recording added"), err=True)
@@ -37,12 +37,12 @@ def with_recovered(recorder: Recorder) -> Recorder:
 
 
 def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_in_ci: bool) -> int:
-    """Send the requests of a cassette again, print what differs, and replace it if `write`.
+    """Send the requests of a cassette again, print the differences, and replace it if `write`.
 
     Args:
         path: a cassette.
         upstream: scheme and host to use instead of the recorded ones; "" for those.
-        headers: to send in addition to the recorded ones, such as credentials.
+        headers: headers to send in addition to the recorded ones, such as credentials.
         write: replace the cassette.
         allow_in_ci: connect even if CI is set.
 
@@ -80,7 +80,7 @@ def _record_again(  # noqa: PLR0913 - as `refresh`
 ) -> Cassette:
     """Return a new recording of the same requests.
 
-    If it is to be written, it goes on where one that was killed has ended.
+    If it is to be written, it continues where a killed one ended.
     """
     labels = RecordingLabels(
         old.provider, old.model, old.prompt, old.dialect, tools=old.tools, due=old.due
@@ -103,7 +103,7 @@ def _record_again(  # noqa: PLR0913 - as `refresh`
 
 
 def _remove_aborted(file: Path) -> None:
-    """Remove the interactions that the end of an earlier command has aborted."""
+    """Remove the interactions that were aborted when an earlier command ended."""
     if not file.exists():
         return
     found = load_cassette(file)
@@ -115,7 +115,7 @@ def _remove_aborted(file: Path) -> None:
 
 
 def _refreshed_path(path: Path) -> Path:
-    """Return where the new interactions of a cassette are until all of them have come."""
+    """Return the path of the new interactions until all of them have been recorded."""
     return path.with_name(f"{path.name}.refreshed")
 
 

@@ -34,7 +34,7 @@ from harness.results.result import Result
 from harness.results.run import AnyCase, Header, Selection
 from harness.results.store import read_run
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
-from harness.runs.isolated import ApartJudge
+from harness.runs.isolated import IsolatedJudge
 from harness.runs.judge_job import crash_result, is_job_supported, judge_job
 from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
@@ -112,7 +112,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """The cell, and the options that decide what is shown of it."""
+    """The cell, and the options that decide which parts of it are shown."""
 
     job: Job
     cuts: str | None
@@ -132,7 +132,7 @@ def _replayed(asked: _Asked) -> tuple[Result, list[str]]:
 
 
 class ReplayedCell(msgspec.Struct, frozen=True):
-    """What the command prints as JSON."""
+    """The data that the command prints as JSON."""
 
     result: Result
     findings: tuple[ExplainedFinding, ...]
@@ -151,7 +151,7 @@ def _explained(subject: Subject, result: Result) -> tuple[ExplainedFinding, ...]
         else normalizers.default_normalizer_names()
     )
     jobs = [Job(subject, each) for each in names if each != name]
-    with closing(ApartJudge()) as apart:
+    with closing(IsolatedJudge()) as apart:
         others = [apart.judge(job, "quick")[0] for job in jobs if is_job_supported(job)]
     quirks = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     return explain_findings(result, kind, others, quirks)

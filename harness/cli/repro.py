@@ -28,7 +28,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run
 from harness.results.store import read_run
-from harness.runs.isolated import ApartJudge
+from harness.runs.isolated import IsolatedJudge
 from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.redaction import loaded_without_secrets
@@ -122,7 +122,7 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
             where=cell,
             hint=f"Run `harness replay {cell}` to see its requests and responses.",
         )
-    with closing(ApartJudge()) as apart:
+    with closing(IsolatedJudge()) as apart:
         result, case, _ = apart.judge(Job(subject, name))
     if case is None:
         why = "ended its process" if result.outcome is Outcome.CRASH else "does not fail"

@@ -144,11 +144,11 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
 ) -> int:
     """Replay PATHS through normalizers and agents, print the failures, apply the gate.
 
-    PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them. Default:
-    the paths of the project, or else the bundled scenarios and recordings, which the word
-    `bundled` means, too. Logs are not replayed:
-    they count in the rankings of models only. The exit code is that of `harness gate`, or 2 if a
-    file cannot be used; all others are judged.
+    PATHS are scenarios, cassettes, logged conversations (JSON Lines) or folders of them. The path
+    `bundled` selects the bundled scenarios and recordings. Default: the paths of the project, or
+    else `bundled`. Logged conversations cannot be replayed, so they count only in the rankings of
+    models. The exit code is that of `harness gate`, or 2 if a file cannot be used. All other files
+    are judged even then.
     """
     found, selection, policy = _selected(
         RunRequest(
@@ -187,8 +187,8 @@ def _selected(
     """Return the cells to run, the options that select them, and the policy of the gate.
 
     Args:
-        asked: by the user.
-        lf: the last run, if only what failed in it runs.
+        asked: the request of the user.
+        lf: the last run, if only the cells that failed in it run.
         read_policy: returns the policy for the selected paths.
     """
     last = read_last_run(lf) if lf is not None else None
@@ -266,9 +266,9 @@ def _processes(
 
     Args:
         planned: all jobs.
-        jobs: as the user asked; None for a number that suits.
+        jobs: the number that the user requested; None for a suitable number.
         others: the third-party clients.
-        engine: where the processes run.
+        engine: the engine that starts the processes.
     """
     if not engine.is_local:
         return jobs or engine.threads

@@ -42,7 +42,7 @@ def write_text(output: Path, text: str) -> None:
 
 @contextmanager
 def writing(path: Path, hint: str = "Choose another folder with -o.") -> Iterator[None]:
-    """Raise a UsageError if the system refuses what the body writes to `path`."""
+    """Raise a UsageError if the system refuses to write `path` in the block."""
     try:
         yield
     except OSError as error:
@@ -75,9 +75,9 @@ def context_of(
     """Return the bundled data, with the base run and the runs before the one at `path`.
 
     Args:
-        path: of `run`.
-        run: of the report.
-        base: to compare with; None for the newest of the runs before it.
+        path: the path of `run`.
+        run: the run of the report.
+        base: the run to compare with; None for the newest of the runs before it.
         given: the runs of the trends; without them, those that were kept before `run`.
 
     Raises:

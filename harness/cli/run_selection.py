@@ -1,4 +1,4 @@
-"""The selection of `harness run`: what failed last, and what is left out, with the reasons."""
+"""The selection of `harness run`: the cells that failed last, and reasons for excluded ones."""
 
 import fnmatch
 from pathlib import Path
@@ -23,11 +23,11 @@ from harness.wording import pluralize
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """What the user asked for.
+    """The options of the user.
 
     Fields:
         words: the filters; None for those of the project.
-        dialect: of all cassettes; "" for the one that each states.
+        dialect: the dialect of all cassettes; "" for the one that each states.
         cuts: None for the default.
         requirement_set: None for that of the project, "" for none.
     """

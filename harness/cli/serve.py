@@ -167,7 +167,7 @@ def _serve_selection(
 def _recordings(
     paths: tuple[Path, ...], words: str | None, unreadable: list[UnreadableFile]
 ) -> Iterator[Recording]:
-    """Yield what can be played of a selection; print what cannot, and note unusable files."""
+    """Yield the playable recordings of a selection; print the others, and note unusable files."""
     for subject in requested_cells(SelectedClients((), ()), paths, words).subjects:
         if subject.kind == "log":
             continue
@@ -186,7 +186,7 @@ def _recordings(
 
 
 def _describe(loaded: LoadedSubject) -> dict[str, Any]:
-    """Return what a driver needs in addition: tools, and what the turns must give.
+    """Return the facts that a driver needs in addition: tools, and the expected turns.
 
     Each turn has the keys of `expect` in a scenario. The turns of a conversation, for which a
     scenario has none, are those of the oracle.

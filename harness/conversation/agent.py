@@ -20,15 +20,16 @@ class Agent(msgspec.Struct, frozen=True):
     """An agent and its declaration.
 
     Fields:
-        name: selects it with `-a`.
+        name: the name that selects it with `-a`.
         converse: runs the conversation of a task; keeps no state between tasks.
-        dialects: APIs that it supports.
+        dialects: the APIs that it supports.
         prompts: ids of the prompts that it supports.
-        role, breaks: as for normalizers: a `known-bad` agent and a `mutant` violate the rules
+        role, breaks: as for normalizers. A `known-bad` agent and a `mutant` violate the rules
             that they name, and a `peer` is an adapter of a third-party library.
         policies: choices between rules that exclude each other, such as `{"history": "merged"}`.
-        hides: what it does not tell; this is not judged.
-        needs, extra: as for normalizers: the modules that it requires, and what installs them.
+        hides: the fields that it does not expose, which are not judged.
+        needs, extra: as for normalizers: the modules that it requires, and the extra that installs
+            them.
     """
 
     name: str

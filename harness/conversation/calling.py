@@ -1,9 +1,9 @@
-"""Run the calls of one turn, in order, and return the result of each.
+"""Execute the calls of one turn, in order, and return the result of each.
 
 A call of an unknown tool, a call whose arguments do not fit, and a call that fails each get an
-error as their result, and the other calls still run. Nothing here raises because of what a model
-requested. Whether the calls of a turn may run at all is decided before
-(`storing.incomplete_reason`).
+error as their result, and the other calls are still executed. No request of a model makes these
+functions raise. `storing.incomplete_reason` decides before whether the calls of a turn may be
+executed at all.
 """
 
 from collections import Counter
@@ -27,10 +27,11 @@ _CHECKER: Final = Checker()
 class CallBudget:
     """Counts how often each call is made for one question (quirk LOOP-IDENTICAL).
 
-    Two calls are the same if their tool and the values of their arguments are, in any notation.
+    Two calls are the same if their tool and the values of their arguments are equal, however the
+    arguments are written.
 
     Args:
-        most: how often each call may run.
+        most: how often each call may be executed.
     """
 
     def __init__(self, most: int) -> None:
@@ -39,7 +40,7 @@ class CallBudget:
         self._made: Counter[tuple[str, Hashable]] = Counter()
 
     def spend(self, name: str, arguments: str) -> bool:
-        """Count the call, and return whether it may still run."""
+        """Count the call, and return whether it may still be executed."""
         key = (name, meaning(arguments))
         self._made[key] += 1
         allowed = self._made[key] <= self.most
@@ -51,7 +52,7 @@ class CallResults(msgspec.Struct, frozen=True):
     """The results of the calls of one turn.
 
     Fields:
-        results: one for each call that may run, in order.
+        results: one for each call that may be executed, in order.
         executed: ids of the executed calls, including those that failed.
     """
 
@@ -70,9 +71,9 @@ def run_calls(
 
     Args:
         task: provides the tools.
-        calls: with distinct ids and the names that the application declared.
-        budget: of the question; a call beyond it is not executed and has no result.
-        language: of the texts for the model.
+        calls: the calls, with distinct ids and the tool names that the application declared.
+        budget: the budget of the question; a call beyond it is not executed and has no result.
+        language: the language of the texts for the model.
         shown_names: the names under which the model knows the tools.
     """
     tools = {tool.name: tool for tool in task.tools}
@@ -102,7 +103,10 @@ def run_calls(
 def _checked_arguments(
     call: ToolCall, tool: Tool | None, texts: RefusalTexts
 ) -> tuple[dict[str, Any] | None, str]:
-    """Return the arguments; if the call must not run, None and the reason, "" for no tool."""
+    """Return the arguments. If the call must not be executed, return None and the reason.
+
+    The reason is "" if there is no such tool.
+    """
     if tool is None or call.kind == "action":  # of the client itself, whatever the tool's name is
         return None, ""
     if call.kind == "custom":
@@ -115,5 +119,5 @@ def _checked_arguments(
 
 
 def refuse(calls: Iterable[ToolCall | ParseError], reason: str) -> tuple[ToolResult, ...]:
-    """Return a result for each call that states why it did not run."""
+    """Return a result for each call that states why it was not executed."""
     return tuple(ToolResult(call.id, call.name, error=reason) for call in calls)

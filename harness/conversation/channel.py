@@ -48,7 +48,7 @@ def _format_turn(prompt: Prompt, turn: Turn) -> str:
 
 
 def _format_action(prompt: Prompt, turn: Turn) -> str:
-    """Return one object; text next to calls becomes its reasoning, other text its answer."""
+    """Return one JSON object. Text next to calls becomes its reasoning, other text its answer."""
     if not turn.tool_calls:
         reply = {"reasoning": turn.reasoning, "action": "finish", "content": turn.text}
         return json.dumps(reply, ensure_ascii=False)
@@ -88,8 +88,8 @@ class Channel:
     """The requests and replies of one conversation in the form of its provider.
 
     Args:
-        task: the provider, and which tools may be called.
-        prompt: how the model is asked to call tools.
+        task: the provider, and the tools that may be called.
+        prompt: tells the model how to call tools.
         policy: how turns become messages if the API has a field for calls.
         storing: options of that policy.
     """
@@ -129,7 +129,7 @@ class Channel:
     def stored_messages(
         self, turn: Turn, results: Sequence[ToolResult], iteration: int
     ) -> tuple[Message, ...]:
-        """Return what the history contains of a turn and its results; () if it is empty."""
+        """Return the messages of a turn and its results for the history; () if it is empty."""
         if self.prompt.describes_tools and not incomplete_reason(turn):
             return self._stored_as_text(turn, results)
         by_id = {result.call_id: result for result in results}

@@ -1,4 +1,4 @@
-"""Find agents by name; `harness.normalizers.registry` says how."""
+"""Find agents by name, by the rules in `harness.normalizers.registry`."""
 
 from typing import Final
 
@@ -32,9 +32,10 @@ def load_agent(name: str) -> Agent:
     """Return the agent called `name`.
 
     Args:
-        name: of an entry point, a mutant or an agent of the project (see `harness.project`); or
-            `module:attribute`, an `Agent` or a function `(task) -> conversation`, in a module
-            that may be in the working folder or in that of the project.
+        name: the name of an entry point, a mutant or an agent of the project (see
+            `harness.project`); or `module:attribute`, an `Agent` or a function
+            `(task) -> conversation`, in a module that may be in the working folder or in that of
+            the project.
 
     Raises:
         UsageError: there is no such agent, or there are two.

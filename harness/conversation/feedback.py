@@ -1,8 +1,8 @@
-"""What the agent sends back to the model: results of calls, refusals, and requests for a retry.
+"""Messages from the agent to the model: results of calls, refusals, and requests for a retry.
 
-If the prompt describes the tools, there is no role for results: one user message contains all of
-them and asks explicitly for an answer, because a model that sees only data takes it for a new
-question. A refusal must let the model fix its call without further information.
+If the prompt describes the tools, there is no role for results. Then one user message contains all
+of them and asks explicitly for an answer, because a model may treat bare data as a new
+question. A refusal contains all information that the model needs to fix its call.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,11 +39,11 @@ def retry_text(prompt: Prompt, reasons: str, attempt: int, example: str = "") ->
     """Return the message that asks the model to fix its reply.
 
     Args:
-        prompt: of the request.
+        prompt: the prompt of the request.
         reasons: what was wrong with the reply.
         attempt: number of earlier retries; a second message must differ from the first
             (quirk LOOP-PARSE-RETRY).
-        example: of a call, which ends the message.
+        example: an example of a call, which ends the message.
     """
     words = TEXTS[prompt.language].refusal
     how = words.calls.get(prompt.protocol, words.calls["json-fallback"])
@@ -81,7 +81,7 @@ def result_messages(
     """Return the message with the results of calls, in order; none without results.
 
     Args:
-        prompt: of the request that the calls answered; it describes the tools.
+        prompt: the prompt of the request that the calls answered; it describes the tools.
         results: one for each call.
         limit: the maximum number of characters of each result.
     """
@@ -98,7 +98,7 @@ def result_messages(
 
 
 def is_question(message: Message) -> bool:
-    """Return whether the user wrote `message`, and not this module in the user's name."""
+    """Return whether the user wrote `message`, and not this module in the role of the user."""
     content = message.get("content")  # a known-bad agent stores messages without content
     is_user_text = message["role"] == "user" and isinstance(content, str)
     return is_user_text and not str(content).startswith(_LEADS)

@@ -65,11 +65,11 @@ def attempted_call(text: str, known: AbstractSet[str]) -> ParseError | None:
     """Return the error of the first call that `text` attempts, or None if it attempts none.
 
     Weak models forget quotes, use Python's, begin with the arguments or stop in the middle of a
-    name. Such text is not an answer: the user must see that nothing was executed. Data is not an
-    attempt: it names no offered tool, or contains nothing like arguments.
+    name. Such text is not an answer: the user must see that no call was executed. Data is not an
+    attempt, because it names no offered tool, or contains no arguments.
 
     Args:
-        text: of the model, without calls that could be parsed.
+        text: the text of the model, without calls that could be parsed.
         known: names of the offered tools.
     """
     return (

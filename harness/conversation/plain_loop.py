@@ -1,7 +1,7 @@
 """The plain loop: the tool loop over any normalizer, with no more than an agent needs.
 
-It uses the task's prompt, answers each call that could not be parsed with an error, and never asks
-again for a reply, because the model decides what it does about an error. Agents differ in the
+It uses the task's prompt, answers each call that could not be parsed with an error, and never sends
+a retry, because the model decides how to react to an error. Agents with this loop differ in the
 normalizer, the prompts and how turns become messages.
 """
 

@@ -37,7 +37,7 @@ def next_request(
     Args:
         task: the provider to send it to.
         messages: the history.
-        tools: those of the request's own field; none if the prompt describes the tools.
+        tools: the tools in the request's own field; none if the prompt describes the tools.
         options: further fields of the body, such as `parallel_tool_calls`.
 
     Raises:
@@ -106,7 +106,7 @@ def _reliable(reply: Reply) -> Reply:
 
 
 def _guarded(normalize: Normalize) -> Normalize:
-    """Return `normalize` with a failure in place of each error that it raises."""
+    """Return `normalize` with each exception that it raises turned into a failure."""
 
     def guarded(interaction: Interaction, reads: Iterator[bytes]) -> Iterator[Delta]:
         try:

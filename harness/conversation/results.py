@@ -49,7 +49,7 @@ def result_text(value: object, language: Language = "en", *, limit: int = MOST_C
 
     Args:
         value: text, or any JSON value; other values are written as `str` does.
-        language: of the words around it.
+        language: the language of the words around it.
         limit: the maximum number of characters including the notice, at least
             `FEWEST_CHARACTERS`.
     """
@@ -72,7 +72,7 @@ def search_results(value: object) -> tuple[SearchResult, ...] | None:
     """Return the entries in `value`, or None if it is not the result of a search.
 
     An entry is an object with a title and a source, under the keys that search services use. All
-    objects of the list must be entries, because of other objects every field may matter. For the
+    objects of the list must be entries, because in other objects every field may matter. For the
     same reason, a list next to an error, or an empty list next to other fields, does not count.
     """
     listed = _listed(value)
@@ -109,7 +109,7 @@ def _character_boundary(text: str, end: int) -> int:
 
 
 def _continues(text: str, at: int) -> bool:
-    """Whether the code point at `at` belongs to the character before it."""
+    """Whether the code point at `at` belongs to the same visible character as the one before it."""
     sign = text[at]
     joined = _JOINER in (sign, text[at - 1])
     return (

@@ -43,9 +43,10 @@ class Limits(File, frozen=True):
 
     Fields:
         rounds: requests for one question, including retries but not probes.
-        identical_calls: how often the same call, by name and value, may run for one question.
+        identical_calls: how often the same call, by name and value, may be executed for one
+            question.
         retries: requests that repeat one for a reply that cannot be used.
-        messages: of one request; older ones of a longer history are left out
+        messages: messages of one request; older ones of a longer history are left out
             (`history.limit`); None for any number.
     """
 
@@ -59,14 +60,14 @@ class Task(msgspec.Struct, frozen=True):
     """One conversation to run.
 
     Fields:
-        questions: of the user, in order; each is answered before the next.
+        questions: the questions of the user, in order; each is answered before the next.
         tools: the tools that the model may call.
         prompt: id of the prompt that describes how to call them (`conversation.prompts`).
-        system: the application's own system text; "" for that of a simple assistant.
+        system: the application's system text; "" for that of a simple assistant.
         provider: the owner of the API, such as `dashscope`.
         dialect: the wire format of that API.
         uri: the address of requests.
-        capabilities: as declared for the provider.
+        capabilities: those that are declared for the provider.
         send: sends a request to the provider.
         call_tool: executes a tool with arguments that fit its parameters.
 

@@ -22,7 +22,7 @@ def load_tool(root: Path, name: str, where: str) -> Tool:
 
     Args:
         root: the scenarios folder.
-        name: of the file, without its suffix.
+        name: the name of the file, without its suffix.
         where: the scenario file that names it.
 
     Raises:

@@ -45,12 +45,12 @@ def _no_example(turn: Turn) -> str:
 
 
 class AgentConfig(msgspec.Struct, frozen=True):
-    """What distinguishes one agent from another.
+    """The properties in which agents differ.
 
     Fields:
         normalize: parses replies.
-        prompt: how the model is asked to call tools.
-        strategy: as it is recorded for each turn.
+        prompt: tells the model how to call tools.
+        strategy: the strategy that is recorded for each turn.
         policy, storing: how turns become messages.
         options: further fields of each request.
         serial: only the first call of a turn is executed.
@@ -77,7 +77,7 @@ class ToolLoop:
 
     Args:
         task: the questions, tools and provider.
-        config: of the agent.
+        config: the configuration of the agent.
         probe: the result of the agent's probe, if it sent one.
     """
 

@@ -66,11 +66,11 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Fields:
         assistant: the system text if the application has none.
-        native_tools: version -> what is added to it if the request declares the tools.
-        sentence_space: what stands between two sentences.
+        native_tools: version -> the text that is added to it if the request declares the tools.
+        sentence_space: the text between two sentences.
         results_lead: the first line of a user message that contains results.
         results_request: protocol -> the request to answer from these results.
-        system: protocol -> the system text; `{tools}` stands for the descriptions of the tools.
+        system: protocol -> the system text; `{tools}` is replaced by the descriptions of the tools.
     """
 
     assistant: str

@@ -1,1 +1,1 @@
-"""What a client costs: time, memory, and bytes held back, as ratios that machines share."""
+"""The cost of a client: time, memory, and held back bytes, as ratios that machines agree on."""

@@ -1,6 +1,6 @@
 """Change deltas so that the writer of a dialect makes one event for each piece.
 
-Some APIs have no calls, and others send arguments in one piece. There, the pieces of arguments
+Some APIs have no calls, and others send arguments in one piece. For these, the pieces of arguments
 become text.
 """
 
@@ -38,7 +38,7 @@ def deltas_fitter(dialect: Dialect) -> FitDeltas:
 
 
 def _own_finish(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Leave it to the writer which finish value its API sends after calls."""
+    """Let the writer choose the finish value that its API sends after calls."""
     return (Finish(each.reason) if isinstance(each, Finish) else each for each in deltas)
 
 

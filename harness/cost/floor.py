@@ -1,6 +1,6 @@
-"""The floor: the least work that a client of some bytes does.
+"""The floor: the least work that a client of some bytes must do.
 
-It finds the payloads in the cheapest way that the framing allows, decodes each, and keeps nothing.
+It finds the payloads in the cheapest way that the framing allows, decodes each, and stores nothing.
 It does not depend on a reader, so a faster `reference` does not make other clients look slower.
 """
 
@@ -22,7 +22,7 @@ def floor_of(stream: Interaction, decode: Decode) -> Floor:
     """Return the floor for the bodies of streams like this one.
 
     Args:
-        stream: in the framing of its dialect.
+        stream: a stream in the framing of its dialect.
         decode: parses one JSON text.
     """
     first = stream.body[:_FIRST_EVENTS]

@@ -1,7 +1,7 @@
-"""Measure one client in one dialect: time, growth, and bytes held back; memory in another process.
+"""Measure one client in one dialect: time, growth, held back bytes; memory in another process.
 
-The client and the floor take turns, and the shortest time of each counts, so that a busy machine
-disturbs little. Only ratios are judged.
+The client and the floor run alternately, and the shortest time of each counts, so that a busy
+machine changes little. Only ratios are judged.
 """
 
 import time
@@ -35,14 +35,14 @@ _READ_BYTES: Final = 1024
 
 
 class CostLimits(msgspec.Struct, frozen=True):
-    """What a measurement may take.
+    """The limits of a measurement.
 
     Fields:
-        deltas: of the shortest and of the longest stream.
-        slow_deltas: of the shortest stream if the client cannot read that of `deltas` in time.
+        deltas: the number of deltas of the shortest and of the longest stream.
+        slow_deltas: that of the shortest stream if the client cannot read that of `deltas` in time.
         replay_seconds: CPU time of one replay; a stream that may take longer is not tried.
-        seconds: for repeated replays.
-        repeats: at least the first, at most the second number of replays of a stream.
+        seconds: the time for repeated replays.
+        repeats: the minimum and the maximum number of replays of a stream.
     """
 
     deltas: tuple[int, int] = (5_000, 40_000)
@@ -116,7 +116,7 @@ def _even_reads(body: bytes) -> Iterator[bytes]:
 
 
 def check_client(normalizer: Normalizer, dialect: str) -> None:
-    """Replay a short stream, so that the client has loaded what it needs.
+    """Replay a short stream, so that the client has loaded its modules.
 
     Raises:
         NotMeasuredError: it does not read the stream, so its cost would mean nothing.
@@ -127,7 +127,7 @@ def check_client(normalizer: Normalizer, dialect: str) -> None:
 
 
 class _Runs:
-    """The replays of one client: streams, and seconds of client and floor, by deltas."""
+    """The replays of one client: streams, and seconds of client and floor, by number of deltas."""
 
     def __init__(
         self, normalizer: Normalizer, dialect: str, limits: CostLimits, meters: Meters
@@ -205,7 +205,7 @@ class _Runs:
 def _held_back(
     normalizer: Normalizer, stream: CostStream, first_texts: set[int | None]
 ) -> int | None:
-    """Return the most bytes that were held back; None if the client cannot tell when text came."""
+    """Return the most bytes that were held back; None if the client does not stream its deltas."""
     known = [first for first in first_texts if first is not None]
     if not normalizer.streams or "text" in normalizer.hides or not known:
         return None

@@ -1,6 +1,6 @@
-"""CPU time and peak memory of the process that a client runs in.
+"""CPU time and peak memory of the process in which a client runs.
 
-Time of the CPU, and not of the clock, because other processes of the machine change it less.
+CPU time is used instead of the clock, because other processes of the machine change it less.
 """
 
 import time
@@ -27,13 +27,13 @@ class NotMeasuredError(Exception):
 
 
 class Meters(msgspec.Struct, frozen=True):
-    """What to measure a client with.
+    """The functions that measure a client.
 
     Fields:
         client: seconds of CPU time that its process has used.
         floor: the same of this process.
         peak: bytes of the peak memory of its process; None if the system does not report it.
-        reset_peak: makes the memory that it uses now its peak, if the system can.
+        reset_peak: sets its peak memory to what it uses now, if the system can.
     """
 
     client: Clock
@@ -74,7 +74,7 @@ def _cpu_seconds(process: int) -> float:
 def _peak_memory(process: int | None) -> int | None:
     """Return the peak of the resident memory in bytes.
 
-    `ru_maxrss` would not do: a process inherits that of its parent.
+    `ru_maxrss` is not used, because a process inherits that of its parent.
     """
     try:
         text = (_folder(process) / "status").read_text(encoding="utf-8")
@@ -85,7 +85,7 @@ def _peak_memory(process: int | None) -> int | None:
 
 
 def _reset_peak(process: int | None) -> None:
-    """Forget the peak of imports and of reading bodies, which would hide that of a client."""
+    """Reset the peak of imports and of reading bodies, which would hide that of a client."""
     with suppress(OSError):
         (_folder(process) / "clear_refs").write_text(_RESET_PEAK, encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""One room per provider API: frames in, deltas out, and the way back.
+"""One package for each provider API. It reads frames into deltas, and writes deltas as events.
 
-Dialects know nothing of each other, of files or of clocks.
+Dialects do not import each other, open no file and read no clock.
 """

@@ -1,8 +1,8 @@
-"""System text, tools and protocol -> the id of a prompt on the prompt axis of the rankings.
+"""System text, tools and protocol -> the id of a prompt, by which the rankings group.
 
-Two requests have the same id exactly when they ask in the same way: the id is a readable name,
-made of the tools and the first words of the system text, and a hash. It is safe as a part of a
-path.
+Two requests have the same id exactly if their tools and system text are equal. The id is a readable
+name, made of the tools and the first words of the system text, and a hash. It is safe as a part of
+a path.
 """
 
 import json
@@ -70,7 +70,7 @@ def _first_words(system: str) -> Iterator[str]:
 
 
 def _readable(word: str) -> str:
-    """Return the word of a name; "" for a long one in Latin letters, which can be a key."""
+    """Return the word for a name; "" for a long one in Latin letters, which may be a key."""
     if word.isascii():
         return word.lower() if len(word) <= _WORD_CHARS else ""
     return word[:_WORD_CHARS]  # Chinese has no spaces between words

@@ -1,7 +1,7 @@
-"""The registry of dialects, and what holds for all of them."""
+"""The registry of dialects, and the rules that hold for all of them."""
 
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from weakref import ref
 
 import msgspec
@@ -27,10 +27,11 @@ from harness.dialects.kit.dialect import Dialect
 from harness.dialects.kit.oracle.dispatch import admissible_readings
 from harness.dialects.kit.oracle.events import BOM
 from harness.dialects.kit.oracle.markup import markup_readings, with_marked_reasoning
-from harness.dialects.kit.oracle.reading import Deviation, OracleReading
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.kit.parse_request import ChatRequest, Json, MessageForm
 from harness.errors import UsageError
+from harness.turns.oracle_reading import Deviation, OracleReading
+from harness.turns.turn import Tool
 from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import json_or_none
@@ -56,7 +57,7 @@ _SSE = "text/event-stream"
 # The same request is parsed for each replay of its response, some forty times a cell.
 @lru_cache(_REQUESTS_KEPT)
 def read_request(dialect: str, request: Request) -> ChatRequest:
-    """Return what `request` contains; all empty if it was not recorded or cannot be read."""
+    """Return the content of `request`; all empty if it was not recorded or cannot be read."""
     row, body = DIALECTS.get(dialect), request_body(request.body)
     if row is None or body is None:
         return kit.UNKNOWN_REQUEST
@@ -65,7 +66,7 @@ def read_request(dialect: str, request: Request) -> ChatRequest:
 
 
 def request_body(body: bytes) -> Json | None:
-    """Return the object that the body of a request is; None if it is not one."""
+    """Return the JSON object in the body of a request; None if the body is not one."""
     value = json_or_none(body)
     return value if isinstance(value, dict) else None
 
@@ -84,7 +85,7 @@ def oracle_reading(interaction: Interaction) -> OracleReading:
     """Return the meaning of the body of `interaction`, by the contract of its API.
 
     Three rules hold for all APIs: an error status is an error, text that may contain text calls
-    has several readings or none, and reasoning that is marked up in the text may be taken for text.
+    has several readings or none, and a client may read marked-up reasoning in the text as text.
 
     Raises:
         UsageError: the dialect is not known.
@@ -127,8 +128,8 @@ def _oracle_reading(interaction: Interaction) -> OracleReading:
 def with_content_type(interaction: Interaction) -> Interaction:
     """Return `interaction` with the content type of its body, if it was stored without headers.
 
-    Clients such as those of Cohere and Mistral refuse a response without one, and each server
-    sends it. A response with headers is returned unchanged.
+    Every server sends the header, and some clients, such as Cohere's and Mistral's, refuse a
+    response without it. A response with headers is returned unchanged.
     """
     row = DIALECTS.get(interaction.dialect)
     if interaction.headers or row is None:
@@ -146,3 +147,23 @@ def tool_names(interaction: Interaction) -> frozenset[str]:
     request = read_request(interaction.dialect, interaction.request)
     described = (str(tool.get("name") or "") for tool in interaction.tools)
     return frozenset(tool.name for tool in request.tools).union(described) - {""}
+
+
+def offered_tools(interaction: Interaction) -> tuple[Tool, ...]:
+    """Return the offered tools: those in fields of the request, then those in the prompt.
+
+    If two have the same name, the one in the request counts. Items without a name are left out.
+    """
+    declared = read_request(interaction.dialect, interaction.request).tools
+    if not interaction.tools:
+        return declared
+    known = {tool.name for tool in declared}
+    described = filter(None, map(_tool, interaction.tools))
+    return (*declared, *(tool for tool in described if tool.name not in known))
+
+
+def _tool(item: dict[str, Any]) -> Tool | None:
+    try:
+        return msgspec.convert(item, Tool)
+    except msgspec.ValidationError:
+        return None

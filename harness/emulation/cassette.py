@@ -53,7 +53,7 @@ def emulate(recipe: Recipe) -> Cassette:
 
 
 def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Request:
-    """Return the request with the question and what followed it."""
+    """Return the request with the question and the messages that followed it."""
     form, prompt = recipe.form, find_prompt(recipe.file.prompt)
     if provider not in form.addresses:
         raise UnreadableError(
@@ -84,7 +84,7 @@ def _history(body: Json, keys: tuple[str, ...]) -> list[Json]:
 
 
 def _with(members: Json, body: Json) -> Json:
-    """Put `members` right after the model and the stream flag, as clients do."""
+    """Insert `members` right after the model and the stream flag, as clients do."""
     start: Json = {key: body[key] for key in ("model", "stream") if key in body}
     return {**start, **members, **{key: body[key] for key in body if key not in start}}
 
@@ -156,7 +156,7 @@ def _events(recipe: Recipe, model: str, response: ResponseEntry, place: str) -> 
 
 
 def _reads(events: Events) -> tuple[Read, ...]:
-    """Return reads as networks make them: of one event, of two, and with an end inside one."""
+    """Return reads as networks make them: of one event, of two, or with an end inside an event."""
     ends = tuple(itertools.accumulate(map(len, events)))
     cuts: set[int] = set(ends[-1:])
     for number, (event, end) in enumerate(zip(events, ends, strict=True)):

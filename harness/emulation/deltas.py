@@ -1,4 +1,4 @@
-"""Deltas of a recipe -> deltas, and options of a writer -> what the writer takes."""
+"""Deltas of a recipe -> deltas; options of a recipe -> the options of a writer."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -93,17 +93,17 @@ def _in_pieces(text: str, size: int) -> Iterator[str]:
 def writer_options(
     dialect: str, options: Mapping[str, Any], model: str, where: str, *, from_text: bool = False
 ) -> Any:  # noqa: ANN401 - of any dialect
-    """Return what the writer of `dialect` takes: its options with those in `options` set.
+    """Return the options of the writer of `dialect`, with those in `options` set.
 
     Args:
         dialect: a name of the table.
-        options: name -> value; others keep the value of the API's contract.
-        model: as the stream names it, unless an option says otherwise.
+        options: name -> value; others keep the value that the API documents.
+        model: the model that the stream names, unless an option says otherwise.
         where: the file and key, or the command-line option.
         from_text: whether values are text of a command line, to be converted.
 
     Raises:
-        UsageError: no such option, or it has no such value.
+        UsageError: there is no such option, or it has no such value.
     """
     kind = DIALECTS[dialect].writer_options
     hints = get_type_hints(kind)

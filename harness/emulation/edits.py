@@ -1,4 +1,4 @@
-"""Edits of a recipe: what a proxy, a gateway or a broken line makes of finished events."""
+"""Edits of a recipe: how a proxy, a gateway or a broken line changes finished events."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.emulation.recipe import BitEntry, EditEntry, Event
 from harness.wire.aws import encode_event, encode_exception, wrap_chunk
+from harness.wire.sse import encode
 
 Events = tuple[bytes, ...]
 
@@ -25,7 +26,7 @@ def apply_edit(edit: EditEntry, events: Events) -> Events:
 
 
 def raw_events(entries: Iterable[Event]) -> Events:
-    """Return events that are written by hand; those that have keys have exactly one."""
+    """Return events that an author wrote; those that have keys have exactly one."""
     return tuple(
         entry.encode() if isinstance(entry, str) else _FRAMINGS[entry.keys[0]](entry.value)
         for entry in entries
@@ -41,13 +42,9 @@ def _named(write: Callable[[bytes, str], bytes], entry: dict[str, Any]) -> bytes
     return write(_json(value), name)
 
 
-def _sse(payload: bytes, name: str) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (name.encode(), payload)
-
-
 _FRAMINGS: dict[str, Callable[[Any], bytes]] = {
-    "json": lambda value: b"data: %b\n\n" % _json(value),
-    "event": partial(_named, _sse),
+    "json": lambda value: encode(_json(value)),
+    "event": partial(_named, lambda payload, name: encode(payload, event=name)),
     "document": _json,
     "line": lambda value: _json(value) + b"\n",
     "aws_event": partial(_named, encode_event),
@@ -70,7 +67,7 @@ def _swap(texts: tuple[str, str], events: Events) -> Events:
 
 
 def _wrap(_name: str, events: Events) -> Events:
-    """Put each event into the envelope of Bedrock's invoke API, which has no SSE framing."""
+    """Put each event into the envelope of Bedrock's invoke API, which replaces the SSE framing."""
     payloads = (event.removeprefix(b"data: ").rstrip() for event in events)
     return tuple(encode_event(wrap_chunk(payload), "chunk") for payload in payloads)
 

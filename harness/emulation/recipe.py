@@ -1,7 +1,7 @@
-"""The key `emulate` of a scenario file: its structs are its keys, and there are no others.
+"""The key `emulate` of a scenario file. The fields of its structs are its keys, and no others.
 
-A recipe says what the model means (`deltas`), how the provider writes it (`writer`), and what
-a proxy or a broken line makes of the finished events (`edits`).
+A recipe contains the meaning of the model's output (`deltas`), how the provider writes it
+(`writer`), and how a proxy or a broken line changes the finished events (`edits`).
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -20,7 +20,7 @@ Named = Annotated[dict[str, Any], msgspec.Meta(min_length=1, max_length=1)]
 
 
 class OneKey(File, frozen=True, omit_defaults=True):
-    """An entry of a list: exactly one of its keys is there."""
+    """An entry of a list that has exactly one of its keys."""
 
     def __post_init__(self) -> None:
         """Reject an entry without a key, or with several; the second line is the hint."""
@@ -30,7 +30,7 @@ class OneKey(File, frozen=True, omit_defaults=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that are there."""
+        """The keys that the entry has."""
         return tuple(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)
 
     @property
@@ -71,7 +71,7 @@ class ArgumentsEntry(File, frozen=True):
 
 
 class SealedEntry(File, frozen=True):
-    """What only the provider can read.
+    """Data that only the provider can read.
 
     Fields:
         of: what it belongs to: the reasoning or the text before it, or the call `index`.
@@ -108,7 +108,7 @@ Counts: TypeAlias = Annotated[tuple[int, ...], msgspec.Meta(min_length=2, max_le
 
 
 class DeltaEntry(OneKey, frozen=True):
-    """What the model emits next: exactly one of these keys.
+    """One delta of the model: exactly one of these keys.
 
     Fields:
         text, reasoning: one piece, a list of pieces, or pieces of equal size.
@@ -129,7 +129,7 @@ class DeltaEntry(OneKey, frozen=True):
 
 
 class FramedEvent(OneKey, frozen=True):
-    """An event that is written by hand: a JSON value, and how it is framed.
+    """An event that an author wrote: a JSON value, and how it is framed.
 
     Fields:
         json: an SSE event, `data: ...`.
@@ -202,11 +202,11 @@ class EditEntry(OneKey, frozen=True):
 
 
 class NextEntry(File, frozen=True):
-    """What the client sends after a response: its answer, or `messages` in the API's own form.
+    """The client's messages after a response: its answer, or `messages` in the API's own form.
 
     Fields:
         tool_results: id of the call -> result. The turn of the response goes before them.
-        user: what the user says next. The turn of the response goes before it.
+        user: the user's next message. The turn of the response goes before it.
     """
 
     tool_results: dict[str, str] = msgspec.field(default_factory=dict)
@@ -215,14 +215,14 @@ class NextEntry(File, frozen=True):
 
 
 class ResponseEntry(File, frozen=True):
-    """One response: `deltas` for the dialect's writer, or `raw` events that are written by hand.
+    """One response: `deltas` for the dialect's writer, or `raw` events that an author wrote.
 
     Fields:
-        raw: `{model}` in it stands for the model of the cassette.
+        raw: `{model}` in it represents the model of the cassette.
         writer: options of the dialect's writer.
         content_type: default: that of the dialect's streams.
         ended: how the network ended the body. `complete`: by its framing, as if nothing was
-            missing; `reset` and `truncated`: the connection broke, and an HTTP library says so.
+            missing; `reset` and `truncated`: the connection broke, which an HTTP library reports.
     """
 
     deltas: tuple[DeltaEntry, ...] | None = None
@@ -289,7 +289,7 @@ class Recipe(msgspec.Struct, frozen=True):
         cassette: its id.
         where: the scenario file.
         tools: those that `file` names.
-        form: how requests of the dialect look.
+        form: the form of the dialect's requests.
     """
 
     cassette: str
@@ -300,7 +300,7 @@ class Recipe(msgspec.Struct, frozen=True):
 
 
 class ByHand(msgspec.Struct, frozen=True):
-    """A cassette that no recipe can express: the file is kept unchanged."""
+    """A cassette that no recipe can describe, so that its file is never written."""
 
     cassette: str
     where: str

@@ -1,4 +1,4 @@
-"""Scenario files -> recipes, with what is wrong in them."""
+"""Scenario files -> recipes, and the errors in them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,7 +80,7 @@ def _recipe_in_text(value: object, other: Path, where: str) -> RecipeEntry:
 
 
 def _problems_of_form(form: TextFormEntry) -> Iterator[tuple[str, str]]:
-    """Yield what makes it impossible to write the other scenario's turns."""
+    """Yield the reasons why the other scenario's turns cannot be written."""
     known = tuple(prompt.id for prompt in PROMPTS.values() if prompt.describes_tools)
     if form.prompt not in known:
         what = f"prompt: no prompt {form.prompt!r} describes tools in text"
@@ -88,7 +88,7 @@ def _problems_of_form(form: TextFormEntry) -> Iterator[tuple[str, str]]:
 
 
 def _problems(file: RecipeEntry) -> Iterator[tuple[str, str]]:
-    """Yield what the types do not say is wrong, each with a hint."""
+    """Yield the errors that the types do not exclude, each with a hint."""
     if file.dialect not in DIALECTS:
         yield f"dialect: unknown dialect {file.dialect!r}", did_you_mean(file.dialect, (*DIALECTS,))
     elif file.variant not in (variants := DIALECTS[file.dialect].request_forms):

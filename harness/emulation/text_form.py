@@ -85,7 +85,7 @@ def _deltas(entries: tuple[DeltaEntry, ...], prompt: Prompt) -> Iterator[DeltaEn
 
 
 def _turn(entries: tuple[DeltaEntry, ...]) -> Turn:
-    """Return what the model means; the arguments of a call need not be valid JSON."""
+    """Return the meaning of the entries; the arguments of a call need not be valid JSON."""
     turn = fold(iter_deltas(entries))
     calls = (entry.call for entry in entries if entry.call is not UNSET)
     written = (ToolCall("", call.name, "".join(call.arguments)) for call in calls)
@@ -93,6 +93,6 @@ def _turn(entries: tuple[DeltaEntry, ...]) -> Turn:
 
 
 def _next(sent: NextEntry) -> NextEntry:
-    """Return the results as text of the user, who has the only other role."""
+    """Return the results as text of the user, because only that role remains."""
     parts = filter(None, (*sent.tool_results.values(), sent.user))
     return NextEntry(user="\n\n".join(parts))

@@ -1,4 +1,4 @@
-"""Scenarios -> the cassettes that they emulate, on disk, and what is out of date there."""
+"""Scenarios -> the emulated cassettes on disk, and which of them are out of date."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ def cassette_path(recipe: Recipe | ByHand, folder: Path) -> Path:
 
 
 def is_stale(recipe: Recipe | ByHand, folder: Path) -> bool:
-    """Return whether the file is missing, or has other bytes than the recipe gives.
+    """Return whether the file is missing, or differs from what the recipe gives.
 
     Raises:
         UnreadableError: the recipe cannot be used.
@@ -66,7 +66,7 @@ def write_cassette(recipe: Recipe, folder: Path) -> None:
 
 
 def iter_problems(scenarios: Iterable[Path], root: Path, folder: Path) -> Iterator[str]:
-    """Yield what is wrong with recipes, and cassettes that differ from theirs.
+    """Yield the errors in recipes, and the cassettes that differ from their recipes.
 
     Args:
         scenarios: all scenario files of `root`.

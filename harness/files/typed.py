@@ -42,15 +42,15 @@ _QUOTE_HINT = "put it in quotes: true, false, null and numbers are read as value
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What all parts of a file share: a key that is not declared is an error."""
+    """The base of all parts of a file; a key that is not declared is an error."""
 
 
 def convert(data: object, kind: type[T], where: str) -> T:
-    """Return `data` as a `kind`, a msgspec struct or a container of such.
+    """Return `data` as a `kind`, a msgspec struct or a container of structs.
 
     Args:
-        data: what the loader gave.
-        kind: the wanted type.
+        data: the value from the loader.
+        kind: the requested type.
         where: the file, for the error.
 
     Raises:
@@ -157,10 +157,10 @@ def _below(kind: inspect.Type, step: str) -> Iterator[inspect.Type]:
 
 
 def require_json(value: object, path: str, where: str) -> None:
-    """Refuse what no JSON text can hold.
+    """Refuse a value that JSON cannot express.
 
-    YAML knows binaries and infinite numbers; inside a value that is compared with
-    JSON they can only be a slip of the author.
+    YAML has binaries and infinite numbers. Inside a value that is compared with
+    JSON, they can only be a mistake of the author.
 
     Raises:
         UnreadableError: with the place in `value` below `path`.
@@ -211,7 +211,7 @@ def refuse_type(expected: str, found: object, where: str, hint: str = "") -> NoR
 
 
 def expect_mapping(value: object, where: str) -> dict[str, object]:
-    """Return `value` if it is a mapping with text keys; nothing counts as empty."""
+    """Return `value` if it is a mapping with text keys; None becomes an empty one."""
     if value is None:
         return {}
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
@@ -227,7 +227,7 @@ def expect_list(value: object, where: str) -> list[object]:
 
 
 def expect_text(value: object, where: str) -> str:
-    """Return `value` if it is text; nothing counts as empty."""
+    """Return `value` if it is text; None becomes ""."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -236,7 +236,7 @@ def expect_text(value: object, where: str) -> str:
 
 
 def refuse_unknown_keys(value: Mapping[str, object], known: Collection[str], where: str) -> None:
-    """Refuse keys outside `known`, with the one that was probably meant."""
+    """Refuse keys outside `known`; the error names the nearest known key."""
     for key in value:
         if key not in known:
             near = nearest_name(key, known)

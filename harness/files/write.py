@@ -1,7 +1,7 @@
-"""Bytes -> files that no kill and no full disk leaves half-written.
+"""Bytes -> files that a kill or a full disk never leaves half-written.
 
-A file is replaced in one step. A line is appended completely, or what a full disk took of it is
-removed. Until a file is complete, the lines for it are in `NAME.partial`.
+A file is replaced in one step. A line is appended completely; if the disk is full, the part of it
+that was written is removed. Until a file is complete, its lines are in `NAME.partial`.
 """
 
 import os
@@ -76,7 +76,7 @@ class LineFile:
         """Append `line` and return its offset; when this returns, no kill can lose it.
 
         Raises:
-            OSError: the disk is full, for example; no part of the line stays.
+            OSError: for example, the disk is full; no part of the line remains.
         """
         offset = self._size
         try:
@@ -101,11 +101,11 @@ class LineFile:
         self._size = 0
 
     def close(self) -> None:
-        """Give the file up; its lines stay."""
+        """Release the file for other writers; its lines remain."""
         self._file.close()
 
     def remove(self) -> None:
-        """Delete the file and give its path up, never deleting what others write."""
+        """Delete the file and release its path. A file of another writer is never deleted."""
         if fcntl is None:
             self._file.close()
             with suppress(PermissionError):  # the next writer has it already

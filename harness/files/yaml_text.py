@@ -1,4 +1,4 @@
-"""YAML text -> plain data, within limits and without surprises; and data -> YAML scalars."""
+"""YAML text -> plain data, within limits and without implicit types; data -> YAML scalars."""
 
 import base64
 import json
@@ -78,7 +78,7 @@ def _resolved(text: str) -> object:
 def load_yaml(
     text: bytes | str, where: str, *, tags: Mapping[str, TagReader] | None = None
 ) -> object:
-    """Return the one document that `text` holds; None if it is empty.
+    """Return the one document in `text`; None if it is empty.
 
     Args:
         text: YAML, as UTF-8 bytes or text.
@@ -100,7 +100,7 @@ def load_yaml_documents(
     tags: Mapping[str, TagReader] | None = None,
     most: int = MAX_VALUES,
 ) -> tuple[object, ...]:
-    """Return all documents that `text` holds, as `load` returns one; at most `most`."""
+    """Return all documents in `text`, each as `load_yaml` returns one; at most `most`."""
     if len(text) > MAX_BYTES:
         raise UnreadableError(
             f"expected at most {MAX_BYTES} bytes of YAML, found {len(text)}",
@@ -141,7 +141,7 @@ class _Open(msgspec.Struct):
 
 
 class _Builder:
-    """Builds the documents in one pass over the events, and refuses what must not be built.
+    """Builds the documents in one pass over the events, and refuses hostile ones.
 
     Totals count values and characters as if each alias were written out.
     """
@@ -158,14 +158,14 @@ class _Builder:
         self._chars = 0
 
     def document(self, event: yaml.DocumentStartEvent) -> None:
-        """Note the start of a document; aliases do not reach over it."""
+        """Note the start of a document, because aliases are valid within one document only."""
         self._anchors.clear()
         self._anchored.clear()
         if len(self.documents) == self._most_documents:
             self._refuse(event, "expected one document, found another one after `---`")
 
     def opened(self, event: yaml.CollectionStartEvent) -> None:
-        """Go into a mapping or sequence."""
+        """Enter a mapping or sequence."""
         is_map = isinstance(event, yaml.MappingStartEvent)
         if event.tag is not None and event.tag not in ("!", _CORE + ("map" if is_map else "seq")):
             self._refuse_tag(event, event.tag)
@@ -179,7 +179,7 @@ class _Builder:
         self._stack.append(_Open(event.anchor, before, {} if is_map else [], is_map))
 
     def closed(self, event: yaml.CollectionEndEvent) -> None:
-        """Come out of a mapping or sequence."""
+        """Leave a mapping or sequence."""
         done = self._stack.pop()
         built = done.built
         if isinstance(built, dict) and done.merged:
@@ -206,7 +206,7 @@ class _Builder:
             self._anchored[event.anchor] = (1, len(text), value)
 
     def alias(self, event: yaml.AliasEvent) -> None:
-        """Take what the alias represents again."""
+        """Take the value of an alias."""
         name = str(event.anchor)
         size = self._anchored.get(name)
         if size is None:
@@ -325,7 +325,7 @@ _LONGEST_KEY: Final = 1_000
 
 
 def format_scalar(text: str) -> str:
-    """Return `text` as a scalar on one line: unchanged if no reader mistakes it.
+    """Return `text` as a scalar on one line, without quotes if all readers read it as text.
 
     Lone surrogates, as in file names that are not UTF-8, become their escapes as text.
     """
@@ -344,7 +344,7 @@ def format_key(text: str, margin: str = "") -> str:
 
 
 def format_flow(value: object) -> str:
-    """Return any JSON value on one line, in brackets as in JSON, texts as `word` has them.
+    """Return any JSON value on one line, in brackets as in JSON, texts as `format_scalar`.
 
     Raises:
         ValueError: a number that JSON does not have.
@@ -365,7 +365,7 @@ def format_flow(value: object) -> str:
 def format_block(text: str, indent: int) -> str:
     """Return `text` as the value of a key that is at column `indent`.
 
-    It holds no newline after its end; the caller adds one.
+    It has no newline at its end; the caller adds one.
     """
     if text.strip("\n") and _LITERAL.fullmatch(text):
         return _literal(text, indent)
@@ -373,7 +373,7 @@ def format_block(text: str, indent: int) -> str:
 
 
 def _literal(text: str, indent: int) -> str:
-    """Write a literal block; readers would mistake white space at its start for indentation."""
+    """Write a literal block; white space at its start needs an indentation indicator."""
     explicit = str(_STEP) if text[0] in " \t\n" else ""
     chomp = "-" if not text.endswith("\n") else "+" if text.endswith("\n\n") else ""
     margin = " " * (indent + _STEP)

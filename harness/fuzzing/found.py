@@ -1,9 +1,10 @@
-"""What a search found: for each bug one input, the most realistic and smallest so far.
+"""The bugs that a search found, and for each bug the most realistic and smallest input so far.
 
-Two findings of one rule, at locations of one shape, with one outcome, in one dialect, after the
-same steps are one bug. A finding that needs fewer steps is the same bug, reported more precisely.
-A seed that fails without a step explains only findings with its quirk, because its own failure
-may have another reason. Crashes are one bug if the same function raised the same exception.
+Two findings are the same bug if rule, outcome and dialect are equal, the mutators of the input are
+equal, and the paths differ only in their numbers. If another finding needs fewer mutators, it is
+the same bug, described more precisely. A seed that fails without any mutator explains only findings
+on seeds with the same quirk, because that may be the reason. Two exceptions are the same bug if the
+same function raised the same type of exception.
 """
 
 import re
@@ -35,7 +36,7 @@ _DIGITS = 6
 
 
 class Input(Protocol):
-    """One input that can be judged."""
+    """One input that the search can judge."""
 
     @property
     def dialect_key(self) -> str:
@@ -43,19 +44,19 @@ class Input(Protocol):
 
     @property
     def mutators(self) -> tuple[str, ...]:
-        """Names of the steps that made it, in their order."""
+        """Names of the mutators that made it, in their order."""
 
     @property
     def quirks(self) -> tuple[str, ...]:
-        """The quirks of its seed, the first one names its family; and those of its steps."""
+        """The quirks of its seed, the first of which names its family, and those of its steps."""
 
     @property
     def is_seed(self) -> bool:
-        """Whether it is a seed, without a step or another cut than the recorded ones."""
+        """Whether it is an unchanged seed, with the recorded cuts and no others."""
 
     @property
     def size(self) -> tuple[int, ...]:
-        """What makes one input better than another: realism, a good turn, how small it is."""
+        """The key by which inputs of one bug are compared: realism, a successful turn, length."""
 
 
 InputT = TypeVar("InputT", bound=Input)
@@ -64,11 +65,12 @@ InputT = TypeVar("InputT", bound=Input)
 class FailureLocation(
     msgspec.Struct, frozen=True, order=True, rename={"dialect_key": "room"}
 ):  # the encoded names are part of each slug, which identifies saved findings
-    """Which rule was broken where.
+    """The rule that was violated, and the location.
 
     Fields:
-        path: of the finding, with `*` for each number; of an exception, where it was raised.
-        dialect_key: as that of the input; "" of an exception, which no dialect causes.
+        path: the path of the finding, with `*` for each number; for an exception, where it was
+            raised.
+        dialect_key: that of the input; "" for an exception, which no dialect causes.
     """
 
     level: Level
@@ -86,11 +88,11 @@ class FailureLocation(
 class BugSignature(
     msgspec.Struct, frozen=True, order=True, omit_defaults=True, rename={"location": "place"}
 ):
-    """What distinguishes one bug from others.
+    """The properties that distinguish one bug from others.
 
     Fields:
         mutators: the sorted names of the steps that it needs.
-        family: without a step, the first quirk of the seed; "" if it has none.
+        family: for a bug without steps, the first quirk of the seed; "" if it has none.
     """
 
     location: FailureLocation
@@ -107,10 +109,9 @@ class BugSignature(
 
 
 def location_of(finding: Finding, dialect_key: str) -> FailureLocation:
-    """Return the location of `finding`; that of an exception is the function that raised it.
+    """Return the location of `finding`; for an exception, it is the function that raised it.
 
-    An exception is one bug, whichever rules it violates: it may come under some cuts only, or also
-    on bodies where it is allowed.
+    An exception is one bug, whichever rules it violates, under whatever cuts or bodies it occurs.
     """
     path = _NUMBER.sub("*", finding.path)
     if finding.raised:
@@ -120,11 +121,11 @@ def location_of(finding: Finding, dialect_key: str) -> FailureLocation:
 
 
 class Needs(msgspec.Struct, frozen=True):
-    """What a bug needs, as far as one input shows it.
+    """The conditions of a bug, as far as one input shows them.
 
     Fields:
         steps: names of the mutators.
-        quirks: of the seed, the first one names its family; and of the steps.
+        quirks: the quirks of the seed, of which the first names its family, and of the steps.
     """
 
     steps: frozenset[str]
@@ -132,7 +133,7 @@ class Needs(msgspec.Struct, frozen=True):
 
     @property
     def family(self) -> str:
-        """The quirk that may be the reason if there is no step."""
+        """The quirk that may be the reason of a failure without any step."""
         return "" if self.steps else next(iter(self.quirks), "")
 
     def explains(self, other: "Needs") -> bool:
@@ -143,7 +144,7 @@ class Needs(msgspec.Struct, frozen=True):
 
 
 def needs_of(finding: Finding, steps: Iterable[str], quirks: tuple[str, ...]) -> Needs:
-    """Return what the bug of `finding` needs; the location alone identifies an exception."""
+    """Return the conditions of the bug in `finding`. An exception needs only its location."""
     if finding.raised:
         return Needs(frozenset(), ())
     return Needs(frozenset(steps), quirks)
@@ -158,14 +159,14 @@ def signature_of(
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """What an input was made from.
+    """The source from which an input was made.
 
     Fields:
-        id: of the scenario or cassette, or of the strategy that drew it.
+        id: the id of the scenario or cassette, or of the strategy that drew it.
         cassette: id of the cassette; "" if the input was generated.
         text_dialect, capabilities, policies: what the scenario requires of a normalizer.
-        licence: of the cassette, because the input contains its bytes.
-        quirks: of the scenario, or those that the bytes of a cassette show.
+        licence: the licence of the cassette, because the input contains its bytes.
+        quirks: those of the scenario, or those that the bytes of a cassette show.
     """
 
     id: str
@@ -220,14 +221,15 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fails_gate(self) -> bool:
-        """Whether a MUST rule is broken, so that the input fails in a plain run."""
+        """Whether a MUST rule is violated, so that the input fails in a run."""
         return self.finding.level == "MUST"
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int, tuple[int, ...], str]:
         """Return the key of the order: severity, realism, size.
 
-        What every seed shows comes first, and what no server is known to do comes last.
+        Failures of every seed come first. Failures on inputs that no server is known to send come
+        last.
         """
         never = self.realism == REALISMS[-1]
         badness = self.finding.outcome.badness
@@ -235,12 +237,12 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """Return what this bug needs."""
+        """Return the conditions of this bug."""
         return needs_of(self.finding, (step.name for step in self.steps), self.quirks)
 
     @property
     def _quirks_of_steps(self) -> tuple[str, ...]:
-        """Return the quirks of the steps; of several that a step can make, those it made."""
+        """Return the quirks that the steps made; a step that can make several made some of them."""
         made = quirks_of(step.name for step in self.steps)
         if len(made) <= 1:
             return made
@@ -265,12 +267,12 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def location(self) -> FailureLocation:
-        """Return where it fails."""
+        """Return the location of the failure."""
         return location_of(self.finding, self.dialect_key)
 
     @property
     def size(self) -> tuple[int, ...]:
-        """Return what makes one finding of a bug better than another, as `size` of its input."""
+        """Return the key by which findings of one bug are compared, as `Input.size`."""
         body = sum(len(each.body) for each in (self.interaction, *self.others))
         fails = self.expectation is not None and self.expectation.failure is not None
         realism = REALISMS.index(self.realism)
@@ -282,10 +284,10 @@ class FuzzReport(msgspec.Struct, frozen=True):
 
     Fields:
         examples: inputs that were judged.
-        chunkings: replays that this took.
-        interrupted: by the user. crashed: processes that ended, or failed with `trace`.
+        chunkings: the number of replays.
+        interrupted: the user stopped it. crashed: processes that ended, or failed with `trace`.
         seeds: unchanged seeds that were judged.
-        everywhere: rule and path, without the numbers, of what every one of them shows.
+        everywhere: rule and path, without the numbers, of failures that every seed shows.
         unsaved: why the findings could not be saved, or "".
     """
 
@@ -311,7 +313,7 @@ class SmallestInput(msgspec.Struct, Generic[InputT]):
 
     Fields:
         examples: how many inputs were judged before the first one.
-        needs: the least that any input with the bug has; not always that of `input`.
+        needs: the fewest conditions of any input with the bug, not always those of `input`.
     """
 
     input: InputT
@@ -321,7 +323,7 @@ class SmallestInput(msgspec.Struct, Generic[InputT]):
 
 
 class FoundBugs(Generic[InputT]):
-    """Bugs by location; one that needs less replaces those that it explains.
+    """Bugs by location. One with fewer conditions replaces those that it explains.
 
     Attributes:
         seeds: unchanged seeds that were judged.
@@ -344,7 +346,7 @@ class FoundBugs(Generic[InputT]):
 
     @property
     def everywhere(self) -> frozenset[RuleAndPath]:
-        """What every seed shows, if there are several."""
+        """The failures that every seed shows, if there are several seeds."""
         if self.seeds < _SEVERAL:
             return frozenset()
         counts = self._failing_seeds.items()
@@ -385,10 +387,7 @@ def _better(one: SmallestInput[InputT], other: SmallestInput[InputT]) -> tuple[I
 
 
 def merge_findings(findings: Iterable[FuzzFinding]) -> tuple[FuzzFinding, ...]:
-    """Return each bug once, on the best input, in the order of `FuzzFinding.rank`.
-
-    Of bugs at one location, those that one of them explains are one bug.
-    """
+    """Return each bug once, on the best input, in the order of `FuzzFinding.rank`."""
     bugs: dict[FailureLocation, list[tuple[Needs, FuzzFinding]]] = {}
     for each in sorted(findings, key=lambda finding: (not finding.fails_gate, finding.size)):
         known = bugs.setdefault(each.location, [])

@@ -1,8 +1,8 @@
 """Findings -> cassettes with scenarios that fail in the gate until the bug is fixed.
 
-The same folders are the database of a search: the next search replays its findings first, and
-deletes those that conform by then. While a search runs, what it finds is in `unfinished/` below the
-database at once, before it is shrunk. If the search is killed, the next one takes it from there.
+The same folders are the database of a search: the next search first replays the findings in it, and
+deletes those that conform. A running search writes each finding to `unfinished/` below the
+database at once, before it is shrunk. If the search is killed, the next one uses these files.
 """
 
 import re
@@ -20,7 +20,7 @@ from harness.fuzzing.found import FuzzFinding
 from harness.fuzzing.mutators.mutator import REALISMS, Realism
 from harness.judging.scenario_text import turn_lines
 from harness.results.result import Result
-from harness.runs.isolated import ApartJudge
+from harness.runs.isolated import IsolatedJudge
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.selection import select_subjects
 from harness.verdicts.gate import replay_command
@@ -37,7 +37,7 @@ REALISM_LABELS: Final[dict[Realism, str]] = {
 
 
 def scenario_text(finding: FuzzFinding, cassette: str) -> str:
-    """Return the YAML text; `cassette` is the id of its cassette."""
+    """Return the YAML text of the scenario; `cassette` is the id of its cassette."""
     expected = finding.expectation
     if finding.conversation is not None:
         lines = (f"  {key}: {format_flow(value)}" for key, value in finding.conversation.items())
@@ -94,7 +94,7 @@ def unfinished(database: Path) -> Path:
 
 
 def adopt_unfinished(database: Path, name: str) -> None:
-    """Move what a killed search of `name` has found to the other findings."""
+    """Move the findings of a killed search of `name` to its other findings."""
     for kind in _KINDS:
         for path in unfinished(database).glob(f"{kind}/fuzz/{plain_name(name)}/*.yaml"):
             to = database / path.relative_to(unfinished(database))
@@ -103,7 +103,7 @@ def adopt_unfinished(database: Path, name: str) -> None:
 
 
 def discard_unfinished(database: Path, name: str) -> None:
-    """Remove what a search of `name` has found on its way, because its findings are saved."""
+    """Remove the unfinished findings of a search of `name`, because its findings are saved."""
     for kind in reversed(_KINDS):
         rmtree(unfinished(database) / kind / "fuzz" / plain_name(name), ignore_errors=True)
 
@@ -137,7 +137,7 @@ def saved_realism(source: str) -> Realism:
 
 
 def _as_cut(finding: FuzzFinding) -> Interaction:
-    """Return the input with the cuts that it needs as its reads, so that every run has them."""
+    """Return the input with the cuts that it needs as its reads, so that every run uses them."""
     if not finding.chunking:
         return finding.interaction
     reads = tuple(Read(len(part)) for part in split(finding.interaction.body, finding.chunking))
@@ -145,14 +145,14 @@ def _as_cut(finding: FuzzFinding) -> Interaction:
 
 
 def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
-    """Yield the saved findings of `name` below `folder`, each with its result today.
+    """Yield the saved findings of `name` below `folder`, each with its result now.
 
     Raises:
         HarnessError: a file of the folder cannot be used, or `name` cannot be loaded.
     """
     target, name = name, plain_name(name)
     there = folder / "scenarios" / "fuzz" / name
-    with closing(ApartJudge()) as apart:
+    with closing(IsolatedJudge()) as apart:
         for subject in select_subjects([there]) if there.is_dir() else ():
             yield subject, apart.judge(Job(subject, target))[0]
 

@@ -1,8 +1,7 @@
 """The engine of a search: draw inputs, judge each, keep the smallest for each bug, shrink it.
 
-It knows nothing of turns or conversations: an `InputSource` draws, judges and shrinks them.
-Hypothesis draws the values, and every value is used: a first bug does not stop the search for a
-second one.
+It does not depend on turns or conversations: an `InputSource` draws, judges and shrinks them.
+Hypothesis draws the values, and every value is used: the search continues after the first bug.
 """
 
 import time
@@ -34,12 +33,13 @@ from harness.workers.interruption import stop_requested
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """What a search may spend.
+    """The limits of a search.
 
     Fields:
-        examples: inputs that are judged, each under several chunkings; for each process.
-        seconds: of the whole search.
-        shrinking: seconds that all shrinking together may take on top.
+        examples: the number of inputs that are judged, each under several chunkings; for each
+            process.
+        seconds: the time of the whole search.
+        shrinking: additional seconds for all shrinking together.
     """
 
     name: str
@@ -63,7 +63,7 @@ def find_profile(name: str) -> Profile:
     """Return the profile called `name`.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such profile.
     """
     if name not in PROFILES:
         raise UsageError(f"there is no profile {name!r}", hint=f"known: {', '.join(PROFILES)}")
@@ -71,7 +71,7 @@ def find_profile(name: str) -> Profile:
 
 
 class Budget:
-    """Counts examples and time; asked before each example."""
+    """Counts examples and time; the search checks it before each example."""
 
     def __init__(
         self, examples: int, seconds: float, clock: Callable[[], float] = time.monotonic
@@ -88,7 +88,7 @@ class Budget:
         return self.examples >= self._most or self._clock() >= self._end
 
     def count(self, chunkings: int) -> None:
-        """Note one example, and under how many chunkings it was judged."""
+        """Note one example, and the number of chunkings under which it was judged."""
         self.examples += 1
         self.chunkings += chunkings
 
@@ -98,16 +98,16 @@ OnFound: TypeAlias = Callable[[FuzzFinding], None]
 
 
 class EnoughError(BaseException):
-    """Raised by the user of a value: no further one is needed.
+    """Raised by the function that uses the drawn values, if it needs no further one.
 
-    Not an `Exception`, because Hypothesis takes any of those for a failure that it found.
+    It is not an `Exception`, because Hypothesis treats each of those as a failure that it found.
     """
 
 
 class Draws(NamedTuple, Generic[InputT]):
-    """Up to `examples` values of `strategy`, each with some inputs.
+    """Up to `examples` values of `strategy`, each with several inputs.
 
-    A value has several inputs, because a draw costs as much as judging a few of them.
+    A value has several inputs, because a draw takes as long as judging a few of them.
     """
 
     strategy: SearchStrategy[tuple[InputT, ...]]
@@ -118,16 +118,16 @@ class InputSource(Protocol[InputT]):
     """The inputs for one normalizer or agent.
 
     Attributes:
-        seconds_to_shrink: at most, for one bug.
+        seconds_to_shrink: the maximum for one bug.
     """
 
     seconds_to_shrink: float
 
     def draws(self, random: Random) -> Iterator[Iterable[InputT] | Draws[InputT]]:
-        """Yield inputs to try in their order, or what to draw them from; may never end."""
+        """Yield inputs to judge in order, or strategies to draw them from; may never end."""
 
     def judge(self, tried: InputT) -> tuple[Sequence[Finding], int]:
-        """Return the findings on one input, and how many replays that took."""
+        """Return the findings on one input, and the number of replays."""
 
     def shrink(self, shrinking: "Shrinking[InputT]") -> None:
         """Offer smaller inputs to `shrinking`."""
@@ -136,25 +136,28 @@ class InputSource(Protocol[InputT]):
         """Return the finding that reports a bug."""
 
 
-def fuzz(
+def fuzz(  # noqa: PLR0913 - one search, by keyword
     source: InputSource[InputT],
     profile: Profile,
     *,
-    random: int,
-    search_random: int,
+    random: int = 0,
+    share: int = 0,
+    shares: int = 1,
     on_found: OnFound = lambda _: None,
 ) -> FuzzReport:
     """Search `source` and shrink each bug, the worst first.
 
     Args:
-        source: what to search.
-        profile: what the search may spend.
-        random: the seed that the findings report.
-        search_random: the seed of this process's share of the search.
+        source: the inputs.
+        profile: the limits of the search.
+        random: the seed; equal seeds give equal findings, if the number of examples ended the
+            search.
+        share: which part of the ordered inputs this process judges, from 0.
+        shares: how many processes share them.
         on_found: called at once with each finding, before it is shrunk.
     """
     budget = Budget(profile.examples, profile.seconds)
-    search = Search(source, budget, random=search_random, on_found=on_found)
+    search = Search(source, budget, random=random * shares + share, on_found=on_found)
     found = search.run()
     end = time.monotonic() + (0.0 if search.interrupted else profile.shrinking)
     findings = []
@@ -193,9 +196,9 @@ class Search(Generic[InputT]):
         """Prepare a search.
 
         Args:
-            source: what to search.
-            budget: what it may spend.
-            random: decides every draw.
+            source: the inputs.
+            budget: the limits of the search.
+            random: the seed of all draws.
             until: called after each new bug; True ends the search.
             on_found: called with each finding on an input that shows a new bug.
         """
@@ -260,7 +263,7 @@ class Shrinking(Generic[InputT]):
         location: FailureLocation,
         seconds: float,
     ) -> None:
-        """Start from `smallest`; each kept input fails at `location` too."""
+        """Start from `smallest`; each smaller input must fail at `location` too."""
         self._source = source
         self._smallest = smallest
         self._location = location
@@ -273,7 +276,7 @@ class Shrinking(Generic[InputT]):
         return self._smallest.input
 
     def run(self) -> SmallestInput[InputT]:
-        """Shrink until nothing smaller shows the bug, or the time is over."""
+        """Shrink until no smaller input shows the bug, or the time is over."""
         try:
             self._source.shrink(self)
         except EnoughError:
@@ -283,7 +286,7 @@ class Shrinking(Generic[InputT]):
         return self._smallest
 
     def finding_on(self, candidate: InputT) -> Finding | None:
-        """Return what shows the bug on `candidate`.
+        """Return the finding of the bug on `candidate`.
 
         Raises:
             EnoughError: the time is over.
@@ -322,10 +325,10 @@ def draw_all(
     """Draw up to `examples` values and call `use` with each; its exceptions are raised here.
 
     Args:
-        strategy: to draw from.
+        strategy: the strategy to draw from.
         use: called in this thread; raises EnoughError to end the draws.
-        examples: at most; fewer if there are no more different ones.
-        random: the same gives the same values.
+        examples: the maximum; there are fewer if no more different values exist.
+        random: the seed; equal seeds give equal values.
     """
 
     @seed(random)

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.conversation.discovery import load_agent
 from harness.fuzzing.conversations.plans import DIALECT_KEY
-from harness.fuzzing.conversations.search import fuzz_agent
+from harness.fuzzing.conversations.search import ConversationSource
 from harness.fuzzing.found import (
     FuzzFinding,
     FuzzReport,
@@ -30,8 +30,8 @@ from harness.fuzzing.saving import (
     saved_realism,
     unfinished,
 )
-from harness.fuzzing.search import Profile, find_profile
-from harness.fuzzing.turns.search import fuzz_normalizer
+from harness.fuzzing.search import Profile, find_profile, fuzz
+from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds
 from harness.normalizers.discovery import load_normalizer
 from harness.results.finding import Level
@@ -50,7 +50,7 @@ _POLL_SECONDS = 0.1
 
 
 class FuzzTarget(msgspec.Struct, frozen=True):
-    """A client under test; `name` as the user gave it."""
+    """A client under test; `name` is the name that the user gave."""
 
     kind: Literal["normalizer", "agent"]
     name: str
@@ -64,7 +64,7 @@ class FuzzOptions(msgspec.Struct, frozen=True):
         clean: start from scenarios without quirks only.
         database: the folder of the findings of all searches; None for none.
         folder: where to write findings in addition; None for nowhere.
-        level: of the findings there, and of those with a stricter one.
+        level: the least strict level of the findings in `folder`.
     """
 
     subjects: tuple[Subject, ...]
@@ -101,10 +101,11 @@ def fuzz_here(task: FuzzTask) -> FuzzReport:
     # The output of a normalizer must not mix with the findings on standard output.
     with redirect_stdout(sys.stderr):
         if task.target.kind == "agent":
-            return fuzz_agent(load_agent(name), options.profile, **shared)
+            return fuzz(ConversationSource(load_agent(name)), options.profile, **shared)
         normalizer = load_normalizer(name)
         found = seeds(options.subjects, normalizer, clean=options.clean)
-        return fuzz_normalizer(normalizer, found, options.profile, **shared)
+        source = TurnSource(normalizer, found, slice(task.share, None, task.shares))
+        return fuzz(source, options.profile, **shared)
 
 
 def _keep(folder: Path, finding: FuzzFinding) -> None:
@@ -115,7 +116,7 @@ def _keep(folder: Path, finding: FuzzFinding) -> None:
 def fuzz_in_processes(task: FuzzTask, processes: int, open_pool: OpenPool = Pool) -> FuzzReport:
     """Search in several worker processes; the report counts those that crashed.
 
-    Ctrl-C ends each search, which then reports what it has.
+    Ctrl-C ends each search, which then reports its findings so far.
 
     Args:
         task: the search.
@@ -172,7 +173,7 @@ def _join_reports(reports: Sequence[FuzzReport]) -> FuzzReport:
 
 
 def _everywhere(reports: Sequence[FuzzReport]) -> frozenset[RuleAndPath]:
-    """Return what every seed of every process shows."""
+    """Return the failures that every seed of every process shows."""
     found = [each.everywhere for each in reports if each.seeds]
     return frozenset[RuleAndPath]().union(*found).intersection(*found)
 

@@ -1,8 +1,8 @@
-"""What the user got from one turn, and which party is responsible if the turn failed.
+"""Whether a turn is a success for its user, and which party is responsible if it is not.
 
 A turn is a success if it finished, did not fail, and each call names a tool of the request
 with arguments valid against that tool's schema. If the question needs a call or an answer, the
-turn must give that kind. Blame comes from the scenario, the oracle reading and the tools of the
+turn must contain it. Blame comes from the scenario, the oracle reading and the tools of the
 request, never from the normalizer.
 """
 
@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
-from harness.dialects.table import read_request
+from harness.dialects.table import offered_tools, read_request
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expected import (
@@ -25,12 +24,12 @@ from harness.judging.expected import (
     usable_arguments,
 )
 from harness.judging.scenario import Scenario
-from harness.normalizers.respond import offered_tools
 from harness.results.expectation import Expectation, Field
 from harness.results.outcome import Blame
 from harness.results.result import TurnFacts, body_digest
 from harness.turns.arguments import parse
 from harness.turns.deltas import CUT_SHORT, ToolCall
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due, Request
@@ -42,8 +41,8 @@ _CHECKER: Final = Checker()
 def request_digest(request: Request) -> str:
     """Return 16 hex digits that equal questions have in common; "" if the request is not known.
 
-    JSON is compared by value, in any order of keys and without the model's name: answers to the
-    same question are not independent trials, and those of two models are a pair.
+    JSON is compared by value, with any order of keys and without the model's name. Answers to the
+    same question are not independent trials, and answers of two models to it are a pair.
     """
     if not request.body:
         return ""
@@ -61,9 +60,9 @@ def turn_problem(turn: Turn, tools: Sequence[Tool] | None, due: Due = "") -> str
     """Return why `turn` is not a success; "" if it is one.
 
     Args:
-        turn: as the normalizer gave it.
-        tools: of the request; None if it is not known, and then neither names nor schemas are
-            checked.
+        turn: the turn that the normalizer gave.
+        tools: the tools of the request; None if they are not known, and then neither names nor
+            schemas are checked.
         due: what the question needs, as `Interaction.due`.
     """
     if turn.failure is not None:
@@ -80,7 +79,7 @@ def turn_problem(turn: Turn, tools: Sequence[Tool] | None, due: Due = "") -> str
 
 
 def due_problem(due: Due, calls: Sequence[object]) -> str:
-    """Return why `calls`, which are all usable, are not the expected kind of answer; "" if so."""
+    """Return why `calls`, all usable, are not the expected kind of answer; "" if they are."""
     if due == "call" and not calls:
         return "no call, though one is due"
     return "a call, though an answer is due" if due == "answer" and calls else ""
@@ -102,12 +101,12 @@ def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
 
 
 def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "") -> Blame:
-    """Return which party spoilt the turn; "" if the bytes contain a usable one.
+    """Return the party that made the turn unusable; "" if the bytes contain a usable one.
 
     Args:
-        reading: of the response.
-        tools: of the request; None if it is not known, and then neither names nor schemas are
-            checked.
+        reading: the oracle's reading of the response.
+        tools: the tools of the request; None if they are not known, and then neither names nor
+            schemas are checked.
         due: what the question needs, as `Interaction.due`.
     """
     if reading.model_failed:
@@ -134,7 +133,7 @@ def _match_tools(
 
     Args:
         calls: name and arguments of each; None if the arguments are not an object.
-        tools: None if they are not known; then any name and object will do.
+        tools: the tools; None if they are not known, and then any name and object is accepted.
     """
     known = _by_name(tools)
     return all(
@@ -153,11 +152,11 @@ def _is_fault_of_provider(reading: OracleReading) -> bool:
 
 
 def blame_of_turn(scenario: Scenario | None, part: ExaminedTurn) -> Blame:
-    """Return which party is responsible for a turn without success, or with a parse error.
+    """Return the party that is responsible for a turn without success, or with a parse error.
 
     It is the normalizer if the bytes contain a usable turn, either as the oracle reads them, or
-    as the scenario specifies and a MUST rule was violated. It is the normalizer too if it raised
-    or exceeded a limit, whatever the bytes are.
+    as the scenario specifies and a MUST rule was violated. It is also the normalizer if it raised
+    an exception or exceeded a limit, whatever the bytes are.
     """
     if part.evidence.stopped:
         return "normalizer"
@@ -186,7 +185,7 @@ def _declared_tools(scenario: Scenario | None, part: ExaminedTurn) -> tuple[Tool
 
 
 def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
-    """Return the row of the rankings for one interaction of a cell."""
+    """Return the facts about one interaction of a cell that the rankings need."""
     turn, interaction = part.whole.turn, part.evidence.interaction
     problem = turn_problem(turn, _declared_tools(scenario, part), interaction.due)
     why = "did not end" if part.whole.hung else part.whole.error or problem

@@ -11,7 +11,7 @@ from harness.results.finding import Came
 
 
 class CostEvidence(msgspec.Struct, frozen=True):
-    """What a rule about cost looks at: a measured client, and what it promises."""
+    """The evidence for a rule about cost: a measured client, and the kind that it declares."""
 
     cost: Cost
     kind: ClientKind = "gateway"

@@ -1,6 +1,6 @@
-"""What rules about turns look at: one replay, and which of its calls are the expected ones.
+"""The evidence for rules about turns: one replay, and which of its calls are the expected ones.
 
-Calls are paired if they are equal, then by fewer and fewer equal fields, so that a call with one
+Calls are paired first if they are equal, then by fewer and fewer equal fields. So a call with one
 damaged field is reported as damaged, and not as one lost and one invented call.
 """
 
@@ -10,7 +10,6 @@ from functools import cached_property
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
@@ -20,6 +19,7 @@ from harness.results.finding import Came
 from harness.results.replay import Replay
 from harness.turns.arguments import meaning
 from harness.turns.deltas import CallKind, ParseError, StreamFailure, ToolCall
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction
 
@@ -45,10 +45,10 @@ class CallPairing(msgspec.Struct, frozen=True):
 
 
 class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
-    """All that a rule about turns may look at.
+    """All data that a rule about turns may use.
 
     Fields:
-        index: of the interaction in its cassette.
+        index: the index of the interaction in its cassette.
         whole: the replay of the unsplit body; the same object as `replay` for that replay.
         again: the last replay of the unsplit body; None for the other replays.
         earlier: ids that the client generated for earlier responses to other requests -> index
@@ -67,7 +67,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def stopped(self) -> bool:
-        """Whether the normalizer raised or exceeded a limit."""
+        """Whether the normalizer raised an exception or exceeded a limit."""
         return bool(self.replay.error) or self.replay.hung
 
     @property
@@ -82,11 +82,11 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def form(self) -> Came:
-        """What lowers the level of each rule: "unsent", "undocumented" or "".
+        """Why the form of the stream lowers the level of each rule: "unsent", "undocumented" or "".
 
-        It is "unsent" if no server is known to send the form of the stream, and "undocumented" if
-        the stream breaks the form of its API and the client said that it did. A client says so if
-        it reports a failure or a rejection. An SDK may raise any exception.
+        It is "unsent" if no server is known to send the form of the stream. It is "undocumented" if
+        the stream violates the form of its API and the client reported that, by a failure or a
+        rejection. An SDK may also raise any exception.
         """
         if not quirks_of_form().unsent.isdisjoint(self.oracle.quirks):
             return "unsent"
@@ -101,12 +101,12 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def prefix(self) -> str:
-        """What the path of each finding starts with."""
+        """The text with which the path of each finding starts."""
         return f"turns[{self.index}]."
 
     @property
     def kind(self) -> ClientKind:
-        """What the normalizer promises."""
+        """The kind of client that the normalizer declares to be."""
         return self.normalizer.kind
 
     @property
@@ -116,12 +116,12 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def emitted_failure(self) -> StreamFailure | None:
-        """The failure that the normalizer emitted; one that folding derived is not its own."""
+        """The failure that the normalizer emitted, without one that folding its deltas derived."""
         return self.turn.failure if self.replay.reports_failure else None
 
     @property
     def invents_failure(self) -> bool:
-        """Whether the turn is wrongly reported as failed: then its calls and text are not lost."""
+        """Whether the turn is wrongly reported as failed; its calls and text are not lost then."""
         is_wrong = self.emitted_failure is not None and self.expectation.failure is None
         return is_wrong and "failure" in self.judged
 
@@ -134,8 +134,8 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     def _unreported(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names, and the ids, of the calls that had to be rejected and were not.
 
-        If it is not judged which calls are rejected, and none is usable, they are all calls that
-        the stream contains.
+        If it is not judged which calls are rejected, and none is usable, all calls of the stream
+        had to be rejected.
         """
         if "rejected" not in self.judged and not self.expectation.calls:
             readings = (self.oracle, *self.oracle.alternatives)
@@ -146,7 +146,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         return frozenset(each.name or "" for each in rejected), ids
 
     def is_unreported(self, call: ToolCall) -> bool:
-        """Whether an emitted call may be one that had to be rejected, by its name or its id."""
+        """Whether an emitted call, by its name or id, may be one that had to be rejected."""
         names, ids = self._unreported
         return call.name in names or "" in names or call.id in ids
 
@@ -191,7 +191,7 @@ def pair_calls(expectation: Expectation, turn: Turn) -> CallPairing:
 def _first_free(
     keys: tuple[Hashable, ...], indexes: dict[Hashable, deque[int]], taken: set[int]
 ) -> int | None:
-    """Return the first index under `keys` that is not taken; remove those that are."""
+    """Return the first index under `keys` that is not taken; remove the taken ones."""
     for key in keys:
         queue = indexes.get(key, deque())
         while queue and queue[0] in taken:
@@ -204,7 +204,7 @@ def _first_free(
 def _iter_match_keys(
     expectation: Expectation, actual: tuple[ToolCall, ...]
 ) -> Iterable[tuple[_Keys, _Keys]]:
-    """Yield the keys of the expected calls and of the actual ones: a match shares a key.
+    """Yield the keys of the expected and of the actual calls. Calls with an equal key match.
 
     Each text is parsed once and its meaning numbered, so that n calls cost n parses. A call with
     the id of a rejected one is that call, also if it has the arguments of another.
@@ -256,13 +256,13 @@ def _pair_rejections(
 def _keys_of_rejection(
     name: str, call_id: str, snippet: str, *, is_nameless: bool
 ) -> tuple[Hashable, ...]:
-    """Return what a rejection and an error share, the best first: name, id and raw text.
+    """Return the keys that a rejection and an error may share, the best first: name, id, raw text.
 
     Args:
-        name: of the call.
-        call_id: "" if it has none.
-        snippet: of the raw text.
-        is_nameless: whether less than the name, or id and text, is enough.
+        name: the name of the call.
+        call_id: its id; "" if it has none.
+        snippet: a part of the raw text.
+        is_nameless: whether a match without the name, or without id and text, is enough.
     """
     text = snippet.strip()
     keys: list[Hashable] = [("text", name, text), ("name", name)]

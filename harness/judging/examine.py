@@ -1,7 +1,8 @@
 """One interaction of a cell: replayed under many chunkings, each replay checked against the rules.
 
-Rules about turns look at the replay of the unsplit body. A replay under other cuts that differs
-is one finding, as bad as the difference is, so that one fault is not reported forty times.
+Rules about turns use the replay of the unsplit body. If a replay under other cuts differs from it,
+that is one finding, with the outcome of the difference. So one fault is reported once, and not for
+each of forty chunkings.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,6 @@ from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.judging.evidence import TurnEvidence
 from harness.judging.replaying import Cuts, ReplayLimits, iter_chunkings, replay
 from harness.judging.rule import findings
@@ -19,6 +19,7 @@ from harness.results.expectation import Expectation
 from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.replay import Replay
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.cuts import UNSPLIT, Chunking
 from harness.wire.interaction import Interaction
@@ -30,13 +31,13 @@ _NO_IDS: Final[Mapping[str, int]] = {}
 
 
 class ExaminedTurn(msgspec.Struct):
-    """What the replays of one interaction gave.
+    """The result of all replays of one interaction.
 
     Fields:
-        evidence: of the replay of the unsplit body.
-        worst: the replay with the worst violation of a MUST rule, of equal ones that with the
-            fewest cuts; that of the unsplit body if there is none.
-        badness: of that replay's worst outcome; smaller is worse.
+        evidence: the evidence of the replay of the unsplit body.
+        worst: the replay with the worst violation of a MUST rule. Among equally bad replays it is
+            the one with the fewest cuts; without any violation, it is that of the unsplit body.
+        badness: the badness of that replay's worst outcome; smaller is worse.
         violated: a MUST rule that the replay of the unsplit body violates; "" if there is none.
     """
 
@@ -63,7 +64,7 @@ class ExaminedTurn(msgspec.Struct):
         return min(map(_badness, _findings(evidence)), default=_FINE) <= self.badness
 
     def add(self, evidence: TurnEvidence) -> None:
-        """Add the findings of one replay that are new; of two equal violations the worse counts."""
+        """Add the new findings of one replay. Of two equal violations, the worse one counts."""
         found = _findings(evidence)
         self.replays += 1
         if not found:
@@ -105,8 +106,8 @@ def examine(  # noqa: PLR0913 - one call site, which names each
 ) -> ExaminedTurn:
     """Replay one interaction through `normalizer` and check it against the rules.
 
-    If several turns are expected, it is checked against the closest to that of the unsplit body.
-    A turn that failed where it may is compared with what is expected of a failed one.
+    If several turns are expected, it is checked against the one that is closest to the turn of the
+    unsplit body. If the turn may fail and did, it is checked against the expected failed turn.
     The unsplit body is replayed first and again at the end, whatever `cuts` are.
     """
     whole = replay(normalizer, interaction, UNSPLIT, limits)
@@ -129,7 +130,7 @@ def examine(  # noqa: PLR0913 - one call site, which names each
 
 
 def _find_fewer_cuts(examined: ExaminedTurn, limits: ReplayLimits) -> None:
-    """Halve the cuts of the worst replay as long as one half of them does as badly."""
+    """Halve the cuts of the worst replay as long as one half of them gives as bad a result."""
     first, cuts = examined.evidence, examined.worst.chunking
     while len(cuts) > 1:
         middle = len(cuts) // 2
@@ -146,7 +147,7 @@ def _find_fewer_cuts(examined: ExaminedTurn, limits: ReplayLimits) -> None:
 
 
 def _distance(evidence: TurnEvidence) -> tuple[int, int, int]:
-    """Return how far a turn is from the expected one: MUST rules violated, worst outcome, all."""
+    """Return how far a turn is from an expected one: MUST rules violated, worst outcome, all."""
     found = _findings(evidence)
     must = [_FINE - finding.outcome.badness for finding in found if finding.level == "MUST"]
     return len(must), max(must, default=0), len(found)
@@ -181,9 +182,9 @@ def _has_same_deltas(whole: Replay, other: Replay) -> bool:
 
 
 def _merge_variance(found: list[Finding], whole: Replay, other: Replay) -> list[Finding]:
-    """Return one violation for a replay that differs, as bad as the difference is.
+    """Return one violation for a replay that differs, with the outcome of the difference.
 
-    What a rule reports of the deltas themselves is kept, because the turn does not show it.
+    Violations of rules about single deltas are returned too, because the turn does not show them.
     """
     variance = [finding for finding in found if TURN_RULES[finding.rule].of == "many"]
     rest = [finding for finding in found if TURN_RULES[finding.rule].of in ("deltas", "time")]
@@ -198,7 +199,7 @@ def _merge_variance(found: list[Finding], whole: Replay, other: Replay) -> list[
 
 
 def _outcome_of_difference(whole: Turn, other: Turn) -> Outcome:
-    """Return how bad it is that the calls of one turn are not those of the other."""
+    """Return the outcome if the calls of one turn differ from those of the other."""
     before = {(call.name, call.arguments) for call in whole.tool_calls}
     after = {(call.name, call.arguments) for call in other.tool_calls}
     if after - before:

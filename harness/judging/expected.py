@@ -1,7 +1,7 @@
 """Oracle reading -> expected result, for cassettes without a scenario.
 
-Only what the bytes make certain is judged; usage is never judged. A normalizer that declares a
-policy is not judged by what the policy excludes.
+Only what is certain from the bytes is judged, and usage is never judged. If a normalizer declares a
+policy, readings that contradict the policy are not expected of it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,6 @@ from typing import Literal
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.kit.oracle.values import Arguments, read_arguments
 from harness.normalizers.protocol import Hidden, Normalizer
 from harness.results.expectation import (
@@ -21,6 +20,7 @@ from harness.results.expectation import (
     Field,
 )
 from harness.turns.deltas import CUT_SHORT, FinishReason
+from harness.turns.oracle_reading import CallReading, OracleReading
 
 # Bodies that are not an answer of the API, and calls that were announced and never came.
 _ANNOUNCED = "FINISH-TOOLCALLS-WITHOUT-CALLS"
@@ -89,7 +89,7 @@ def _expectation(reading: OracleReading) -> Expectation:
 
 
 def _ends_without_reason(reading: OracleReading) -> bool:
-    """Whether the stream has its end, but no finish value: some clients fail, and may."""
+    """Whether the stream has its end but no finish value; some clients fail then, and may."""
     return reading.ended and not reading.finishes
 
 
@@ -108,17 +108,17 @@ def _is_empty(reading: OracleReading) -> bool:
 
 
 def _is_no_answer(reading: OracleReading) -> bool:
-    """Whether the body is not an answer; calls that it announces may be those in its text."""
+    """Whether the body is not an answer; calls that it announces may be in its text."""
     kept = frozenset((_ANNOUNCED,) if reading.text_markup else ())
     return not NO_ANSWER.isdisjoint(reading.quirks - kept)
 
 
 def usable_arguments(call: CallReading, reading: OracleReading) -> Arguments:
-    """Return the value of the arguments of `call`, considering how its turn ended.
+    """Return the value of the arguments of `call`, which depends on how its turn ended.
 
-    No text is an empty object if the call is complete. It has no value if the turn was truncated,
-    because the text may have been missing. If the contract does not contain the finish value, it
-    is not known which of both it was.
+    Missing text is an empty object if the call is complete. It has no value if the turn was
+    truncated, because the text may have been lost. If the contract does not contain the finish
+    value, it is unknown which of the two happened.
     """
     if call.kind == "custom":
         return Arguments(
@@ -162,7 +162,7 @@ def _judged_fields(reading: OracleReading) -> set[Field]:
 def reasons_not_judged(expectation: Expectation, reading: OracleReading) -> dict[Field, str]:
     """Return the reason for each of `COUNTED_FIELDS` that `expectation` does not judge.
 
-    The end of a turn that must fail counts as its finish. A reason is the id of a quirk, or a
+    If the turn must fail, its end counts as its finish. A reason is the id of a quirk, or a
     phrase.
     """
     ended = {"finish"} if expectation.failure and "failure" in expectation.judged else set()
@@ -187,7 +187,7 @@ def _finish_is_certain(reading: OracleReading) -> bool:
 
 
 def _finishes_of_other_apis(reading: OracleReading) -> tuple[FinishReason, ...]:
-    """Return what the finish value means in other APIs; () next to calls, which it may announce."""
+    """Return the meanings of the finish value in other APIs; () if it may announce the calls."""
     word = reading.finish.casefold()
     if reading.calls or word in ANNOUNCEMENTS:
         return ()
@@ -251,11 +251,11 @@ def hidden_fields(normalizer: Normalizer) -> frozenset[Field]:
 
 
 def apply_declarations(expectation: Expectation, normalizer: Normalizer) -> Expectation:
-    """Return `expectation` as a normalizer is judged by it, considering what it declares.
+    """Return `expectation` for a normalizer, depending on what the normalizer declares.
 
-    What it does not expose is not judged. For a cassette without a scenario, alternatives that
-    decide otherwise than a policy are left out, and a normalizer that declares to drop calls
-    without a name need not report them.
+    Fields that it does not expose are not judged. For a cassette without a scenario, alternatives
+    that contradict a policy of the normalizer are left out, and a normalizer that declares to drop
+    calls without a name need not report them.
     """
     if expectation.source == "oracle":
         # A client that reads a text dialect must find the calls that the prompt describes in it.
@@ -281,7 +281,7 @@ def _apply_policies(expectation: Expectation, policies: Mapping[str, str]) -> Ex
 
 
 def _is_admitted(expectation: Expectation, policies: Mapping[str, str]) -> bool:
-    """Whether no declared policy gives another admissible answer to a question."""
+    """Whether no declared policy requires another admissible answer to a question."""
     return all(
         policies.get(question, answer) in (answer, _BY_THE_BYTES.get(question))
         for question, answer in expectation.decisions.items()

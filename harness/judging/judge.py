@@ -1,6 +1,6 @@
 """One cell: a cassette, a normalizer and the expected turns -> one result.
 
-The scenario specifies the expected turns, or for a cassette without a scenario the oracle.
+The scenario specifies the expected turns. Without a scenario, the oracle reads them from the bytes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +8,6 @@ from functools import cached_property
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_turn, request_digest, turn_facts
 from harness.judging.evidence import TurnEvidence
@@ -25,13 +24,14 @@ from harness.results.expectation import Expectation
 from harness.results.finding import LEVELS, Finding
 from harness.results.outcome import Blame, Outcome
 from harness.results.result import CASSETTE_PREFIX, Result, TurnFacts, body_digest
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
 from harness.wire.interaction import Interaction
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
-    """A cassette, and the scenario that labels it, if there is one."""
+    """The subject of a cell: a cassette, and the scenario that labels it, if there is one."""
 
     cassette: Cassette
     scenario: Scenario | None = None
@@ -43,19 +43,19 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def oracle_readings(self) -> tuple[OracleReading, ...]:
-        """What each interaction contains by contract, read once for all normalizers."""
+        """The oracle's reading of each interaction, made once for all normalizers."""
         return tuple(map(oracle_reading, self.cassette.interactions))
 
     @cached_property
     def expectations(self) -> tuple[Expectation, ...]:
-        """The expected turn of each interaction, by the scenario or else by the oracle."""
+        """The expected turn of each interaction, from the scenario or else from the oracle."""
         if self.scenario:
             return self.scenario.expect
         return tuple(map(expectation_from, self.oracle_readings))
 
     @cached_property
     def required_capabilities(self) -> frozenset[str]:
-        """What a normalizer must declare: by the scenario, or else by the bytes."""
+        """The capabilities that a normalizer must declare, by the scenario or else by the bytes."""
         interactions = self.cassette.interactions
         framing = frozenset({"aws-framing"} if any(map(is_reframed, interactions)) else ())
         if self.scenario:
@@ -71,13 +71,13 @@ def judge_subject(
     limits: ReplayLimits = DEFAULT_LIMITS,
     shows_turns: bool = False,
 ) -> tuple[Result, Case | None]:
-    """Judge one cell; there is a case if it fails.
+    """Judge one cell; the case of a failing cell is returned too.
 
     Args:
         subject: a scenario or a recording.
         normalizer: the client under test.
         cuts: chunkings to replay.
-        limits: of each replay.
+        limits: the limits of each replay.
         shows_turns: whether there is also a case if the cell conforms and a turn failed.
     """
     bare = empty_result(subject, normalizer.name)
@@ -186,10 +186,10 @@ def with_findings(
     """Return `result` with findings, worst first, and the outcome and blame that they cause.
 
     Args:
-        result: of the cell, without findings.
+        result: the result of the cell, without findings.
         found: violations of rules.
         parse_errors: whether the client reported a parse error.
-        blame: returns which party is responsible for a parse error.
+        blame: returns the party that is responsible for a parse error.
         judged: whether the cell may conform: False if no calls were judged.
     """
     ordered = sorted(
@@ -211,7 +211,7 @@ def with_findings(
 
 
 def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
-    """Return the result of a cell that was not replayed: its labels, and no findings."""
+    """Return the result of a cell that was not replayed, with its labels and no findings."""
     scenario, cassette = subject.scenario, subject.cassette
     return Result(
         cell=f"{subject.id}/{normalizer}",
@@ -240,8 +240,8 @@ def crashed_result(subject: LoadedSubject, normalizer: str, reason: str) -> Resu
     """Return the result of a cell whose normalizer ended its process.
 
     Args:
-        subject: of the cell.
-        normalizer: its name.
+        subject: the subject of the cell.
+        normalizer: the name of the normalizer.
         reason: how the process ended.
     """
     finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
@@ -256,7 +256,7 @@ def crashed_result(subject: LoadedSubject, normalizer: str, reason: str) -> Resu
 
 
 def _crashed_turn(index: int, interaction: Interaction, reason: str) -> TurnFacts:
-    """Return the facts of a turn that the user did not get: it counts as a failure."""
+    """Return the facts of a turn that a crash lost, so that it counts as a failure."""
     return TurnFacts(
         interaction=index,
         success=False,

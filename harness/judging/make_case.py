@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def shorten(value: T, limit: int) -> T:
-    """Return `value` with every text and every bytes in it at most about `limit` long.
+    """Return `value` with each text and each bytes value in it at most about `limit` long.
 
     Args:
         value: a struct, a tuple, or a leaf of either.
@@ -58,10 +58,10 @@ _MOST_MESSAGES = 30
 
 
 def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
-    """Return the worst replay of a turn next to what `reference` makes of the same reads.
+    """Return the worst replay of a turn next to that of `reference` for the same reads.
 
     A failure that needs no cut is shown under the recorded reads if they fail as badly, because
-    they show what came when.
+    they show when each byte came.
     """
     evidence, failing = part.evidence, part.worst
     interaction, expectation = evidence.interaction, evidence.expectation
@@ -120,7 +120,7 @@ def _frames_of_body(body: bytes) -> tuple[Frame, ...]:
 
 
 def expected_turn(expectation: Expectation) -> Turn:
-    """Return the expected turn, for a diff; what is not judged is empty."""
+    """Return the expected turn for a comparison; fields that are not judged are empty."""
     calls = tuple(
         ToolCall(call.id or "", call.name, call.json_text, call.kind) for call in expectation.calls
     )

@@ -53,7 +53,7 @@ def require_policies(
     """Refuse a policy, or a value of one, that is not in `known`.
 
     Raises:
-        UnreadableError: with the nearest name that exists, or all of them.
+        UnreadableError: it contains the nearest name that exists, or all of them.
     """
     for name, value in policies.items():
         require_name(name, tuple(known), "policies: there is no policy", where)

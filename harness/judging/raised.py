@@ -33,7 +33,7 @@ def raised_in(problem: BaseException) -> str:
     """Return the type of an exception, and the function of the library that raised it.
 
     A frame of the library under test is preferred to one of a package that libraries share, and
-    that to one of the harness, such as an adapter. The standard library never counts. A
+    that one to a frame of the harness, such as an adapter. The standard library never counts. A
     constructor raises because of its caller, so it counts only if there is no other function.
     """
     frames = [(_rank(module), f"{module}:{function}") for module, function in _frames(problem)]

@@ -1,6 +1,6 @@
 """Values that differ between two correct replays of the same bytes, so that no rule compares them.
 
-A client generates ids for calls if the stream has none, and such ids are compared by position.
+A client generates ids for calls if the stream has none. Such ids are compared by their position.
 Messages and texts of exceptions contain UUIDs, addresses of objects and times.
 """
 
@@ -24,7 +24,7 @@ _RANDOM = re.compile(
 
 
 def sent_ids(ids: Iterable[str], bodies: Collection[bytes]) -> set[str]:
-    """Return those of `ids` that a provider sent in `bodies`, and the empty one."""
+    """Return the members of `ids` that a provider sent in `bodies`, and the empty one."""
     return {each for each in ids if not each or any(f'"{each}"'.encode() in it for it in bodies)}
 
 

@@ -1,8 +1,8 @@
-"""Whether a repair of arguments was demanded by the schema of the tool, and by nothing else.
+"""Whether the schema of a tool requires a repair of arguments, and the repair changes nothing else.
 
-Accepted are unambiguous conversions only: a text that is exactly the JSON of another value, a
-number that becomes its text, and a parameter that the tool does not have. A text that is not a
-JSON object is never repaired, because the intended arguments are unknown.
+Only unambiguous conversions are accepted: a text that is exactly the JSON of another value, a
+number that becomes its text, and the removal of a parameter that the tool does not have. A text
+that is not a JSON object may never be repaired, because the intended arguments are unknown.
 Source: quirks ARGS-NUM-AS-STRING, ARGS-COERCION-TRAP, ARGS-EXTRA-PARAM of the catalogue.
 """
 
@@ -18,7 +18,7 @@ _MOST_CHANGES = 64
 
 
 def is_demanded(tool: Tool, sent: str, repaired: str, checker: Checker) -> bool:
-    """Return whether `tool` accepts `repaired`, and no change of `sent` in it could be left out.
+    """Return whether `tool` accepts `repaired`, and each change of `sent` in it is needed.
 
     Args:
         tool: declares the schema.

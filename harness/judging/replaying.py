@@ -1,10 +1,10 @@
 """Replay one interaction through one normalizer under one chunking, within limits.
 
-Whatever the normalizer does, there is a replay: an exception, an exit, a hang, too many deltas
-and objects that are not deltas are facts of the replay, never errors of the harness. A timer
-signal interrupts even a loop in pure Python. It needs the main thread of a process (each worker
-process of a run has one) and a system with interval timers; elsewhere only the limit on the
-number of deltas holds.
+The result is always a replay: if the normalizer raises an exception, exits, hangs, emits too many
+deltas or objects that are not deltas, the replay states that, and the harness does not fail. A
+timer signal interrupts even a loop in pure Python. It needs the main thread of a process (each
+worker process of a run has one) and a system with interval timers. Elsewhere only the number of
+deltas is limited.
 """
 
 import os
@@ -64,10 +64,10 @@ class _HandlerState:
 
 
 def deadline(seconds: float) -> AbstractContextManager[None]:
-    """Return a block in which `DeadlineExceeded` is raised once `seconds` have passed.
+    """Return a block in which `DeadlineExceeded` is raised after `seconds`.
 
-    If the machine has more to do than it has cores, the block gets as much longer, because a
-    client must not be called hung for what other processes do.
+    If more processes want to run than the machine has cores, the block gets proportionally more
+    time, so that a client does not count as hung because of other processes.
     """
     if threading.get_ident() != threading.main_thread().ident or not _HAS_TIMERS:
         return nullcontext()
@@ -78,7 +78,7 @@ def deadline(seconds: float) -> AbstractContextManager[None]:
 def deadlines() -> Iterator[None]:
     """Keep the handler installed for many deadlines, because installing it costs as much as one.
 
-    A timer that the caller had set, such as a test's own time limit, continues afterwards.
+    A timer of the caller, such as a test's time limit, continues afterwards.
     """
     in_main = threading.current_thread() is threading.main_thread()
     if not (in_main and _HAS_TIMERS) or _HandlerState.handled:
@@ -106,7 +106,7 @@ def _armed_alone(seconds: float) -> Iterator[None]:
 
 
 class _Armed:
-    """The timer runs in the block; a class, since it is entered for every replay."""
+    """The block in which the timer runs. It is a class because that is faster for every replay."""
 
     __slots__ = ("_seconds",)
 
@@ -126,7 +126,7 @@ class _Armed:
 
 
 def _stop_timer() -> None:
-    """Stop the timer, even if it goes off at this moment."""
+    """Stop the timer, even if it fires at this moment."""
     while True:
         try:
             signal.setitimer(signal.ITIMER_REAL, 0)
@@ -136,9 +136,9 @@ def _stop_timer() -> None:
 
 
 def _expired(_signal: int, _frame: FrameType | None) -> None:
-    """Raise now and again and again, because code may swallow an exception and hang for ever.
+    """Raise the exception repeatedly, because code may swallow one and hang for ever.
 
-    A loop that catches everything ends if an exception comes between two of its rounds.
+    A loop that catches every exception ends if one is raised between two of its iterations.
     """
     if not _HandlerState.guarded:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -166,14 +166,14 @@ _ERROR_CHARACTERS = 500
 
 
 class ReplayLimits(msgspec.Struct, frozen=True):
-    """What one replay may take.
+    """The limits of one replay.
 
     Fields:
-        seconds: for a small body.
-        seconds_per_megabyte: added for larger ones.
-        deltas: for an empty body.
-        deltas_per_byte: added for each byte; correct parsing gives fewer.
-        deltas_at_most: for any size of body, to limit memory.
+        seconds: the time for a small body.
+        seconds_per_megabyte: the time added for larger ones.
+        deltas: the number of deltas for an empty body.
+        deltas_per_byte: the number added for each byte; correct parsing gives fewer.
+        deltas_at_most: the maximum for any size of body, to limit memory.
     """
 
     seconds: float = 5.0
@@ -202,8 +202,8 @@ def replay(
 ) -> Replay:
     """Replay `interaction` through `normalizer` with its body cut at `chunking`.
 
-    An exception after the last read of a body that broke off is how a client reports that to its
-    caller, so it becomes a failure of the turn.
+    If the body is truncated, a client may report that to its caller by an exception after the last
+    read, so such an exception becomes a failure of the turn.
     """
     emissions: list[Emission] = []
     most = limits.most_deltas(interaction.body)
@@ -254,7 +254,7 @@ class _CountedReads:
 
     Attributes:
         bytes_read: how many bytes were taken.
-        broke_off: whether all were taken, of a body that broke off.
+        broke_off: whether all reads of a truncated body were taken.
         is_read_ahead: as in `Replay`.
     """
 
@@ -285,9 +285,9 @@ class _CountedReads:
 
 
 def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
-    """Return what a client reports that raises: no open call may be executed, the turn failed.
+    """Return deltas for a client that raised: open calls are rejected, and the turn failed.
 
-    If it has reported the end of the turn before, nothing is left to report.
+    If the client reported the end of the turn before, there are none.
     """
     deltas = [emission.delta for emission in emissions]
     if any(isinstance(delta, Finish | StreamFailure) for delta in deltas):
@@ -317,10 +317,11 @@ NOTHING_RAISED = Raised()
 
 
 def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Raised, bool]:
-    """Return what `action` returned, the exception that it raised, and whether it took too long.
+    """Return the result of `action`, the exception that it raised, and whether it took too long.
 
-    Whatever code under test raises is an outcome, `sys.exit` too. Only Ctrl-C passes through, and
-    a worker process ignores it: there, the code under test has raised KeyboardInterrupt itself.
+    Any exception of the code under test is an outcome, including `sys.exit`. Only Ctrl-C passes
+    through. A worker process ignores Ctrl-C, so a KeyboardInterrupt there comes from the code under
+    test.
     """
     result, raised, expired = None, NOTHING_RAISED, False
     process_limits.renew(seconds)
@@ -370,7 +371,7 @@ def iter_chunkings(interaction: Interaction, cuts: Cuts) -> Iterator[Chunking]:
     """Yield distinct chunkings, the unsplit body first, because it makes the simplest case.
 
     Args:
-        interaction: whose body is split.
+        interaction: the interaction whose body is split.
         cuts: `whole` is the unsplit body alone; `quick` adds recorded cuts and each byte;
             `standard` adds all seams, at once and in four groups; `every` adds each single cut
             (each single seam for bodies over 16 KiB).

@@ -1,14 +1,14 @@
-"""What a subject requires of a normalizer in addition to its dialects.
+"""The capabilities that a subject requires of a normalizer in addition to its dialects.
 
-A scenario names it. A recording without a scenario shows it in its bytes: some streams are sent
-only in answer to a request that asks for them, and a client that never asks is not judged by them.
+A scenario names them. For a recording without a scenario they come from its bytes: servers send
+some streams only if the request asks for them, and a client that never asks is not judged by them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.aws import AWS_CONTENT_TYPE, AWS_FIRST_BYTE
 from harness.wire.interaction import Interaction
 
@@ -36,8 +36,8 @@ def shown_capabilities(
     """Return the capabilities that the bytes of a recording require.
 
     Args:
-        interactions: of a cassette.
-        readings: what each contains by contract.
+        interactions: the interactions of a cassette.
+        readings: the oracle's reading of each.
     """
     return frozenset(
         capability

@@ -1,4 +1,4 @@
-"""What a rule is, and the engine that checks turns and conversations against rules.
+"""Rules, and the engine that checks turns and conversations against them.
 
 `harness.results.duties` has the title and the level of each rule, which depends on the kind of the
 client.
@@ -26,11 +26,11 @@ _CHECKED: Final[ContextVar[frozenset[str] | None]] = ContextVar("_CHECKED", defa
 
 
 class Evidence(Protocol):
-    """What rules look at: one replay of a turn, one conversation, or what a client costs."""
+    """The data that rules check: a replay of a turn, a conversation, or the cost of a client."""
 
     @property
     def stopped(self) -> bool:
-        """Whether the client under test raised or exceeded a limit."""
+        """Whether the client under test raised an exception or exceeded a limit."""
 
     @property
     def judged(self) -> Container[str]:
@@ -38,11 +38,11 @@ class Evidence(Protocol):
 
     @property
     def prefix(self) -> str:
-        """What the path of each finding starts with."""
+        """The text with which the path of each finding starts."""
 
     @property
     def kind(self) -> ClientKind:
-        """What the client under test promises."""
+        """The kind of client that the client under test declares to be."""
 
     @property
     def form(self) -> Came:
@@ -57,9 +57,9 @@ class Violation(msgspec.Struct, frozen=True):
 
     Fields:
         path: inside the turn or the conversation, such as `calls[1].arguments`.
-        outcome: None for the rule's own.
+        outcome: the outcome; None for the rule's own.
         came: what the stream contained, if the rule's level depends on it.
-        raised: of the replay, if its exception is the violation.
+        raised: `raised` of the replay, if its exception is the violation.
     """
 
     path: str
@@ -75,18 +75,18 @@ Check = Callable[[E], Iterator[Violation]]
 
 
 class Rule(msgspec.Struct, Generic[E], frozen=True):
-    """One requirement for turns or conversations.
+    """One requirement for turns, conversations or cost.
 
     Fields:
-        id: stable name.
-        outcome: what kind of failure a violation is.
+        id: a stable name.
+        outcome: the kind of failure that a violation is.
         check: yields each violation.
-        field: the field of the expected result that the rule compares; it is not checked if
+        field: the field of the expected result that the rule compares. The rule is not checked if
             that field is not judged. "" if it needs none.
         of: what shows a violation. `turn`: the folded turn; `deltas`: each replay's deltas;
-            `time`: when they came; `many`: the comparison of several replays;
-            `cost`: what replays of long streams cost.
-        always: check clients too that raised or exceeded a limit.
+            `time`: the times of the deltas; `many`: the comparison of several replays;
+            `cost`: the cost of replays of long streams.
+        always: check also clients that raised an exception or exceeded a limit.
         yields_to: ids of rules whose violation causes one of this rule, so that one fault is
             reported once.
     """
@@ -111,7 +111,7 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
 
 
 class RuleMaker(Generic[E]):
-    """A decorator that makes a rule of the function that checks it, and keeps it."""
+    """A decorator that makes a rule of the function that checks it, and stores the rule."""
 
     def __init__(self) -> None:
         self._rules: list[Rule[E]] = []
@@ -126,7 +126,7 @@ class RuleMaker(Generic[E]):
         always: bool = False,
         yields_to: Iterable[str] = (),
     ) -> Callable[[Check[E]], Rule[E]]:
-        """Return what turns a check into a rule."""
+        """Return a decorator that turns a check into a rule."""
 
         def rule(check: Check[E]) -> Rule[E]:
             made = Rule(rule_id, outcome, check, field, of, always, frozenset(yields_to))
@@ -142,7 +142,7 @@ class RuleMaker(Generic[E]):
 
 @contextmanager
 def check_only(rules: frozenset[str]) -> Iterator[None]:
-    """Leave every rule unchecked in the block whose id is not in `rules`."""
+    """Check only the rules whose ids are in `rules`, inside the block."""
     before = _CHECKED.set(rules)
     try:
         yield
@@ -151,7 +151,7 @@ def check_only(rules: frozenset[str]) -> Iterator[None]:
 
 
 def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:
-    """Return the violations of `rules`, without those that another one causes."""
+    """Return the violations of `rules`, without those that another violation causes."""
     stopped, judged, checked = evidence.stopped, evidence.judged, _CHECKED.get()
     found = [
         (rule, violation)
@@ -190,7 +190,7 @@ def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
 def display_text(value: object) -> str:
     """Return `value` as text, or as JSON if it is not text, cut to a readable length.
 
-    A text that reads like a missing value is quoted: the name "None" is not a missing name.
+    A text that looks like a missing value is quoted: the name "None" is not a missing name.
     """
     text = _json_or_repr(value)
     if isinstance(value, str) and value.lower() not in _LIKE_NO_VALUE:

@@ -1,4 +1,4 @@
-"""A scenario: the expected result of a cassette, and what it shows.
+"""A scenario: the expected result of a cassette, and the quirks that the cassette shows.
 
 An author writes it from the meaning of the bytes, independently of how the cassette was made.
 """
@@ -53,9 +53,9 @@ class Scenario(msgspec.Struct, frozen=True):
     policies: dict[str, str] = msgspec.field(default_factory=dict)
 
     def allows(self, declared: Mapping[str, str]) -> bool:
-        """Return whether no policy of a client contradicts one that the scenario rests on.
+        """Return whether no policy of a client contradicts a policy of this scenario.
 
-        A normalizer that declares no value is judged by the default of that policy.
+        If a normalizer declares no value for a policy, the default of that policy counts.
         """
         return all(
             declared.get(name, _DEFAULT_POLICIES.get(name, value)) == value

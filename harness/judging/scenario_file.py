@@ -1,8 +1,8 @@
-"""Scenario files -> scenarios. The file's keys are the structs below, and no others.
+"""Scenario files -> scenarios. The file's keys are the fields of the structs below, and no others.
 
-A missing key has a default that is judged (no text, no calls, no failure). Not judged are
-`finish_raw` and `usage` if they are missing, `parse_errors: any`, and the finish of a failed
-turn. `open` names further fields that are not judged, because the bytes are ambiguous.
+A missing key has a default that is judged (no text, no calls, no failure). The exceptions, which
+are not judged, are missing `finish_raw` and `usage`, `parse_errors: any`, and the finish of a
+failed turn. `open` names further fields that are not judged, because the bytes are ambiguous.
 """
 
 import re
@@ -50,10 +50,10 @@ _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.
 
 
 class CallFile(File, frozen=True, omit_defaults=True):
-    """A call that must be emitted; without `id` any unique id will do.
+    """A call that must be emitted; without `id`, any unique id is correct.
 
-    Exactly one key contains what the model gives it: `arguments` of a function, `input` of a custom
-    tool, or `action`, the content of an action of the client.
+    Exactly one key contains the arguments of the model: `arguments` of a function, `input` of a
+    custom tool, or `action`, the content of an action of the client.
     """
 
     name: Text
@@ -92,7 +92,7 @@ _FIELD_OF: Final[dict[Open, Field]] = {
 
 
 class TurnFile(File, frozen=True, omit_defaults=True):
-    """The turn that one interaction must give; with `may_fail` it may fail instead, with any code.
+    """The expected turn of one interaction; with `may_fail` it may also fail with any code.
 
     `open` are keys that are not judged; with `missing_calls`, calls may be missing, but no call
     other than those of `tool_calls` may be emitted. `alternatives` are other turns that the
@@ -115,10 +115,10 @@ class TurnFile(File, frozen=True, omit_defaults=True):
 class ScenarioFile(File, frozen=True):
     """One scenario file: of turns (`expect`) or of a whole conversation (`conversation`).
 
-    `conversation` may be the id of another scenario with native tools. It is then the same
+    `conversation` may be the id of another scenario with native tools. Then it is the same
     conversation with calls in the model's text, and has the policies of that scenario, too.
     `white_space` says how text and reasoning are compared: by default loosely next to text calls,
-    because few templates are followed to the letter, and exactly elsewhere.
+    because few models follow the template to the letter, and exactly elsewhere.
     """
 
     title: Text
@@ -269,7 +269,7 @@ def _require_one_expectation(file: ScenarioFile, where: str) -> None:
 
 
 def _document(data: bytes, where: str) -> object:
-    """Return the document without the key `emulate`, on which no verdict may depend.
+    """Return the document without the key `emulate`, so that no verdict depends on it.
 
     The key is removed as text, because parsing it would take four times as long as the rest.
     """
@@ -280,7 +280,7 @@ def _document(data: bytes, where: str) -> object:
 
 
 def _empty_lines(found: re.Match[bytes]) -> bytes:
-    """Return as many lines, so that errors name the right one."""
+    """Return as many line ends as `found` has, so that errors name the right line."""
     return b"\n" * found[0].count(b"\n")
 
 

@@ -1,7 +1,7 @@
 """Expected results -> the text of a scenario file, which the loader of scenarios reads unchanged.
 
-A field that is not judged is listed in `open`, or left out if that means the same. It is how a
-new cassette gets a scenario that its author then confirms.
+A field that is not judged is listed in `open`, or left out if that means the same. The harness
+writes it as the draft of a scenario for a new cassette, which an author then confirms.
 """
 
 import json
@@ -40,7 +40,7 @@ def scenario_text(
 
     Args:
         title: one line.
-        cassette: its id.
+        cassette: the id of the cassette.
         expectations: one for each interaction.
         quirks: ids of the catalogue.
     """

@@ -16,10 +16,10 @@ import msgspec
 
 from harness.errors import UsageError
 from harness.judging.replaying import DEFAULT_LIMITS
-from harness.measuring.judged import Placed, rows_through
+from harness.measuring.measured_turn import COLUMNS, MeasuredTurn, measure_turn
+from harness.measuring.normalizer_rows import Placed, rows_through
 from harness.measuring.parquet import write_rows
 from harness.measuring.sources import Part, Unread, read_part
-from harness.measuring.turn_row import COLUMNS, TurnRow, measure_turn
 from harness.workers import process_limits
 from harness.workers.batch import Batch, Exited
 from harness.workers.pool import OpenPool, Pool, open_processes
@@ -34,7 +34,7 @@ _EXAMPLES: Final = 5
 
 
 class PartCount(msgspec.Struct, frozen=True):
-    """What came of a part.
+    """The result of measuring one part.
 
     Fields:
         turns: how many were measured.
@@ -53,9 +53,9 @@ class PartWork(msgspec.Struct, frozen=True):
     """How parts are measured.
 
     Fields:
-        folder: for the files of rows, absolute.
-        mapping: key of a record -> where a row of the log has it; empty if the log is known.
-        normalizer: whose turns are judged; "" for those of `reference`, which are not.
+        folder: the absolute path of the folder for the files of rows.
+        mapping: key of a record -> the key in a row of the log; empty if the log is known.
+        normalizer: the normalizer whose turns are judged; "" for `reference`, which is not judged.
     """
 
     folder: str
@@ -63,22 +63,17 @@ class PartWork(msgspec.Struct, frozen=True):
     normalizer: str = ""
 
 
-def rows_file(folder: Path, number: int) -> Path:
-    """Return the path of the rows of a part."""
-    return folder / f"turns-{number:06}.parquet"
-
-
 def measure_part(work: PartWork, part: Part) -> PartCount:
     """Write the rows of a part. Called in worker processes."""
     unread = _Unread()
     turns = unread.without(read_part(part, work.mapping))
     rows = unread.without(_rows(work.normalizer, turns))
-    count = write_rows(rows_file(Path(work.folder), part.number), rows, COLUMNS)
+    count = write_rows(Path(work.folder, f"turns-{part.number:06}.parquet"), rows, COLUMNS)
     counts = unread.counts
     return PartCount(part.number, count, counts[False], counts[True], tuple(unread.examples))
 
 
-def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[TurnRow | Unread]:
+def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | Unread]:
     if normalizer:
         yield from rows_through(normalizer, turns)
         return
@@ -88,7 +83,7 @@ def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[TurnRow | Unread
 
 
 class _Unread:
-    """What of a part could not be read: how often, by whether it is damaged, and the first."""
+    """The records of a part that could not be read: their number, by kind, and the first ones."""
 
     def __init__(self) -> None:
         self.counts: Counter[bool] = Counter()
@@ -110,7 +105,7 @@ def measure_parts(
 ) -> Iterator[PartCount]:
     """Measure parts, and yield each count as soon as it is known.
 
-    The parts are taken one by one, and few are under way, so that memory does not grow with them.
+    Only a few parts are in progress at a time, so that memory does not grow with their number.
 
     Raises:
         UsageError: the process of a part ended several times.

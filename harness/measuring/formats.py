@@ -1,6 +1,6 @@
-"""Records of the logs that teams have -> turns; a record is recognized by its keys.
+"""Records of common logs -> turns; a record is recognized by its keys.
 
-Most logs keep the complete answer of the API and not the stream. It is read as the document that
+Most logs store the complete answer of the API and not the stream. It is read as the document that
 the API sends without streaming, and `lacks` says that bytes and reads are missing.
 
 Sources: OpenAI and Anthropic, "Batch API" (results files); LiteLLM, "StandardLoggingPayload
@@ -28,11 +28,11 @@ def turns_of(record: Record, mapping: Mapping[str, str]) -> Iterator[LoggedTurn]
 
     Args:
         record: one line or row of a log.
-        mapping: key of `RECORD_KEYS` -> where the record has it, such as `response.body`; empty to
+        mapping: key of `RECORD_KEYS` -> its path in the record, such as `response.body`; empty to
             recognize the record by its keys.
 
     Raises:
-        UnreadableError: it is of no known log, or has no turn.
+        UnreadableError: the record belongs to no known log, or has no turn.
     """
     if mapping:
         yield turn_of_record({key: _at(record, path) for key, path in mapping.items()})

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from harness.errors import UsageError
+from harness.measuring.measured_turn import COLUMNS
 from harness.measuring.parquet import MEMORY
-from harness.measuring.turn_row import COLUMNS
 from harness.verdicts.sql import ISOLATED, SEALED
 from harness.workers.interruption import defer_interrupts
 

@@ -36,8 +36,8 @@ class Part(msgspec.Struct, frozen=True):
     """A part of the logs.
 
     Fields:
-        number: from 0; names the file of its rows.
-        files: one, or for `files` several.
+        number: the number of the part, from 0; it names the file of its rows.
+        files: one file, or several for a part of the kind `files`.
         start, stop: bytes of `lines`, or rows of `rows`; a `stop` of 0 is the end of the file.
     """
 
@@ -49,10 +49,10 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """What was not measured, and why.
+    """A record that was not measured, and the reason.
 
     Fields:
-        damaged: it should have been a turn; False if it is something else.
+        damaged: it should have been a turn; False if it is another kind of record.
     """
 
     file: str
@@ -97,11 +97,11 @@ def _spans(file: str) -> Iterator[tuple[int, int]]:
 
 
 def read_part(part: Part, mapping: Mapping[str, str]) -> Iterator[Read]:
-    """Yield the turns of a part, and what could not be read.
+    """Yield the turns of a part, and the records that could not be read.
 
     Args:
         part: one of `parts_of`.
-        mapping: key of a record -> where a row of the log has it; empty if the log is known.
+        mapping: key of a record -> its path in a row of the log; empty if the log is known.
     """
     match part.reader:
         case "lines":
@@ -132,7 +132,7 @@ def find_turns(file: str, position: int, mapping: Mapping[str, str]) -> Iterator
 
 
 def _archive_of(file: str) -> str:
-    """Return the archive of a member, whose name follows that of the archive; "" if it is none."""
+    """Return the archive of a member, whose name begins with that of the archive; "" if none."""
     lowered = file.lower()
     ends = (
         lowered.find(f"{suffix}/") + len(suffix) for suffix in _ARCHIVES if f"{suffix}/" in lowered

@@ -1,4 +1,4 @@
-"""Find normalizers by name; `harness.normalizers.registry` says how.
+"""Find normalizers by name, by the rules in `harness.normalizers.registry`.
 
 Packages that a normalizer needs are imported when it is loaded, or reported as missing.
 """
@@ -49,10 +49,10 @@ def load_normalizer(name: str) -> Normalizer:
     """Return the normalizer called `name`.
 
     Args:
-        name: of an entry point, a mutant or a normalizer of the project (see `harness.project`);
-            or `module:attribute`, a `Normalizer` or a function `(interaction, reads) -> deltas`,
-            in a module that may be in the working folder or in that of the project; or
-            `client:COMMAND`, see `harness.normalizers.client`.
+        name: the name of an entry point, a mutant or a normalizer of the project (see
+            `harness.project`); or `module:attribute`, a `Normalizer` or a function
+            `(interaction, reads) -> deltas`, in a module that may be in the working folder or in
+            that of the project; or `client:COMMAND`, see `harness.normalizers.client`.
 
     Raises:
         UsageError: there is no such normalizer, or there are two.

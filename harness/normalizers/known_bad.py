@@ -5,13 +5,14 @@ each chunk replace the earlier ones, also by empty strings. So a call whose late
 `"id": "", "name": ""` ends without either, and arguments are never checked.
 
 `tool-calls-empty` is the client of the action protocol's story: it emits all text, and its list of
-calls is always empty. No tool ever runs, and the user reads JSON that was meant for the client.
+calls is always empty. So no tool is ever executed, and the user reads JSON that was meant for the
+client.
 
-`closed-tag-only` and `first-brace-regex` are two states of the client of the tag story. Both emit
-all text at once, markup included, look for one call when the turn ends, and drop what they cannot
-parse. `closed-tag-only` knows only the closed tag, so it never runs calls of local models, which
-forget the closing tag. `first-brace-regex` is its repair: an open tag counts, and of bare JSON what
-a pattern finds from the first brace of the text to the first closing brace after the name. Then it
+`closed-tag-only` and `first-brace-regex` are two versions of the client of the tag story. Both emit
+all text at once, markup included, search for one call when the turn ends, and drop text that they
+cannot parse. `closed-tag-only` knows only the closed tag, so it never executes calls of local
+models, which forget the closing tag. `first-brace-regex` is its repair: an open tag counts, and in
+bare JSON it takes the text from the first brace to the first closing brace after the name. Then it
 appends the braces that are missing.
 """
 
@@ -23,9 +24,9 @@ import msgspec
 from msgspec import UNSET
 
 from harness.dialects.openai_chat.chunk import Entry, Function
-from harness.dialects.table import TEXT_CALL_DIALECTS
+from harness.dialects.table import TEXT_CALL_DIALECTS, offered_tools
 from harness.normalizers.protocol import CAPABILITIES, Normalize, Normalizer
-from harness.normalizers.respond import DEFAULT_READER, offered_tools, respond, respond_chat
+from harness.normalizers.respond import DEFAULT_READER, respond, respond_chat
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -191,7 +192,7 @@ def _named(value: dict[str, object], names: frozenset[str]) -> tuple[str, str] |
 
 
 def _extracting(extract: _Extract) -> Normalize:
-    """Return a client that looks for its call with `extract` when the turn ends."""
+    """Return a client that searches for its call with `extract` when the turn ends."""
 
     def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
         names = frozenset(tool.name for tool in offered_tools(interaction))

@@ -1,4 +1,4 @@
-"""The modules that a plug-in requires, such as a provider's package: which are missing, import."""
+"""The modules that a plug-in requires, such as a provider's package: check and import them."""
 
 import importlib
 import importlib.util
@@ -42,10 +42,10 @@ def import_needs(found: Needing, where: str, error: type[HarnessError]) -> None:
     Args:
         found: the plug-in.
         where: its kind and name, for errors.
-        error: the type of errors.
+        error: the class of errors to raise.
 
     Raises:
-        HarnessError: of the type `error`, if one is not installed or cannot be imported.
+        HarnessError: of the class `error`, if one is not installed or cannot be imported.
     """
     missing = missing_modules(found.needs)
     if missing:

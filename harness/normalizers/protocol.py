@@ -38,7 +38,7 @@ class Normalizer(msgspec.Struct, frozen=True):
     """A normalizer and its declaration.
 
     Fields:
-        name: selects it with `-n`.
+        name: the name that selects it with `-n`.
         normalize: gets the interaction without its body, and the body as `reads`, an iterator
             that ends without an error; `interaction.ended` says how the body ended. It must be
             lazy, because the harness counts the bytes that it read before each delta. It must keep
@@ -46,9 +46,9 @@ class Normalizer(msgspec.Struct, frozen=True):
         dialects: those that it supports. Any other is `unsupported` and is not counted.
         capabilities: keys of `CAPABILITIES`.
         streams: False if it emits the turn only at the end.
-        kind: what it promises. An `sdk` hands the provider's words to its caller, so it need not
-            repair them; a `gateway` normalizes them; an `agent` executes calls.
-        hides: what it does not expose. This is not judged, and is shown as not judged.
+        kind: what it declares to do. An `sdk` passes the provider's words to its caller, so it need
+            not repair them; a `gateway` normalizes them; an `agent` executes calls.
+        hides: the fields that it does not expose. They are not judged, and are shown as not judged.
         role: `conforming` runs by default; `known-bad` (reproduces a bug reported in the
             field), `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a
             third-party library) run if the user names them.

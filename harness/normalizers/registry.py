@@ -1,8 +1,8 @@
 """Find normalizers and agents by name: entry points, `module:callable`, the project's own, mutants.
 
-Loading a plug-in runs its module, so it happens only for plug-ins that are named or installed.
-Third-party code may raise anything or end the process: each of these becomes one error that names
-what could not be loaded. A plug-in takes the name by which it was found, so that the name in a cell
+Loading a plug-in runs its module, so only plug-ins that are named or installed are loaded.
+Third-party code may raise any exception or end the process. Each of these becomes one error that
+names the plug-in. A plug-in gets the name by which it was found, so that the name in a cell
 finds it again.
 """
 
@@ -31,13 +31,13 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
     Fields:
         word: `normalizer` or `agent`; its plural names the entry-point group and the project's
             table.
-        kind: their type.
+        kind: the class of the plug-ins.
         mutants: the bundled ones, by name.
         declared: returns the declarations of the project, by name.
         known: field -> the values that the project may declare.
-        example: of `module:callable`.
-        schemes: name before a colon -> what makes a plug-in of the text after it.
-        error: the type of error if one cannot be loaded.
+        example: an example of `module:callable`.
+        schemes: name before a colon -> a function that makes a plug-in of the text after it.
+        error: the class of error to raise if a plug-in cannot be loaded.
     """
 
     word: str
@@ -58,8 +58,8 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         """Return the plug-in called `name`.
 
         Raises:
-            UsageError: there is none, or there are two.
-            HarnessError: of the type `error`, if it cannot be imported or is of another kind.
+            UsageError: there is no such plug-in, or there are two.
+            HarnessError: of the class `error`, if it cannot be imported or is of another kind.
             UnreadableError: the project's declaration cannot be used.
         """
         declaration = self.declared().get(name)
@@ -74,12 +74,12 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         raise UsageError(f"unknown {self.word} {name!r}", hint=self._known(name))
 
     def imported(self, spec: str) -> object:
-        """Return the object called `module:attribute`, of any kind, or what a scheme makes.
+        """Return the object called `module:attribute`, of any kind, or the plug-in of a scheme.
 
         The module may be in the working folder, or in the folder of the project around it.
 
         Raises:
-            HarnessError: of the type `error`, if there is no such module or attribute.
+            HarnessError: of the class `error`, if there is no such module or attribute.
         """
         module_name, _, attribute = spec.partition(":")
         if module_name in self.schemes:
@@ -107,7 +107,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         return name in self.mutants or all(it.value.startswith(_OWN_PREFIX) for it in points)
 
     def module_of(self, name: str) -> str:
-        """Return the module with the third-party code that `name` means; "" if it has none."""
+        """Return the module of third-party code that `name` refers to; "" if it has none."""
         declaration = self.declared().get(name)
         points = self._points().get(name, ())
         if declaration is not None:

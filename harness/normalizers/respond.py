@@ -7,13 +7,13 @@ text.
 import hashlib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from harness.dialects.openai_chat.calls import CallAssembler, ReaderPolicy
 from harness.dialects.openai_chat.read import read as read_openai_chat
-from harness.dialects.table import DIALECTS, read_request
+from harness.dialects.table import DIALECTS, offered_tools, read_request
 from harness.errors import UsageError
 from harness.text_calls import TEXT_DIALECTS, TextPolicy, read_text_calls
 from harness.turns.deltas import (
@@ -69,26 +69,6 @@ def respond_chat(
     names = tuple(tool.name for tool in offered_tools(interaction))
     deltas = read_openai_chat(iter_frames(reads), tools=names, policy=policy, calls=calls)
     return _with_status_of(interaction.status, deltas)
-
-
-def offered_tools(interaction: Interaction) -> tuple[Tool, ...]:
-    """Return the offered tools: those in fields of the request, then those in the prompt.
-
-    If two have the same name, the one in the request counts. Items without a name are left out.
-    """
-    declared = read_request(interaction.dialect, interaction.request).tools
-    if not interaction.tools:
-        return declared
-    known = {tool.name for tool in declared}
-    described = filter(None, map(_tool, interaction.tools))
-    return (*declared, *(tool for tool in described if tool.name not in known))
-
-
-def _tool(item: dict[str, Any]) -> Tool | None:
-    try:
-        return msgspec.convert(item, Tool)
-    except msgspec.ValidationError:
-        return None
 
 
 def _with_status_of(status: int, deltas: Iterator[Delta]) -> Iterator[Delta]:

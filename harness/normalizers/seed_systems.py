@@ -18,11 +18,11 @@ In the last two, calls of the API itself are kept, for models that have some.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.calls import KNOWN_TYPES
 from harness.dialects.openai_chat.chunk import Entry, Function
 from harness.dialects.openai_chat.fragments import Completeness
@@ -31,6 +31,7 @@ from harness.normalizers.protocol import CAPABILITIES, Normalizer
 from harness.normalizers.respond import DEFAULT_READER, respond_chat, respond_with_text_calls
 from harness.text_calls import TextPolicy
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallStart
+from harness.turns.json_values import as_text
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 from harness.wire.interaction import Interaction
 
@@ -63,7 +64,7 @@ class RestoredCalls:
         return sum(1 for call in self._calls if call.name)
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
-        """Store the fields of one entry; nothing is emitted before the end."""
+        """Store the fields of one entry. Nothing is emitted before the end."""
         del out
         function = entry.function or Function()
         call_id = as_text(entry.id)
@@ -112,8 +113,9 @@ class RestoredCalls:
 def _opens_another(known: _ReceivedCall, entry: Entry, function: Function) -> bool:
     """Whether an entry with the index of a known call is another call.
 
-    It has a name, and another id, after complete arguments or with another name. Without an id, an
-    object follows a complete object, or without an index too, it has another name.
+    It is, if it has a name and another id, and the arguments are complete or the names differ.
+    Without an id, it is if an object follows a complete object, or if it has no index and another
+    name.
     """
     if not function.name:
         return False
@@ -138,14 +140,6 @@ _TAGS: Final = TextPolicy(dialects=frozenset(("tagged-json", "bare-json")), bare
 _ACTION_PROTOCOL: Final = TextPolicy(dialects=frozenset(("action-protocol",)))
 
 
-def _tagged(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    return respond_with_text_calls(interaction, reads, _TAGS)
-
-
-def _acting(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    return respond_with_text_calls(interaction, reads, _ACTION_PROTOCOL)
-
-
 dashscope_restore: Final = Normalizer(
     name="dashscope-restore",
     normalize=_restored,
@@ -156,7 +150,7 @@ dashscope_restore: Final = Normalizer(
 )
 tag_extract: Final = Normalizer(
     name="tag-extract",
-    normalize=_tagged,
+    normalize=partial(respond_with_text_calls, policy=_TAGS),
     dialects=TEXT_CALL_DIALECTS,
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 2: calls in <tool_call> tags, closed or open, or bare JSON",
@@ -165,7 +159,7 @@ tag_extract: Final = Normalizer(
 )
 action_protocol: Final = Normalizer(
     name="action-protocol",
-    normalize=_acting,
+    normalize=partial(respond_with_text_calls, policy=_ACTION_PROTOCOL),
     dialects=frozenset(DIALECTS),
     capabilities=frozenset(CAPABILITIES),
     summary="seed system 3: a reply is one JSON object with an action, described in the prompt",

@@ -35,7 +35,7 @@ exec {python} -P -c 'from harness.cli import main; main()' "$@"
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """The folder `path`; its `name` is that of the row which lists its packages."""
+    """The folder `path`. Its `name` is that of the row in `peers.toml` with its packages."""
 
     name: str
     language: Language
@@ -53,7 +53,7 @@ class Environment(msgspec.Struct, frozen=True):
 
     @property
     def state(self) -> State:
-        """Whether it contains what its lock lists now."""
+        """Whether its content is what its lock lists now."""
         stamp = self.path / _STAMP
         if not stamp.is_file():
             return "missing"
@@ -66,7 +66,7 @@ def environment_of(peer: Peer, folder: Path) -> Environment:
 
 
 def install(environment: Environment) -> None:
-    """Make the environment as its lock says, in place of an older one.
+    """Create the environment that its lock describes, and replace an older one.
 
     Raises:
         UsageError: a package manager is not installed, or failed.
@@ -112,7 +112,7 @@ def _drivers(environment: str) -> list[Peer]:
 
 
 def _declaration(peer: Peer) -> str:
-    """Return the declaration by which the name of a driver's peer is known in its environment."""
+    """Return the declaration that gives the peer of a driver its name in the environment."""
     return f'[tool.harness.normalizers.{peer.name}]\ntarget = "client:node {peer.driver}"\n'
 
 

@@ -120,7 +120,7 @@ def render_matrix(
 
 
 def _how(tables: PeerTables, not_run: int) -> str:
-    """Return what was run, and when."""
+    """Return which peers were run, and when."""
     runs = "; ".join(
         f"{markdown_text(it.selection)} with `--cuts {it.cuts}` of harness {it.harness}"
         for it in tables.settings

@@ -1,4 +1,4 @@
-"""What a folder of results contains: for each peer a record, and its run if it was judged."""
+"""The content of a folder of results: for each peer a record, and its run if it was judged."""
 
 from collections.abc import Sequence
 from pathlib import Path

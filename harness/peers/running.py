@@ -1,7 +1,7 @@
 """Judge peers: each in a process of its environment, after it passed its smoke cases.
 
-A peer that hangs, floods its output or dies costs only itself: it is recorded as not judged, with
-the reason. What a judged peer costs is measured afterwards.
+If a peer hangs, prints too much or dies, only this peer is recorded as not judged, with
+the reason. The cost of a judged peer is measured afterwards.
 """
 
 import shutil
@@ -36,11 +36,11 @@ _PROCESSES: Final = 2
 
 
 class PeerRuns(msgspec.Struct, frozen=True):
-    """What all peers are run with.
+    """The settings of all runs of peers.
 
     Fields:
-        folder: of the environments.
-        output: gets a folder for each peer.
+        folder: the folder of the environments.
+        output: the folder that gets a folder for each peer.
         at: ISO date of the runs.
         seconds: time limit for each peer.
         paths: as in `harness run`, absolute.
@@ -58,7 +58,7 @@ class PeerRuns(msgspec.Struct, frozen=True):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Those of `harness run` that select and split the cases."""
+        """The arguments of `harness run` that select and split the cases."""
         chosen = ("--select", self.select) if self.select else ()
         return (*map(str, self.paths), "--cuts", self.cuts, *chosen)
 
@@ -88,7 +88,7 @@ def judge_peers(
 
     Args:
         peers: each with the dialects of its smoke cases.
-        runs: what they are run with.
+        runs: the settings of the runs.
         in_parallel: how many at the same time.
         on_record: gets each record when it is written, in the order of `peers`.
     """
@@ -190,7 +190,7 @@ class _PeerJudge:
             raise _NotJudgedError(f"{how}: {ended.last_line}" if ended.last_line else how)
 
     def _cost(self) -> Cost | None:
-        """Return what the judged peer costs, or why that was not measured; None if left out.
+        """Return the cost of the judged peer, or why it was not measured; None if left out.
 
         The cost of an agent is not measured, because that of its library's normalizer is.
         """

@@ -66,13 +66,13 @@ def run_script(script: Path, client: str, folder: Path) -> ScriptRun:
 
 
 def _installed(peer: Peer | None, folder: Path) -> Environment | None:
-    """Return the environment of a peer, if there is one; its library is better than none."""
+    """Return the environment of a peer, even an outdated one; None if it is missing."""
     environment = environment_of(peer, folder) if peer else None
     return environment if environment and environment.state != "missing" else None
 
 
 def _beside_packages(script: Path, environment: Environment | None, home: Path) -> Path:
-    """Copy the script to a folder that has the packages: Node looks for them beside a module."""
+    """Copy the script to a folder with the packages, because Node searches modules there."""
     if environment is not None:
         (home / "node_modules").symlink_to(environment.path / "node_modules")
     return Path(shutil.copy(script, home))

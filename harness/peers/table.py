@@ -42,15 +42,15 @@ class _Row(File, frozen=True):
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """A third-party library as driven by one adapter.
+    """A third-party library that one adapter drives.
 
     Fields:
-        name: of the normalizer, the agent or the client; unique.
-        packages: requirements of its environment as the package manager takes them.
+        name: the name of the normalizer, the agent or the client; unique.
+        packages: requirements of its environment in the form of the package manager.
         library: the package under test.
         environment: name of its environment, which it may share with others.
         driver: file in `clients/node/`; "" in Python.
-        dialects: of a driver; () in Python, because a normalizer declares its own.
+        dialects: the dialects of a driver; () in Python, because a normalizer declares its own.
         kind: whether it is judged on turns, as a normalizer, or on conversations, as an agent.
     """
 

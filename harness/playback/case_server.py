@@ -22,7 +22,7 @@ _PREFIX: Final = "c"
 
 
 class _OpenCase(msgspec.Struct):
-    """A case that the client works on; `reads` is None once they are taken."""
+    """A case of the client that is not closed yet; `reads` is None after they were taken."""
 
     interaction: Interaction
     reads: Iterator[bytes] | None
@@ -31,7 +31,7 @@ class _OpenCase(msgspec.Struct):
 class CaseServer(AnswerServer):
     """Answers the first request below the base URL of each open case with its reads.
 
-    A second request of a case, and one below no open case, get status 410.
+    A second request of a case, and a request below no open case, get status 410.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class CaseServer(AnswerServer):
         return case.interaction, self._while_open(case, reads)
 
     def _while_open(self, case: _OpenCase, reads: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield reads until the case is closed: then no client waits for them."""
+        """Yield reads until the case is closed, because then no client waits for them."""
         for read in reads:
             if case not in self._open.values():
                 return

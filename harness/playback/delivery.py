@@ -1,6 +1,6 @@
 """How an answer is delivered: its chunking, its speed, and a fault of the network.
 
-The command line and the path of a URL have the same options, `name=value` each:
+The command line and the path of a URL have the same options, each as `name=value`:
 
     turn    which interaction of the recording answers, from 1
     cuts    recorded, whole, each-byte, seams, or offsets such as 10,20,35
@@ -118,7 +118,7 @@ def paced(interaction: Interaction, reads: Iterator[bytes], wait: Wait) -> Itera
     If the body is split at other offsets, a read waits for all recorded reads that began in it.
 
     Args:
-        interaction: with the recorded delays.
+        interaction: the interaction with the recorded delays.
         reads: its body, split at any cuts.
         wait: sleeps for some seconds; may return early.
     """

@@ -42,7 +42,7 @@ class LoopbackHandler(BaseRequestHandler):
 
     Attributes:
         linked: targets that pages of other sites may link to.
-        head: of the last request; None until it was read.
+        head: the head of the last request; None until it was read.
     """
 
     request: socket.socket
@@ -56,13 +56,13 @@ class LoopbackHandler(BaseRequestHandler):
         self._closing = False
 
     def handle(self) -> None:
-        """Answer requests until one of both sides closes the connection."""
+        """Answer requests until the client or the server closes the connection."""
         while not self._closing:
             self._handle_next()
         linger(self.request)
 
     def _handle_next(self) -> None:
-        """Answer the next request. No variable keeps its body while the connection waits."""
+        """Answer the next request. Its body is freed before the connection waits for another."""
         memory: RequestMemory = self.server.request_memory  # type: ignore[attr-defined]
         self.head = None
         with Reservation(memory) as reserved:
@@ -117,12 +117,12 @@ class LoopbackHandler(BaseRequestHandler):
         reads: Iterator[bytes] | None,
         ended: Callable[[], Ended] = lambda: "complete",
     ) -> None:
-        """Send a response; a client of HTTP/1.0 gets no chunks and reads until the end.
+        """Send a response. A client of HTTP/1.0 gets no chunks and reads until the end.
 
         Args:
-            status: its code.
-            headers: without those of the framing.
-            reads: its body, each of them one chunk and one write; None if it has none.
+            status: the status code.
+            headers: the headers without those of the framing.
+            reads: the body, each read as one chunk and one write; None if it has none.
             ended: returns how the body ended; called after the last read.
         """
         if self._is_head:
@@ -169,7 +169,7 @@ class AnswerHandler(LoopbackHandler):
 
 
 def linger(connection: socket.socket) -> None:
-    """Read what the client still sends; otherwise it would lose the answer."""
+    """Read the rest of the client's data, because otherwise the client would lose the answer."""
     deadline = time.monotonic() + _MOST_LINGER_SECONDS
     with suppress(OSError):
         connection.shutdown(socket.SHUT_WR)
@@ -179,9 +179,9 @@ def linger(connection: socket.socket) -> None:
 
 
 def refuse_connection(connection: socket.socket, message: str, seconds: float) -> None:
-    """Answer the first request of a connection that the server cannot keep: status 503.
+    """Answer the first request of a connection beyond the limit with status 503.
 
-    A client that sends nothing within `seconds` gets the answer too.
+    A client that sends no request within `seconds` gets the answer too.
     """
     connection.settimeout(seconds)
     with suppress(TimeoutError):

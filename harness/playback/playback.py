@@ -53,7 +53,7 @@ class AnsweredRequest(msgspec.Struct, frozen=True):
     """A request of the client, and its answer.
 
     Fields:
-        index: of the interaction in the cassette; None for a surplus request.
+        index: the index of the interaction in the cassette; None for a surplus request.
         reason: why no interaction answers a surplus request.
     """
 
@@ -111,7 +111,7 @@ class Playback:
         return self.receive(request).answer
 
     def receive(self, request: Request) -> AnsweredRequest:
-        """Return `request` with its answer, and keep both."""
+        """Return `request` with its answer, and store both."""
         with self._lock:
             answered = self._answered(request)
             if answered.index is None:

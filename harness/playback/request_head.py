@@ -1,13 +1,14 @@
 """Check the head of a request that a loopback server received.
 
-h11 parses the head. It also accepts what HTTP lets a recipient accept, but what two recipients may
-read in two ways: folded header lines, lines that end with LF alone, a length stated in two ways.
-The server rejects these, so that a recording contains the request that the client sent.
+h11 parses the head. HTTP allows a recipient to accept some forms that two recipients may
+read differently: folded header lines, lines that end with LF alone, a length stated in two ways.
+h11 accepts these, and the server rejects them, so that a recording contains the request that the
+client sent.
 Source: RFC 9112, sections 2.2, 3.2, 5.2 and 6.3.
 
-Only clients of this machine are answered. A web page that a browser shows can send requests to this
-machine too, under a name that resolves to it (DNS rebinding) or to its address. `Host` tells the
-first, `Origin` and `Sec-Fetch-Site` tell the second.
+Only clients of this machine are answered. A web page in a browser can send requests to this
+machine too, under a name that resolves to it (DNS rebinding) or to its address. `Host` shows the
+first case, `Origin` and `Sec-Fetch-Site` show the second.
 """
 
 import re
@@ -35,7 +36,7 @@ class RefusedError(Exception):
     """A request that is not read to its end, so that its connection must be closed.
 
     Args:
-        status: of the response.
+        status: the status of the response.
         message: the reason.
     """
 
@@ -48,8 +49,8 @@ class RequestHead(msgspec.Struct, frozen=True):
     """The head of a request.
 
     Fields:
-        target: as sent: a path with its query, or a complete address.
-        version: of HTTP: `1.0` or `1.1`.
+        target: the target as sent: a path with its query, or a complete address.
+        version: the version of HTTP: `1.0` or `1.1`.
     """
 
     method: str
@@ -114,7 +115,7 @@ def check_size(size: int) -> None:
     """Reject a body of `size` bytes if it is too large.
 
     Raises:
-        RefusedError: it is.
+        RefusedError: the body is too large.
     """
     if size > MAX_REQUEST_BYTES:
         raise RefusedError(
@@ -124,7 +125,7 @@ def check_size(size: int) -> None:
 
 
 def _check_framing(head: RequestHead) -> None:
-    """Reject a body whose end another recipient may find elsewhere."""
+    """Reject a body if another recipient may find its end at another byte."""
     lengths = head.values("content-length")
     if head.values("transfer-encoding"):
         if lengths:

@@ -39,10 +39,10 @@ _Event: TypeAlias = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
 
 
 class RequestMemory:
-    """The bytes that the requests of all connections may hold at the same time.
+    """The bytes that the requests of all connections may use at the same time.
 
     Args:
-        most: how many, without the first 64 KiB of each request.
+        most: the maximum, without the first 64 KiB of each request.
     """
 
     def __init__(self, most: int = MAX_SHARED_BYTES) -> None:
@@ -59,7 +59,7 @@ class RequestMemory:
 
 
 class Reservation:
-    """What one request holds of the shared memory; its end frees that."""
+    """The part of the shared memory that one request uses; it is freed when the request ends."""
 
     def __init__(self, memory: RequestMemory) -> None:
         self._memory = memory
@@ -75,7 +75,7 @@ class Reservation:
         """Count received bytes.
 
         Raises:
-            RefusedError: the requests of all connections hold too much.
+            RefusedError: the requests of all connections use too much memory.
         """
         self._received += size
         more = max(0, self._received - _OWN_BYTES) - self._taken
@@ -91,12 +91,12 @@ class RequestReader:
     """Reads a connection: a request may begin late, and must then be complete in time.
 
     Args:
-        connection: from which it reads; it sends `100 Continue` to a client that waits for it.
+        connection: the connection; it sends `100 Continue` to a client that waits for it.
         linked: targets that pages of other sites may link to.
 
     Attributes:
         is_last: whether the client sends no further request after the one that was read.
-        seconds: that a request may take from its first byte.
+        seconds: the time that a request may take from its first byte.
     """
 
     def __init__(self, connection: socket.socket, linked: Collection[str] = frozenset()) -> None:
@@ -172,7 +172,7 @@ class RequestReader:
             raise RefusedError(HTTPStatus(error.error_status_hint), reason) from None
 
     def _receive(self) -> bytes:
-        """Return what the client sent; b"" at its end."""
+        """Return the next bytes of the client; b"" at the end."""
         if self._deadline is None:
             self._connection.settimeout(_IDLE_SECONDS)
             piece = self._connection.recv(_READ_BYTES)

@@ -52,9 +52,9 @@ class Recording(msgspec.Struct, frozen=True, dict=True):
     """One scenario or cassette to play.
 
     Fields:
-        id: of the scenario, or of the cassette with its prefix; slash path.
-        cassette: with at least one interaction.
-        describe: returns what the index adds about it.
+        id: the id of the scenario, or of the cassette with its prefix; a slash path.
+        cassette: a cassette with at least one interaction.
+        describe: returns further facts about it for the index.
     """
 
     id: str
@@ -246,7 +246,7 @@ class _RefusedError(Exception):
 
 
 class _Named(msgspec.Struct):
-    """The member of a request's body that names the model; the others take no memory."""
+    """The member of a request's body that names the model. All others are skipped."""
 
     model: str = ""
 
@@ -301,6 +301,6 @@ def _check_endpoint(recording: Recording, interaction: Interaction, rest: Sequen
 
 
 def _beginnings(parts: Sequence[str], most: int) -> Iterator[str]:
-    """Yield what the author of a path may have meant as its id."""
+    """Yield the ids that the author of a path may have meant."""
     for size in range(1, min(len(parts), most) + 1):
         yield "/".join(parts[:size])[:_MOST_ID_CHARS]

@@ -268,7 +268,7 @@ class AnswerServer(LoopbackServer):
         answer: returns the answer to a request; several threads call it. It gets a function that
             sleeps for some seconds, and returns early when the server stops.
         port: 0 for any free port.
-        most_connections: any more get status 503.
+        most_connections: the maximum; further connections get status 503.
         daemon: as for `LoopbackServer`.
     """
 
@@ -313,7 +313,7 @@ _FINAL_STATUSES: Final = range(200, 1_000)
 
 
 def check_sendable(cassette: Cassette) -> None:
-    """Reject an answer that no HTTP client would wait for, or whose body none would read.
+    """Reject an answer that HTTP clients do not wait for, or whose body they do not read.
 
     Raises:
         UsageError: the cassette has such an answer.

@@ -46,7 +46,7 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def headers_to_send(answer: Interaction) -> RawHeaders:
-    """Return the recorded headers as bytes, without those that are not true of the body sent.
+    """Return the recorded headers as bytes, without those that do not fit the body sent.
 
     If the recording has none, the content type of the body is sent.
     """

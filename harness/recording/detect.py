@@ -41,7 +41,7 @@ class Detected(msgspec.Struct, frozen=True):
     """The dialect of one interaction.
 
     Fields:
-        dialect: "unknown" if nothing shows it.
+        dialect: "unknown" if no part of the interaction shows it.
         confidence: certain: request and response agree, or the user named it; likely: one of
             them shows it; guess: only a feature that other dialects have, too.
         because: the reason.
@@ -139,7 +139,7 @@ def _of_provider(hint: _Hint, by: str, detector: Detector) -> _Hint:
 
 
 def _request_hint(request: Request, detector: Detector) -> _Hint:
-    """Return what the request shows: its address, else a header, else its body."""
+    """Return the dialect that the request shows by its address, else a header, else its body."""
     if dialect := detector.dialect_of_path(request.uri.partition("?")[0]):
         return _Hint(dialect, "the address")
     value = json_or_none(request.body)

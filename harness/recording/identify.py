@@ -28,7 +28,7 @@ def days_old(origin: Origin, today: date | None = None) -> int | None:
     """Return the age of a recording in days; None if it has no date, or was not recorded.
 
     Args:
-        origin: of a cassette.
+        origin: the origin of a cassette.
         today: by default the current date in UTC.
     """
     if origin.kind == "emulated":
@@ -41,7 +41,7 @@ def days_old(origin: Origin, today: date | None = None) -> int | None:
 
 
 def age_text(origin: Origin, today: date | None = None) -> str:
-    """Return such as `3 days` or `200 days, stale (over 180)`; "" if the age is unknown."""
+    """Return a text such as `3 days` or `200 days, stale (over 180)`; "" if the age is unknown."""
     days = days_old(origin, today)
     if days is None:
         return ""
@@ -95,7 +95,7 @@ def _with_dialects(cassette: Cassette, by: str) -> Cassette:
     """Set the dialect of each interaction; an unknown one gets the first known dialect."""
     if all(interaction.dialect != UNKNOWN for interaction in cassette.interactions):
         return cassette
-    dialects = [dialect_of(interaction, by) for interaction in cassette.interactions]
+    dialects = [detected(interaction, by).dialect for interaction in cassette.interactions]
     first = _first(dialects)
     identified = (
         msgspec.structs.replace(interaction, dialect=dialect if dialect != UNKNOWN else first)
@@ -116,7 +116,7 @@ def provider_of_interaction(interaction: Interaction) -> str:
 
 
 def provider(uri: str) -> str:
-    """Return the provider at `uri`, also if a placeholder replaces its host."""
+    """Return the provider at `uri`, even if a placeholder replaces its host."""
     placeholder = _PLACEHOLDER.match(uri)
     if placeholder:
         return _named(placeholder[1])
@@ -142,11 +142,6 @@ def detected(interaction: Interaction, by: str = UNKNOWN) -> Detected:
     if interaction.dialect != UNKNOWN:
         return Detected(interaction.dialect, "certain", "named by the file or the user")
     return detect(interaction, by)
-
-
-def dialect_of(interaction: Interaction, by: str = UNKNOWN) -> str:
-    """Return the dialect in the cassette, else the detected one."""
-    return detected(interaction, by).dialect
 
 
 def model_of(interaction: Interaction) -> str:

@@ -5,8 +5,8 @@ also if it is an error, a page or empty. It counts each skipped interaction with
 removes secrets as the recorder does.
 
 A file of complete conversations without bytes gives no cassettes, because there is nothing to
-replay. It is read for its turns. `{"messages": [...]}` lines are left to the reader of chat logs,
-which rebuilds each answer.
+replay. Its turns are read. The reader of chat logs reads `{"messages": [...]}` lines, because it
+rebuilds each answer.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import VCRPY
 from harness.wire.decompress import why_encoded
 from harness.wire.framing import iter_frames
-from harness.wire.interaction import Headers, Interaction
+from harness.wire.interaction import Interaction
 
 CONVERSATION: Final = "conversation"
 _SCRUBBER: Final = Scrubber()
@@ -73,7 +73,7 @@ _STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/e
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """The user's labels for the recordings; "" to detect one."""
+    """The user's labels for the recordings; "" to detect a label."""
 
     provider: str = ""
     model: str = ""
@@ -118,11 +118,11 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
     Args:
         path: the file's path, whose folders may name the provider.
         data: its bytes.
-        source: of the file, for `origin.source`.
-        labels: of the user; they override those of the recording.
+        source: the source of the file, for `origin.source`.
+        labels: the user's labels, which override those of the recording.
 
     Raises:
-        UnreadableError: a known container, but no entry can be read.
+        UnreadableError: the container is known, but no entry can be read.
     """
     logged = read_conversations(path, data)
     if logged is not None:
@@ -164,8 +164,9 @@ def _imported_conversations(logged: Iterable[LoggedConversation], labels: Labels
 def only_answers(cassette: Cassette) -> Cassette:
     """Return a cassette of vcrpy without the interactions that the importer would skip.
 
-    Users of vcrpy record all requests of a client: logins, uploads, lists of models. A cassette
-    with another origin loses exchanges of tokens only. One that would be empty is unchanged.
+    Users of vcrpy record all requests of a client: logins, uploads, lists of models. From a
+    cassette with another origin, only exchanges of tokens are removed. A cassette that would be
+    empty is unchanged.
     """
     reasons = reasons_to_skip(cassette)
     pairs = zip(cassette.interactions, reasons, strict=True)
@@ -262,15 +263,12 @@ def asked_for_stream(interaction: Interaction) -> bool | None:
     parsed = read_request(interaction.dialect, request)
     if not parsed.tools_known:
         return None
-    return parsed.stream or any(header in _STREAMING for header in _lowered(request.headers))
-
-
-def _lowered(headers: Headers) -> Iterable[tuple[str, str]]:
-    return ((name.lower(), value.lower()) for name, value in headers)
+    headers = ((name.lower(), value.lower()) for name, value in request.headers)
+    return parsed.stream or not _STREAMING.isdisjoint(headers)
 
 
 def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
-    """Return a cassette with the user's labels; a cassette with its own origin keeps it."""
+    """Return a cassette with the user's labels. A cassette with an origin keeps that."""
     origin = cassette.origin
     if origin.by == BY:
         origin = msgspec.structs.replace(origin, source=source, licence=labels.licence)

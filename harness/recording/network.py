@@ -1,7 +1,7 @@
 """Block connections of this process to other machines.
 
-For tests that must not connect to a live server unnoticed. Connections of other processes, or below
-Python's sockets, are not blocked.
+It is for tests, which must not connect to a live server unnoticed. Connections of other processes,
+or below Python's sockets, are not blocked.
 """
 
 import socket
@@ -19,7 +19,7 @@ _METHODS: Final = ("connect", "connect_ex", "sendto")
 
 @contextmanager
 def block_remote_connections() -> Iterator[None]:
-    """Block connections to other machines, and lookups of their names, until the block ends.
+    """Block connections to other machines, and look-ups of their names, until the block ends.
 
     Raises, from a connection:
         BlockedRequestError: it is to another machine.

@@ -1,8 +1,8 @@
 r"""Find the stream in a text that a person pasted: output of curl, copies from devtools, logs.
 
-Each way to read the text gives data that an importer may know. The first ways change least: all
-lines, all without a margin, those of the response, bytes literals joined, and at last the events
-alone, framed again.
+There are several ways to read the text. Each gives data that an importer may know. Those that
+change least come first: all lines, all without a margin, those of the response, joined bytes
+literals, and last the events alone, framed again.
 """
 
 import ast
@@ -93,7 +93,7 @@ def _full_lines(lines: Iterable[bytes]) -> int:
 
 
 def _without_margin(lines: list[bytes]) -> list[bytes]:
-    """Remove fences, and what all lines begin with, such as the indent or `>` of a quotation."""
+    """Remove fences, and the common beginning of all lines, such as an indent or `>`."""
     kept = [line for line in lines if not line.strip().startswith(_FENCE)]
     full = [line for line in kept if line.strip()]
     margins = [match[0] for line in full if (match := _MARGIN.match(line))]
@@ -160,7 +160,7 @@ def _reads(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _unquoted(line: bytes) -> list[bytes]:
-    """Return the lines in the literals of `line`, or `line` itself if it has none with an event."""
+    """Return the lines in the literals of `line`, or `line` itself if no literal has an event."""
     literals = [_literal(literal) for literal in _BYTES_LITERAL.findall(line)]
     events = [literal for literal in literals if b"data:" in literal or b"event:" in literal]
     if events:
@@ -174,7 +174,7 @@ def _unquoted(line: bytes) -> list[bytes]:
 
 
 def _literal(literal: bytes) -> bytes:
-    """Return what a literal of Python or a string of JSON contains; nothing if it is invalid."""
+    """Return the content of a literal of Python or a string of JSON; "" if it is invalid."""
     value: Any = None
     with suppress(ValueError):
         value = json.loads(literal)
@@ -234,7 +234,7 @@ def _events_in(line: bytes) -> Iterator[_Event]:
 
 
 def _python_dict(line: bytes) -> bytes:
-    """Return as JSON the dict that Python has printed in `line`; nothing if it has none."""
+    """Return as JSON the dict that Python printed in `line`; "" if there is none."""
     start, end = line.find(b"{'"), line.rfind(b"}") + 1
     if start < 0 or end - start > _MOST_DICT:
         return b""

@@ -39,7 +39,7 @@ class PromptEntry(msgspec.Struct, frozen=True):
     """One prompt.
 
     Fields:
-        id: names the cassette.
+        id: the name of the cassette.
         prompt: id of a prompt of `conversation.prompts`.
         options: further fields of the request's body.
     """
@@ -100,8 +100,8 @@ def prompt_requests(
     Args:
         asked: the prompts.
         uri: the complete address.
-        dialect: of the server's API.
-        model: of the request.
+        dialect: the dialect of the server's API.
+        model: the model of the request.
         options: further fields of all bodies; those of a prompt override them.
 
     Raises:

@@ -43,7 +43,8 @@ class RecordingProxy(LoopbackServer):
 
     Args:
         recorder: saves the cassette when its own block ends.
-        upstream: the server's address, http or https, with any path in front of all.
+        upstream: the server's address, http or https, with a path that precedes all requests'
+            paths.
         port: 0 for any free port.
 
     Raises:
@@ -144,7 +145,7 @@ def outside_reason(target: str) -> str:
 
 
 def _client_end(recorder: ResponseRecorder) -> Ended:
-    """Return the end for the client; if the proxy closed the upstream, the body is truncated."""
+    """Return the end for the client. If the proxy closed the upstream, the body is truncated."""
     return "truncated" if recorder.ended == "aborted" else recorder.ended or "complete"
 
 
@@ -175,7 +176,7 @@ def _named_in(headers: Headers, name: str) -> frozenset[str]:
 
 
 def _to_send(headers: Headers) -> RawHeaders:
-    """Return the headers for the client; the proxy frames the body, but keeps its encoding."""
+    """Return the headers for the client. The proxy frames the body, but keeps its encoding."""
     removed = HOP_BY_HOP | {"content-length"} | _named_in(headers, "connection")
     lines = ((name, _FOLD.sub(" ", value)) for name, value in headers)
     return tuple(

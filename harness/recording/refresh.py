@@ -1,15 +1,15 @@
 """An old and a new response to the same request -> the differences that matter to a client.
 
-A model never answers twice with the same text, so that texts are not compared. The events, their
-fields, the end and the calls are, because clients depend on those.
+A model rarely answers twice with the same text, so texts are not compared. The events, their
+fields, the end and the calls are compared, because clients depend on them.
 """
 
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.errors import StreamError
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none

@@ -35,7 +35,7 @@ _CONNECTIONS: Final = {"http": HTTPConnection, "https": HTTPSConnection}
 
 
 class UpstreamError(RecordingError):
-    """The server sent no head of a response."""
+    """The server did not send the status and headers of a response."""
 
 
 def check_address(address: str) -> None:
@@ -59,10 +59,10 @@ def check_address(address: str) -> None:
 
 
 class Connections:
-    """The open connections to servers, so that another thread can end what waits for them.
+    """The open connections to servers, so that another thread can end all that wait for them.
 
     Attributes:
-        closed: whether that has been done; the end of a body then says nothing of its server.
+        closed: whether they were ended; the end of a body then shows nothing about its server.
     """
 
     def __init__(self) -> None:
@@ -71,14 +71,14 @@ class Connections:
         self.closed = False
 
     def add(self, connection: HTTPConnection) -> None:
-        """Add one that begins."""
+        """Add a connection that begins."""
         with self._lock:
             self._open.add(connection)
         if self.closed:
             _shut_down(connection)
 
     def remove(self, connection: HTTPConnection) -> None:
-        """Remove one that ended."""
+        """Remove a connection that ended."""
         with self._lock:
             self._open.discard(connection)
 
@@ -148,12 +148,12 @@ def upstream_response(
 
     Args:
         recorder: records the response.
-        request: with a complete address; its headers are sent unchanged.
-        timeout: seconds of silence after which the connection is closed.
-        connections: that this one belongs to.
+        request: the request, with a complete address; its headers are sent unchanged.
+        timeout: seconds without data after which the connection is closed.
+        connections: the open connections, of which this is one.
 
     Raises:
-        UpstreamError: no head of a response arrived.
+        UpstreamError: no status and headers of a response arrived.
     """
     parts = urlsplit(request.uri)
     connection = _CONNECTIONS[parts.scheme](parts.netloc, timeout=timeout)

@@ -36,7 +36,7 @@ class BoardRow(msgspec.Struct, frozen=True):
 
     Fields:
         parse_errors, failed: turns by blame, as text.
-        filters: what the table of replays must match to list its cells; none for no link.
+        filters: the filters of the table of replays that list its cells; none for no link.
     """
 
     ranked: Ranked
@@ -59,11 +59,11 @@ class Board(msgspec.Struct, frozen=True):
     """A ranking.
 
     Fields:
-        one: what a row is.
+        one: the kind of its rows.
         rows: the best first.
-        empty: shown instead of a table without rows.
-        rate: what k of n means.
-        unit: what n counts.
+        empty: the text that replaces a table without rows.
+        rate: the meaning of k of n.
+        unit: the things that n counts.
         best: whether to show `best_k`, the k with the best normalizer for each turn.
     """
 

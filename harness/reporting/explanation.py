@@ -1,6 +1,6 @@
-"""A finding explains itself: the duty, its source, why it matters to an agent, and who fulfils it.
+"""The explanation of a finding: the duty, its source, the effect on an agent, conforming clients.
 
-Rules that this harness does not know, as of a run of another version, are not explained.
+Rules that this harness does not know, such as those of a run of another version, are not explained.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ class Source(msgspec.Struct, frozen=True):
 
     Fields:
         name: the id of a quirk, else the address.
-        address: of a quirk, its first reference; "" if the catalogue is not known.
+        address: for a quirk, its first reference; "" if the catalogue is not known.
     """
 
     name: str
@@ -28,11 +28,11 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """Why a finding is one.
+    """The reasons for a finding.
 
     Fields:
-        rule: its id.
-        level: for clients of `kind`, if the stream contained `came`.
+        rule: the id of the rule.
+        level: its level for clients of `kind`, if the stream contained `came`.
         because: why that level differs from the default of the rule; "" if it does not.
         right: names of other clients that conform in the same scenario.
     """
@@ -54,7 +54,7 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 class ExplainedFinding(msgspec.Struct, frozen=True):
-    """A finding; the first one of a rule has the explanation of all."""
+    """A finding; only the first one of each rule has the explanation."""
 
     finding: Finding
     explanation: Explanation | None
@@ -69,8 +69,8 @@ def explain_findings(
     """Return the findings of `result` with their explanations.
 
     Args:
-        result: of one cell.
-        kind: of its client.
+        result: the result of one cell.
+        kind: the kind of its client.
         others: results of other clients in the same scenario.
         quirks: the catalogue, for the references of quirks.
     """
@@ -88,11 +88,11 @@ def explain_findings(
 def explain_finding(
     finding: Finding, kind: ClientKind, right: Iterable[Result], quirks: Mapping[str, Quirk]
 ) -> Explanation | None:
-    """Return why `finding` is one; None if its rule is not known.
+    """Return the explanation of `finding`; None if its rule is not known.
 
     Args:
-        finding: of a client.
-        kind: of that client.
+        finding: a finding on a client.
+        kind: the kind of that client.
         right: results of conforming clients in the same scenario.
         quirks: the catalogue, for the references of quirks.
     """

@@ -22,9 +22,9 @@ class Failure(msgspec.Struct, frozen=True):
 
     Fields:
         cell: the first cell, if possible one that the gate counts.
-        title: of its scenario.
+        title: the title of its scenario.
         example: its finding; None for a failure without one.
-        command: replays that cell.
+        command: the command that replays that cell.
         accepted: how many of the cells the gate does not count.
     """
 
@@ -70,8 +70,8 @@ def failure_of(
 
     Args:
         group: the cause and its cells.
-        results: by cell.
-        selection: of the run.
+        results: the results by cell.
+        selection: the selection of the run.
         accepted: cells that the gate does not count.
     """
     cell = next((cell for cell in group.all_cells if cell not in accepted), group.cell)

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from harness.reporting import words
 from harness.reporting.boards import FEW
-from harness.reporting.cells import cell_index
+from harness.reporting.cell_index import cell_index
 from harness.reporting.cost_table import COST_HEAD, COST_LIMITS, cost_cells
 from harness.reporting.pages.cases import MAX_FINDINGS, cases_page
 from harness.reporting.pages.cassettes import cassettes_page
@@ -69,8 +69,8 @@ class Page(msgspec.Struct, frozen=True):
 
     Fields:
         title: its heading, and its name in the list of pages.
-        group: of the list.
-        view: computes what the template shows, as `view`.
+        group: its group in the list.
+        view: computes the data of the template, which gets it as `view`.
         count: the number next to its name in the list; 0 for none.
     """
 
@@ -163,10 +163,10 @@ def render_page(
     """Return the report of `run` as HTML.
 
     Args:
-        run: finished or not; the page shows which.
-        context: what to show in addition.
+        run: a run, finished or not; the page shows which.
+        context: further data to show.
         gate: the verdict; None applies the gate without rules of a project.
-        loaded: the questions on the run, if the caller has them already.
+        loaded: the queries on the run, if the caller has them already.
     """
     with open_report(run, context, gate, loaded) as report:
         views = {page.id: report.of(page.view) for page in PAGES}

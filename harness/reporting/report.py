@@ -1,6 +1,6 @@
-"""What a report is made of: a run, its context, what its pages share, and links into the page.
+"""The data of a report: a run, its context, values that pages share, and links into the page.
 
-The caller gives everything: nothing is looked up here. A link is `kind/NAME`, percent-encoded;
+The caller gives all data; this module reads no file. A link is `kind/NAME`, percent-encoded;
 `case/CELL@412` also names a byte, so `@`, `?` and `&` in a name are encoded.
 """
 
@@ -31,7 +31,7 @@ class NamedRun(msgspec.Struct, frozen=True):
     """A run with the label that identifies it to the reader, such as its file name.
 
     Fields:
-        commit: of its project; "" if it is not known, or had changes.
+        commit: the commit of its project; "" if it is not known, or the project had changes.
     """
 
     label: str
@@ -40,13 +40,13 @@ class NamedRun(msgspec.Struct, frozen=True):
 
 
 class ReportContext(msgspec.Struct, frozen=True):
-    """What a report shows in addition to its run.
+    """The data that a report shows in addition to its run.
 
     Fields:
         base: the run to compare with; None for no comparison.
         history: earlier runs, the oldest first, without the run of the report.
-        label: of the run of the report, in the trends.
-        about: when it was made and from what; None if it was not kept.
+        label: the label of the run of the report, in the trends.
+        about: the time and the commit of the run; None if it was not kept.
         quirks: the catalogue, by id.
         kills: the kill table.
         reproducible: the clients for which `harness repro` has scripts.
@@ -70,8 +70,8 @@ class Report:
     """A run, its context and its verdict, with the values that several pages share.
 
     Args:
-        run: finished or not.
-        context: what to show in addition.
+        run: a run, finished or not.
+        context: further data to show.
         gate: the verdict.
         store: `run`, loaded into the database.
     """
@@ -151,7 +151,7 @@ _UNCUT: Final = frozenset(("scenario", "normalizer", "cassette"))
 
 
 def cut_text(text: str) -> str:
-    """Return `text`, cut as the table of replays has it."""
+    """Return `text`, cut to the length that the table of replays shows."""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 

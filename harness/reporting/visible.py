@@ -65,7 +65,7 @@ def code_of(char: str) -> str:
 
 
 def pieces(text: str, limit: int = 2_000) -> tuple[Piece, ...]:
-    """Return `text` in pieces; of more than `limit` characters the middle is left out."""
+    """Return `text` in pieces. If it is longer than `limit`, its middle is left out."""
     if len(text) <= limit:
         return tuple(_join(text))
     tail = limit // 4
@@ -89,9 +89,9 @@ def byte_pieces(
 
 
 def plain(text: str, limit: int = 300) -> str:
-    r"""Return `text` on one line, unseen characters as codes, at most about `limit` long.
+    r"""Return `text` on one line, invisible characters as codes, at most about `limit` long.
 
-    Here a control character is `\xNN`, since few fonts have the pictures of them.
+    A control character becomes `\\xNN` here, because few fonts have its picture.
     """
     cut = text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit:,})"
     if cut.isascii() and cut.isprintable():
@@ -160,7 +160,7 @@ def markdown_text(text: str, limit: int = 300) -> str:
 
 
 def markdown_escaped(shown: str) -> str:
-    """Return `shown`, which is visible already, escaped for Markdown and the HTML in it."""
+    """Return `shown`, which has no invisible characters, escaped for Markdown and HTML in it."""
     start = _LINE_START.match(shown)
     first, rest = (start[0], shown[start.end() :]) if start else ("", shown)
     signs = _as_codes(first) + "".join(_ESCAPES.get(char, char) for char in rest)

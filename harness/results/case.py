@@ -47,19 +47,19 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
-    """The worst failing replay of one cell, next to the reference, long texts cut.
+    """The worst failing replay of one cell, next to the reference, with long texts cut.
 
     If the cell conforms and a turn of its model or provider failed, it is the replay of that turn.
 
     Fields:
         cell: id of the `Result` that it belongs to.
-        interaction: which interaction of the cassette was replayed.
+        interaction: index of the interaction that was replayed.
         body: the response body, at most `BODY_LIMIT` bytes of it; `body_b64` in JSON.
         chunking: the cuts of the replay, as offsets in the complete body.
-        frames: of the body that is stored, in order of their offset.
-        deltas: what the normalizer under test emitted, and after how many bytes.
-        reference: what `reference` emitted under the same cuts; () if it is the normalizer.
-        error: the exception that the normalizer raised, `Type: text`; "" if it did not.
+        frames: the frames of the body that is stored, in order of their offset.
+        deltas: the deltas of the normalizer under test, and after how many bytes each came.
+        reference: the deltas of `reference` under the same cuts; () if it is the normalizer.
+        error: the exception that the normalizer raised, `Type: text`; "" if it raised none.
         expected: the expected turn; None if there is none. An empty id, snippet or error text in
             it is not judged.
         actual: the turn that the normalizer gave.

@@ -15,10 +15,10 @@ Ending = Literal["done", "limit", "empty", "interrupted", "error"]
 
 
 class Probe(msgspec.Struct, frozen=True):
-    """Whether a provider supports tools, by a request with a dummy tool.
+    """A request with a dummy tool, which shows whether a provider supports tools.
 
     Fields:
-        ok: it answered with a tool call.
+        ok: the provider answered with a tool call.
         error: why the probe itself failed, so that the answer is unknown; else "".
     """
 
@@ -27,13 +27,13 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 class TurnMeta(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is recorded of a turn in addition to its messages.
+    """Data that is recorded of a turn in addition to its messages.
 
     Fields:
         strategy: how tools were offered; "" for an agent with one strategy only.
         parse_errors: calls that could not be used and were not executed.
         probe: the probe that was sent before this turn, if any.
-        retries: requests that were sent again because of this turn's reply.
+        retries: the number of requests that were sent again because of this turn's reply.
         deprecated: whether the prompt is only for providers without a field for tools.
     """
 

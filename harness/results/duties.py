@@ -1,7 +1,7 @@
 """The duties that rules check: `duties.toml` -> for each rule a level, a source and a reason.
 
-What a client must do depends on what it promises. The level of a rule can therefore differ by the
-kind of the client, and by what the stream contained where the rule is violated.
+The duties of a client depend on its kind. So the level of a rule can differ by the
+kind of the client, and by the content of the stream at the place of the violation.
 """
 
 from functools import cache
@@ -36,10 +36,10 @@ class Ruling(File, frozen=True):
     """How a rule applies to a client.
 
     Fields:
-        level: MUST findings decide the outcome, SHOULD findings are shown and counted, and what
-            MAY allows is not a failure.
+        level: MUST findings decide the outcome, SHOULD findings are shown and counted, and MAY
+            findings are not failures.
         source: URLs of specifications, API references and issues, and ids of quirks.
-        kind: of the client; "" for each.
+        kind: the kind of the client; "" for each.
         came: what the stream contained; "" for anything.
         because: why the level differs; "" for the default of the rule.
     """
@@ -56,15 +56,12 @@ class Ruling(File, frozen=True):
 
 
 class Duty(File, frozen=True):
-    """What a rule requires.
+    """The requirement behind a rule.
 
     Fields:
-        about: what the rule is about.
-        title: the rule in one sentence.
         duty: what the client must do, in one sentence.
         why: what happens to an agent otherwise, in one sentence.
         source, level: as in `Ruling`, unless an exception fits.
-        quirks: ids of the catalogue that made the rule necessary.
         exceptions: the first that fits applies.
     """
 
@@ -112,8 +109,8 @@ class QuirksOfForm(File, frozen=True):
     """Quirks that lower the level of every rule.
 
     Fields:
-        undocumented: servers have them, and break the documented form of their API.
-        unsent: a specification permits them, and no server is known to have them.
+        undocumented: servers show them, and they violate the documented form of the API.
+        unsent: a specification permits them, and no server is known to send them.
     """
 
     undocumented: frozenset[Text]

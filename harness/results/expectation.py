@@ -1,7 +1,7 @@
-"""The expected result of one interaction, and where it comes from.
+"""The expected result of one interaction, and its source.
 
-The author of a scenario specifies it. For a cassette without a scenario the oracle reads it in
-the bytes, and nothing is judged that the bytes leave ambiguous.
+The author of a scenario specifies it. For a cassette without a scenario, the oracle reads it from
+the bytes, and ambiguous parts are not judged.
 """
 
 from typing import Any, Final, Literal, get_args
@@ -25,12 +25,12 @@ class ExpectedCall(msgspec.Struct, frozen=True):
     """A call that must be emitted.
 
     Fields:
-        name: exact.
+        name: the exact name.
         arguments: the JSON value; compared by value, numbers and key order exactly.
-        id: exact; None if the provider sent none, so any unique id will do.
-        arguments_text: the arguments as in the bytes, compared and shown in place of
-            `arguments`, whose floats are doubles; "" if only the value is known. Of a custom
-            tool, its input; of an action, the JSON of its content.
+        id: the exact id; None if the provider sent none, and then any unique id is correct.
+        arguments_text: the arguments as in the bytes, compared and shown instead of
+            `arguments`, whose floats are doubles; "" if only the value is known. For a custom
+            tool it is its input, for an action the JSON of its content.
     """
 
     name: str
@@ -41,18 +41,18 @@ class ExpectedCall(msgspec.Struct, frozen=True):
 
     @property
     def json_text(self) -> str:
-        """The arguments as JSON text, as in the bytes if they are known; the input, if custom."""
+        """The arguments as JSON text, as in the bytes if known; the input of a custom tool."""
         if self.arguments_text or self.kind == "custom":
             return self.arguments_text
         return msgspec.json.encode(self.arguments).decode()
 
 
 class ExpectedRejection(File, frozen=True):
-    """A call that must be reported as a parse_error; `snippet` is a part of its raw text.
+    """A call that must be reported as a parse error; `snippet` is a part of its raw text.
 
     Fields:
-        name: exact; "" if the call has none, None for any.
-        id: exact; None if the provider sent none, or it is not judged.
+        name: the exact name; "" if the call has none, None for any.
+        id: the exact id; None if the provider sent none, or if it is not judged.
     """
 
     name: str | None = None
@@ -69,11 +69,11 @@ class Expectation(msgspec.Struct, frozen=True):
             be emitted.
         failure_says: a part of the provider's message that must be preserved.
         may_fail: the turn may fail instead, as `failed` describes it.
-        has_text_calls: the text may contain calls, so that what may begin one may wait.
+        has_text_calls: the text may contain calls, so a client may hold back their beginning.
         loose_space: text and reasoning are compared as `spaced` returns them, because nothing
             specifies whether the white space around a call in the text belongs to the text.
         decisions: as in `OracleReading`; empty for a scenario.
-        alternatives: other turns that are as right; a result is compared with the closest one.
+        alternatives: other turns that are as correct; a result is compared with the closest one.
     """
 
     source: Literal["scenario", "oracle"]
@@ -100,7 +100,7 @@ class Expectation(msgspec.Struct, frozen=True):
         return (self, *self.alternatives)
 
     def failed(self) -> "Expectation":
-        """Return what is expected if the turn fails.
+        """Return the expected turn if the turn fails.
 
         No call is executed, and any of its calls may be reported as rejected, but no other.
         """
@@ -117,9 +117,9 @@ class Expectation(msgspec.Struct, frozen=True):
 
     @property
     def ids(self) -> frozenset[str | None]:
-        """The ids of all calls; None stands for one that the provider did not send."""
+        """The ids of all calls; None represents one that the provider did not send."""
         return frozenset([it.id for it in self.calls] + [it.id for it in self.rejected])
 
     def spaced(self, text: str) -> str:
-        """Return `text` as it is compared: with `loose_space`, white space is unified."""
+        """Return `text` in the form for comparison: with `loose_space`, white space is unified."""
         return " ".join(text.split()) if self.loose_space else text

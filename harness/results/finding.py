@@ -48,10 +48,11 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Fields:
         rule: id of the rule.
-        level: for the kind of the client. MUST findings decide the outcome, SHOULD findings are
-            shown and counted, and MAY findings are allowed and only shown with their cell.
-        outcome: what kind of failure it is.
-        path: where in the turn, such as `turns[0].calls[1].arguments`.
+        level: its level for the kind of the client. MUST findings decide the outcome, SHOULD
+            findings are shown and counted, and MAY findings are allowed and only shown with their
+            cell.
+        outcome: the kind of failure.
+        path: the location in the turn, such as `turns[0].calls[1].arguments`.
         expected, actual: as text, cut to a readable length.
         offset: byte in the body that caused it; None if it is not known.
         came: what the stream contained, if the level depends on it.

@@ -7,7 +7,7 @@ Blame = Literal["", "model", "provider", "normalizer", "harness"]
 
 
 class Outcome(StrEnum):
-    """Outcome of a replay and of a cell, worst first: a silent wrong call is worse than a crash."""
+    """The outcome of a replay or a cell, worst first: a silent wrong call is worse than a crash."""
 
     SILENT_WRONG = "silent_wrong"
     LOST_CALL = "lost_call"
@@ -27,7 +27,7 @@ class Outcome(StrEnum):
 
     @property
     def conforms(self) -> bool:
-        """Whether the normalizer is correct for the bytes (a reported parse_error is)."""
+        """Whether the normalizer is correct for the bytes; a reported parse error is correct."""
         return self in _CONFORMING
 
     @property

@@ -15,16 +15,16 @@ class Emission(msgspec.Struct, frozen=True, gc=False):
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """One normalizer fed one interaction under one chunking.
+    """The result of one normalizer on one interaction under one chunking.
 
     Fields:
-        error: the exception that the normalizer raised, `Type: text`; "" if it did not.
+        error: the exception that the normalizer raised, `Type: text`; "" if it raised none.
         raised: `raised_in` that exception.
         hung: it neither yielded nor ended within its limits.
         is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
             does not say what the client had received before a delta.
         trace: `traceback_of` that exception.
-        bytes_read: how many bytes had been read when it was raised; 0 if it was not.
+        bytes_read: how many bytes had been read when it was raised; 0 if none was.
     """
 
     chunking: Chunking

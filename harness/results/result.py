@@ -26,7 +26,7 @@ def area_of(scenario: str) -> str:
 
 
 class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a user got from one interaction of a cell: a row of the model rankings.
+    """The result of one interaction of a cell for its user: a row of the model rankings.
 
     Fields:
         success: the turn finished, did not fail, and each call names a tool of the request
@@ -35,8 +35,8 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         blame: the responsible party, from the scenario or the oracle.
         parse_errors: number of calls that were rejected.
         parse_error_blame: the responsible party for those; "" if there are none.
-        digest: `digest_of` the interaction's body; "" in runs of older harnesses.
-        asked: `asked_of` its request; "" if it is not known, and in older runs.
+        digest: `body_digest` of the interaction's body; "" in runs of older harnesses.
+        asked: `request_digest` of its request; "" if it is not known, and in older runs.
         unjudged: `reasons_not_judged` of the expected result; none in runs of older harnesses.
         unchecked: why the arguments of a call were not compared with the schema of their tool,
             which then counts as fulfilled; "" if all were.
@@ -68,25 +68,25 @@ def body_digest(body: bytes) -> str:
 
 
 class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a user got from one conversation: a row of the rankings.
+    """The result of one conversation for its user: a row of the rankings.
 
     Fields:
         ending: as the agent reports it; "" if it returned no conversation.
         success: it ended with an answer, and the agent violated no MUST rule.
         why: why it is not a success; "" if it is one.
         blame: the responsible party.
-        requests: that were sent, probes and retries included.
-        turns: replies that the agent recorded.
-        broken_turns: those with a parse_error, or that failed or were truncated.
-        parse_error_turns: those with a parse_error.
+        requests: the number of requests, probes and retries included.
+        turns: the number of replies that the agent recorded.
+        broken_turns: turns with a parse error, or that failed or were truncated.
+        parse_error_turns: turns with a parse error.
         parse_errors: calls that were rejected.
         recovered: broken turns that a usable one followed.
         retries: compensating requests.
         tool_use, json_fallback: turns by strategy.
         probe: `ok`, `no` or `error`; "" if none was sent.
         compared: requests that were compared with those of the recorded client.
-        as_recorded: those of them with the same structure.
-        whole: whether the conversation was recorded up to its end; else it is not known whether
+        as_recorded: compared requests with the same structure.
+        whole: whether the conversation was recorded up to its end. If not, it is not known whether
             an answer came, and it does not count for its model.
     """
 
@@ -110,16 +110,16 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a report shows of the cassette of a cell, so that it needs no cassette.
+    """Facts about the cassette of a cell, so that a report needs no cassette.
 
     Fields:
-        by, at, source, licence: of its origin; `at` is an ISO date.
+        by, at, source, licence: those of its origin; `at` is an ISO date.
         reads: `recorded` if the network's own were stored, `synthetic` if none was, `mixed` if
             only some interactions have them; "" if it is not known. (The default of a text must
             be "", because msgspec omits defaults by identity, and any other text is another
             object after it came from another process.)
-        leaks: credentials found in addresses and headers, over all interactions.
-        interactions, size: how many, and the bytes of their bodies.
+        leaks: number of credentials found in addresses and headers of all interactions.
+        interactions, size: number of interactions, and of bytes in their bodies.
     """
 
     by: str = ""

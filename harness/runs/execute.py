@@ -4,10 +4,10 @@ A job that kills its process loses no other job's result. Only the batches in fl
 memory. An interruption keeps all finished results.
 """
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -18,7 +18,8 @@ from harness.runs.plan import Job, batches
 from harness.runs.redaction import clean_output
 from harness.workers.batch import Batch, Exited, run_job
 from harness.workers.interruption import Interruption, interruptible
-from harness.workers.pool import BatchPool, LoneWorker, OpenPool, Pool, open_processes
+from harness.workers.isolation import Isolation
+from harness.workers.pool import BatchPool, OpenPool, Pool, open_processes
 from harness.workers.process import ENDED, FAILED, ProcessEndedError
 
 # The result of a cell, or the file that keeps it from running.
@@ -29,12 +30,8 @@ OnProgress: TypeAlias = Callable[[int, int], None]
 Crashed: TypeAlias = Callable[[Job, str], Result]
 Apart: TypeAlias = Callable[[Job], str]
 
-DIED: Final = f"twice in this cell {ENDED}"
-_FAILED: Final = f"twice in this cell {FAILED}"
-
 _POLL_SECONDS = 0.1
 _BATCHES_PER_WORKER = 2
-_CONFIRMED: Final = 3
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -150,8 +147,8 @@ def _run_here(
 class _Parallel(msgspec.Struct):
     """Keeps a bounded number of batches in flight.
 
-    If a process dies, its pool is lost with all batches in flight. Their jobs then run one by
-    one, each alone in a process, which shows the job that caused it.
+    A job is in doubt if its process died with its batch, if the harness failed in it there, or if
+    it hung. Such jobs run again one by one, each alone in a process, by the policy of `Isolation`.
     """
 
     worker: Worker
@@ -161,56 +158,32 @@ class _Parallel(msgspec.Struct):
     apart: Apart
     open_pool: OpenPool
     flying: dict[Future[Batch[Judged]], tuple[Job, ...]] = msgspec.field(default_factory=dict)
-    # In flight when a process died, or when the harness failed in it with this traceback.
-    suspects: deque[Job] = msgspec.field(default_factory=deque)
-    trace: str = ""
     doubtful: deque[tuple[Job, Judged | Exited, str]] = msgspec.field(default_factory=deque)
-    confirmed: Counter[str] = msgspec.field(default_factory=Counter)  # hung cells, by client
 
     def run(self, jobs: Sequence[Job]) -> None:
         waiting = deque(batches(jobs, self.workers))
-        while waiting and not self.interruption.requested:
-            with open_processes(self.workers, self.open_pool) as pool:
-                self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
-            while self.suspects and not self.interruption.requested:
-                self._retry()
-        self._judge_again()
-
-    def _retry(self) -> None:
-        """Run the suspects one at a time, up to the first whose process dies or fails again."""
-        suspects, self.suspects, self.trace = self.suspects, deque(), ""
-        with open_processes(1, self.open_pool) as pool:
-            while suspects and not self.suspects and not self.interruption.requested:
-                self._fly(pool, deque([(suspects.popleft(),)]), limit=1)
-            output = pool.output() if self.suspects else ""
-        for job in self.suspects:
-            self.desk.take(job, Exited(_FAILED if self.trace else DIED), output + self.trace)
-        self.suspects = suspects
-
-    def _judge_again(self) -> None:
-        """Judge the hung cells again, each alone, because the machine may have been busy.
-
-        A client that hung so in a few cells has hung in the others, too. If a third-party client
-        kept a file from being read, another process can read it.
-        """
-        with LoneWorker(self.open_pool) as worker:
+        with open_processes(self.workers, self.open_pool) as pool:
+            self._fly(pool, waiting, limit=self.workers * _BATCHES_PER_WORKER)
+        clients: dict[str, Isolation] = {}
+        try:
             while self.doubtful:
-                job, before, output = self.doubtful.popleft()
-                ended = before
-                if not self.interruption.requested and not self._is_sure(job, before):
-                    if isinstance(before, UnreadableFile):
-                        worker.close()
-                    ended, output = worker.call(self.worker, job)
-                    self.confirmed[job.normalizer] += _has_hung(ended)
-                self.desk.take(job, before if isinstance(ended, Exited) else ended, output)
-
-    def _is_sure(self, job: Job, before: Judged | Exited) -> bool:
-        return _has_hung(before) and self.confirmed[job.normalizer] >= _CONFIRMED
+                job, ended, output = self.doubtful.popleft()
+                if not self.interruption.requested:
+                    client = clients.setdefault(
+                        job.normalizer, Isolation(has_hung, open_pool=self.open_pool)
+                    )
+                    ended, output = client.run_again(self.worker, job, ended, output)
+                elif isinstance(ended, Exited):
+                    continue  # it is one of the jobs that did not run
+                self.desk.take(job, ended, output)
+        finally:
+            for client in clients.values():
+                client.close()
 
     def _fly(self, pool: BatchPool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
-        """Run batches until none is left, a process died, or the user asked to stop."""
+        """Run batches until none is left, or the user asked to stop."""
         while not self.interruption.requested:
-            while waiting and not self.suspects and len(self.flying) < limit:
+            while waiting and len(self.flying) < limit:
                 self._submit(pool, waiting.popleft())
             if not self.flying:
                 return
@@ -230,25 +203,29 @@ class _Parallel(msgspec.Struct):
             try:
                 batch = future.result()
             except ProcessEndedError:
-                self.suspects.extend(jobs)
+                self._doubt(jobs, ENDED)
             else:
                 self._take(jobs, batch)
 
     def _take(self, jobs: tuple[Job, ...], batch: Batch[Judged]) -> None:
         ended = zip(jobs, batch.results, batch.outputs, strict=False)
         for job, result, output in ended:
-            if _has_hung(result) or (isinstance(result, UnreadableFile) and self.apart(job)):
+            if has_hung(result):
                 self.doubtful.append((job, result, output))
+            elif isinstance(result, UnreadableFile) and self.apart(job):
+                self._doubt([job], ENDED)  # another process may be able to read it
             else:
                 self.desk.take(job, result, output)
         left = jobs[len(batch.results) :]
-        if batch.fault is not None:
-            if batch.fault.kind is not None or not self.apart(left[0]):
-                raise batch.fault.rebuild()
-            self.trace = batch.fault.trace
+        if batch.fault is not None and (batch.fault.kind is not None or not self.apart(left[0])):
+            raise batch.fault.rebuild()
         if not self.interruption.requested:  # a client may have stopped the batch, too
-            self.suspects.extend(left)
+            self._doubt(left, ENDED if batch.fault is None else FAILED)
+
+    def _doubt(self, jobs: Iterable[Job], reason: str) -> None:
+        self.doubtful.extend((job, Exited(reason), "") for job in jobs)
 
 
-def _has_hung(ended: Judged | Exited) -> bool:
+def has_hung(ended: Judged | Exited) -> bool:
+    """Return whether the client of a cell hung."""
     return isinstance(ended, tuple) and ended[0].outcome is Outcome.HANG

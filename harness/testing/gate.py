@@ -4,7 +4,7 @@ A rule is about rates, so it is judged once for all cells, also if several proce
 the user ran only some cells, as with `-k`, the rules are not judged.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from datetime import date
 from typing import Final
 
@@ -27,7 +27,7 @@ class JudgedCell(msgspec.Struct, frozen=True):
     """The result of one item, with the number of items of its suite that run.
 
     Fields:
-        suite: what tells suites apart.
+        suite: the name that distinguishes suites.
     """
 
     suite: str
@@ -68,7 +68,7 @@ def judge_rules_of_project(encoded: Iterable[str], today: date) -> GateVerdict:
     results = {each.result.cell: each.result for each in cells}
     ran = {
         suite: len({it.result.cell for it in cells if it.suite == suite})
-        for suite in _suites(cells)
+        for suite in {each.suite for each in cells}
     }
     planned = {each.suite: each.cells for each in cells}
     if any(ran[suite] < planned[suite] for suite in ran):
@@ -79,10 +79,6 @@ def judge_rules_of_project(encoded: Iterable[str], today: date) -> GateVerdict:
     broken = tuple(each for each in rules if each.verdict in _CHECKED)
     shown = tuple(f"gate {each.verdict}: {each.reason}" for each in broken or rules)
     return GateVerdict(fails=bool(broken), lines=shown)
-
-
-def _suites(cells: Iterable[JudgedCell]) -> Collection[str]:
-    return {each.suite for each in cells}
 
 
 def _run_of(results: list[Result]) -> Run:

@@ -21,7 +21,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.existing_names import existing_names
-from harness.runs.isolated import ApartJudge
+from harness.runs.isolated import IsolatedJudge
 from harness.runs.judge_job import is_job_supported, judge_job, unreadable_file
 from harness.runs.plan import Job, subject_id
 from harness.runs.request import SelectedClients, check_dialect, selected_clients
@@ -35,17 +35,17 @@ CellFailed = pytest.fail.Exception
 
 
 def today() -> date:
-    """Return the date to compare expiry dates with; pytest items use no other clock."""
+    """Return the date for comparisons with expiry dates; pytest items use no other clock."""
     return datetime.now(UTC).date()
 
 
-_APART: Final = pytest.StashKey[ApartJudge]()
+_APART: Final = pytest.StashKey[IsolatedJudge]()
 _POLICY: Final = pytest.StashKey[GatePolicy]()
 _JUDGED: Final = pytest.StashKey[str]()
 
 
 def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, AnyCase | None, str]:
-    """Return the result of a cell, its case, and what a client in a worker process wrote.
+    """Return the result of a cell, its case, and the output of a client in a worker process.
 
     With --harness-in-process, or for a debugger, the client runs in this process. There, pytest
     captures its output.
@@ -53,7 +53,7 @@ def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, AnyCase
     if config.getoption("--harness-in-process") or config.getoption("usepdb"):
         return *judge_job(job, cuts), ""
     if _APART not in config.stash:
-        config.stash[_APART] = ApartJudge()
+        config.stash[_APART] = IsolatedJudge()
         config.add_cleanup(config.stash[_APART].close)
     return config.stash[_APART].judge(job, cuts)
 
@@ -193,7 +193,7 @@ class ScenarioFile(pytest.File):
 
 
 def fail_unreadable(error: str) -> None:
-    """Fail the test that stands for a file which cannot be used."""
+    """Fail the test of a file that cannot be used."""
     pytest.fail("\n".join(map(marked, error.splitlines())), pytrace=False)
 
 

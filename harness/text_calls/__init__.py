@@ -1,4 +1,4 @@
-"""Tool calls that a model wrote in its text: found, read, checked and written.
+"""Tool calls that a model wrote in its text: the harness finds, reads, checks and writes them.
 
 Other packages import from here only.
 """

@@ -1,15 +1,15 @@
-"""The object of a reply in the action protocol, while it is still arriving.
+"""The object of a reply in the action protocol, while its text is still arriving.
 
-Reads the top level member by member: emits `reasoning` and, once the action is `finish`, the
-answer, as they come. It looks no closer at JSON than that needs; whether it was strict JSON,
-and what it means, is asked of the complete object when its last brace has come.
+The parser reads the top level of the object, one member after another. It emits `reasoning`, and
+the answer once the action is `finish`, as soon as they arrive. It checks no more of the JSON than
+this requires. Another parser reads the complete object after its last brace, and decides whether it
+is strict JSON and what it means.
 """
 
 import re
 
 from harness.text_calls.boundaries import end_of
-from harness.text_calls.json_scan import MATTERS, PAIRS, JsonString
-from harness.text_calls.notations.action_protocol import (
+from harness.text_calls.dialects.action_protocol import (
     ACTION_KEY,
     ANSWER_KEYS,
     CALLS_KEY,
@@ -17,21 +17,22 @@ from harness.text_calls.notations.action_protocol import (
     REASONING_KEY,
     TOOL_CALL,
 )
+from harness.text_calls.json_scan import MATTERS, PAIRS, JsonString
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
 _SCALAR = re.compile(r"[-+.0-9A-Za-z]*+")
 
 
 class ActionObject:
-    """One object, from its opening brace on.
+    """One object of a reply, from its opening brace on.
 
     Fields:
-        emitted: (whether it is reasoning, text), in order, since it was taken last.
-        action: the first value of that key, "" before it came.
-        reasoned, answered: something of that kind was emitted.
+        emitted: pairs (whether it is reasoning, text) since the last call of `take`, in order.
+        action: the first value of the key `action`; "" before it arrives.
+        reasoned, answered: whether reasoning, or the answer, was emitted.
         lists: the key of the calls was seen.
-        whole: its last brace was taken.
-        stuck: what came next cannot be JSON.
+        whole: the last brace of the object was taken.
+        stuck: the next character cannot be JSON.
     """
 
     def __init__(self) -> None:
@@ -53,26 +54,26 @@ class ActionObject:
 
     @property
     def committed(self) -> bool:
-        """Whether it is a reply in the protocol, even if it is truncated."""
+        """Whether the text so far can only be a reply in the protocol, even if it is truncated."""
         return self.reasoned or self.lists or self.action in (TOOL_CALL, FINISH)
 
     @property
     def draft(self) -> str:
-        """What may be the answer, from before the action was known."""
+        """The text that may be the answer, taken before the action was known."""
         return next(("".join(pieces) for pieces in self._draft.values()), "")
 
     @property
     def raw(self) -> str:
-        """All that was taken."""
+        """All text that was taken."""
         return "".join(self._raw)
 
     @property
     def rest(self) -> str:
-        """What was taken after the last text that was emitted."""
+        """The text that was taken after the last text that was emitted."""
         return self.raw[self._rest :]
 
     def feed(self, text: str) -> int:
-        """Take `text` up to the end of the object; return how far."""
+        """Take `text` up to the end of the object; return the index at which it stopped."""
         at = 0 if self._raw else len("{")
         while at < len(text) and not (self.whole or self.stuck):
             if self._step in self._between:
@@ -177,7 +178,7 @@ class ActionObject:
         self._string, self._value = JsonString(), []
 
     def _take(self, piece: str) -> None:
-        """Take a piece of the value of a member."""
+        """Take a piece of the value of the current member."""
         if self._key == REASONING_KEY:
             self._emit(piece, reasoning=True)
         elif self._key == ACTION_KEY:
@@ -198,7 +199,7 @@ class ActionObject:
                 self._emit(self.draft, reasoning=False)
 
     def _answers(self, key: str) -> bool:
-        """Whether this member is the answer: the first of its kind with text."""
+        """Whether this member is the answer: the first member of its kind that has text."""
         emitted = next(iter(self._draft), key)
         return self.action == FINISH and key in ANSWER_KEYS and emitted == key
 

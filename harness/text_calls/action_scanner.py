@@ -1,10 +1,11 @@
 """A reply in the action protocol, in pieces -> reasoning and answer at once, calls at its end.
 
-`reasoning` is emitted while its string is still arriving, and so is `content` once the action is
-known to be `finish`; before that it may be a draft, and is held. A reply in a code block is
-held until the text is over, since one that words follow was an example. What turns out to be
-no reply in the protocol goes to the scanner of the other text dialects, complete. The same
-is emitted wherever the text was cut: nothing is decided by more than the characters so far.
+The scanner emits `reasoning` while the string is still arriving, and also `content` if the action
+is known to be `finish`. Before that, `content` may be a draft, so the scanner holds it back. It
+holds a reply in a code block until the text ends, because a code block that words follow is an
+example. If the text turns out not to be a reply in the protocol, the scanner of the other text
+dialects reads it from its beginning. The result does not depend on where the text was split,
+because no decision uses more than the characters so far.
 """
 
 import re
@@ -16,15 +17,15 @@ import msgspec
 from harness.text_calls.action_object import ActionObject
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.dialect import Offered, WrittenCall
-from harness.text_calls.found import Found, check_call
-from harness.text_calls.json_scan import JsonString
-from harness.text_calls.notations.action_protocol import (
+from harness.text_calls.dialects.action_protocol import (
     ACTION_PROTOCOL,
     CALLS_KEY,
     FINISH,
     ActionReply,
     read_reply,
 )
+from harness.text_calls.found import Found, check_call
+from harness.text_calls.json_scan import JsonString
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
 from harness.turns.json_prefix import PrefixState, scan
@@ -45,7 +46,7 @@ _FOLLOWED: Final = "text follows the reply's JSON"
 
 
 class ActionScanner:
-    """The visible text of one response; asked in the same way as `Scanner`.
+    """The visible text of one response. It has the same methods as `Scanner`.
 
     Fields:
         found: as in `Scanner`.
@@ -73,26 +74,26 @@ class ActionScanner:
 
     @property
     def blank(self) -> bool:
-        """Whether neither visible text, nor a call, nor a reply came."""
+        """Whether no visible text, no call and no reply has arrived."""
         return self._phase in (self._thinking, self._others) and self._other.blank
 
     def begin_reply(self) -> str:
-        """All that was fed is the prompt's. Return what of it may still be emitted."""
+        """Mark all text so far as the end of the prompt. Return what of it may still be emitted."""
         self._emitted.clear()
         raw = self._object.raw + "".join(self._raw)
         return self._before + raw + self._held + self._other.begin_reply()
 
     def take(self) -> list[tuple[bool, str]]:
-        """Return what was emitted since the last time: (whether it is reasoning, text)."""
+        """Return (whether it is reasoning, text) for everything emitted since the last call."""
         emitted, self._emitted = self._emitted, []
         return emitted
 
     def passes(self, text: str) -> bool:
-        """Take text that the caller may emit unchanged; False if it must be fed instead."""
+        """Take text that the caller may emit unchanged. Return False if it must be fed instead."""
         return self._phase == self._others and self._other.passes(text)
 
     def feed(self, text: str) -> None:
-        """Take more text."""
+        """Take the next piece of the text."""
         text, self._held = self._held + text, ""
         at = 0
         while at < len(text):
@@ -105,7 +106,7 @@ class ActionScanner:
             self._take_other()
 
     def close(self, *, with_native_calls: bool, cut: bool) -> None:
-        """The text is over; see `Scanner.close`."""
+        """Take the end of the text; see `Scanner.close`."""
         if self._phase == self._thinking:
             self._emit(self._held, reasoning=True)
         elif self._phase in (self._in_object, self._in_broken):
@@ -117,14 +118,14 @@ class ActionScanner:
         self._other.close(with_native_calls=with_native_calls, cut=cut)
 
     def resolve(self, *, count: bool) -> None:
-        """Let waiting calls count, or give their raw text back."""
+        """Count the waiting calls, or emit their raw text again."""
         self._other.resolve(count=count)
         self._take_other()
 
     # Before the reply
 
     def _head(self, text: str, at: int) -> int:
-        """Look at what the text begins with, as much of it as has come."""
+        """Decide from the start of the text, as far as it has arrived, how the reply is wrapped."""
         excess = end_of(_SPACE, text, at) - _SPACE_CHARACTERS
         if excess > at:
             self._emit(text[at:excess], reasoning=False)
@@ -142,7 +143,7 @@ class ActionScanner:
         return at + start
 
     def _begin(self, head: str) -> int | None:
-        """Choose how to continue, and return from where; None if more text must decide."""
+        """Choose how to go on; return from which index, or None if more text must decide."""
         start = end_of(_SPACE, head, 0)
         fence = _FENCE.match(head, start)
         if fence:
@@ -161,7 +162,7 @@ class ActionScanner:
         return start + len(opener)
 
     def _thinking(self, text: str, at: int) -> int:
-        """Reasoning in tags before the reply."""
+        """Read reasoning in tags that precedes the reply."""
         thought, closer, _ = text[at:].partition(self._closer)
         if closer:
             self._emit(thought, reasoning=True)
@@ -195,7 +196,7 @@ class ActionScanner:
         return at
 
     def _in_string(self, text: str, at: int) -> int:
-        """A reply that is a string: held until it is complete, or cannot be a reply."""
+        """Read a reply that is a JSON string. Hold it until it is complete or cannot be a reply."""
         piece, stop = self._string.feed(text, at if self._raw else at + len('"'))
         self._raw.append(text[at:stop])
         lead = piece[end_of(_SPACE, piece, 0) :]
@@ -213,7 +214,7 @@ class ActionScanner:
         return stop
 
     def _replied(self, reply: ActionReply, raw: str) -> None:
-        """Say what of the reply was not emitted yet, and keep its calls."""
+        """Emit the part of the reply that was not emitted yet, and keep its calls."""
         if not self._object.reasoned:
             self._emit_reply(reply.reasoning, reasoning=True)
         self._emit_reply(reply.draft, reasoning=True)
@@ -228,7 +229,7 @@ class ActionScanner:
     # A reply that is not JSON
 
     def _broke(self) -> None:
-        """What came is not strict JSON; who reads on depends on how much of it was a reply."""
+        """Handle text that is not strict JSON: choose the next reader by how much was a reply."""
         begun = self._object
         if not begun.committed:
             self._pass_on(self._before + begun.raw)
@@ -249,7 +250,7 @@ class ActionScanner:
         return len(text)
 
     def _broken_off(self) -> None:
-        """The text is over: report a reply that is not an answer, or show what is left."""
+        """Take the end of the text: reject a reply that is not an answer, or show the rest."""
         begun, more = self._object, "".join(self._raw)
         raw = begun.raw + more
         example = self._fenced and _WORDS_FOLLOW.search(more) is not None
@@ -269,7 +270,7 @@ class ActionScanner:
     # After the reply
 
     def _after(self, text: str, at: int) -> int:
-        """Nothing but the end of the code block may follow; else the calls do not count."""
+        """Check that only the end of the code block follows; otherwise the calls do not count."""
         gap = end_of(_SPACE, text, at)
         space, rest = text[at:gap][:_SPACE_CHARACTERS], text[gap:]
         if self._fence and rest.startswith(self._fence):
@@ -310,7 +311,7 @@ class ActionScanner:
         self._emitted += self._other.take()
 
     def _emit_reply(self, text: str, *, reasoning: bool) -> None:
-        """Say `text` of a reply, at once or when it is known not to be an example."""
+        """Emit `text` of a reply at once, or later if it may still be an example."""
         if not self._fenced:
             self._emit(text, reasoning=reasoning)
         elif text:
@@ -322,7 +323,7 @@ class ActionScanner:
 
 
 def _may_begin(head: str) -> bool:
-    """Whether this is the start of a fence or of a tag, and not all of it."""
+    """Whether this is an incomplete fence or tag that more text may complete."""
     return _CUT_FENCE.fullmatch(head) is not None or any(tag.startswith(head) for tag in _THINK)
 
 

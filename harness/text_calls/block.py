@@ -1,4 +1,4 @@
-"""What opens in a text: a block whose end has not come yet, and what was emitted before it."""
+"""The block that is open in a text, and a record of the text that was emitted before it."""
 
 import re
 from collections.abc import Iterable
@@ -9,19 +9,19 @@ import msgspec
 from harness.text_calls.boundaries import Ending, end_of
 from harness.text_calls.context import Context
 from harness.text_calls.dialect import HEAD_CHARACTERS, BlockStart, Offered, Section, TextDialect
+from harness.text_calls.dialects.think import THINK, TOKENS
 from harness.text_calls.line_ends import Output
-from harness.text_calls.notations.think import THINK, TOKENS
 from harness.text_calls.policy import TextPolicy
 
 
 class Transcript:
-    """What was emitted so far.
+    """The text that was emitted so far.
 
     Fields:
         output: the text itself.
         section: the reasoning that is open; None in visible text.
-        message: the section that is open, if most markers mean nothing in it.
-        visible: where in the visible text we are.
+        message: the open section, if most markers have no meaning inside it.
+        visible: the position in the visible text: in a code block, in a quotation.
     """
 
     def __init__(self, policy: TextPolicy, section: Section | None) -> None:
@@ -35,23 +35,23 @@ class Transcript:
 
     @property
     def here(self) -> Context:
-        """Where we are in the text or in the open reasoning."""
+        """The position in the visible text, or in the open reasoning."""
         return self.visible if self.section is None else self._thought
 
     def in_fence(self, following: str) -> bool:
-        """Whether we are in a code block of the visible text, as is the character that follows."""
+        """Whether both the current position and the next character are in a visible code block."""
         fence = self.visible.fence
         in_fence = bool(fence) and (following in fence or not self.visible.after_fence)
         return self._code and in_fence
 
     @property
     def example(self) -> bool:
-        """Whether markup that comes next is an example; no reasoning begins in one."""
+        """Whether markup that comes next is an example. Reasoning never begins in an example."""
         return (self._code and self.visible.example) or self.quotation
 
     @property
     def quotation(self) -> bool:
-        """Whether what comes next follows a quotation mark, or markup that did."""
+        """Whether the next character follows a quotation mark, or markup that follows one."""
         here = self.visible
         # The start of a code span: all of a call may be quoted in it, over several lines.
         if self._code and here.last == "`" and here.in_span:
@@ -60,24 +60,24 @@ class Transcript:
 
     @property
     def after_fence(self) -> bool:
-        """Whether only marks that close the code block we are in are on this line."""
+        """Whether this line has only the marks that close the current code block."""
         return self._code and self.visible.after_fence
 
     def emit_code(self, text: str, at: int) -> int:
-        """Emit a line of code, so that the line which ends the block is seen; return how far."""
+        """Emit one line of code, so that the end of the block is noticed; return its end."""
         line = text.find("\n", at) + 1 or len(text)
         stop = self.visible.fence_marks(text, at, line)
         self.emit(text[at:stop])
         return stop
 
     def takes(self, marker: str) -> bool:
-        """Whether `marker` may mean anything here."""
+        """Whether `marker` may have a meaning at this position."""
         if self.message is None:
             return True
         return marker in (self.message.opens or ()) and not self.here.mentions
 
     def enter(self, section: Section | None) -> None:
-        """Go into a section, or out of one; one of visible text is like no section at all."""
+        """Enter or leave a section. A section of visible text counts as no section."""
         border = section or self.section
         if border:
             self.hide()
@@ -90,7 +90,7 @@ class Transcript:
         self._thought = Context()
 
     def emit(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
-        """Emit text in the channel's section, or as reasoning in any section."""
+        """Emit text in the section of the channel, or as reasoning whatever the section is."""
         if not text:
             return
         if not as_reasoning:
@@ -98,25 +98,25 @@ class Transcript:
         self.output.emit(text, as_reasoning=as_reasoning or self.section is not None)
 
     def passes(self, text: str) -> bool:
-        """Take text that is emitted elsewhere; False if it must be emitted here."""
+        """Take text that the caller emits itself. Return False if it must be emitted here."""
         if not self.output.passes(text):
             return False
         self.here.advance(text)
         return True
 
     def show(self, markup: str, *, word: bool = False) -> None:
-        """Say markup as text; what follows markup that was quoted is quoted with it.
+        """Emit markup as text. If it was quoted, the text after it counts as quoted too.
 
         Args:
-            markup: what to emit.
-            word: it is a bracket that nothing closed, and no markup.
+            markup: the text to emit.
+            word: it is an unclosed bracket of the text and not markup.
         """
         quoted = self.quotation and not word
         self.emit(markup, markup=quoted)
         self.visible.quoting = quoted
 
     def hide(self) -> None:
-        """Markup that is not shown is here."""
+        """Note that markup which is not shown is at this position."""
         if self.after_fence:
             self.visible.end_fence()
         self.here.hide()
@@ -129,10 +129,10 @@ _CUT_TRAILER_CHARACTERS: Final = 3
 
 
 class Trailing(msgspec.Struct, frozen=True):
-    """What comes next after a block.
+    """The text that follows a block.
 
     Fields:
-        stop: up to where it is swallowed.
+        stop: the index up to which the text belongs to the block and is not shown.
         over: nothing more can belong to the block.
     """
 
@@ -143,7 +143,7 @@ class Trailing(msgspec.Struct, frozen=True):
 def trailing(
     dialect: TextDialect, section: Section | None, text: str, at: int, *, final: bool
 ) -> Trailing | None:
-    """Return what may close a block of `dialect` before `at`; None if more text must decide."""
+    """Return the closing markers of `dialect` at `at`; None if more text must decide."""
     other = (*dialect.openers, *(section.closers if section else ()))
     marks = (*dialect.trailers, *(it for it in dialect.noise if it not in other))
     gap = end_of(GAP, text, at)
@@ -164,13 +164,13 @@ _FIRST_WINDOW: Final = 256
 
 
 class Block(msgspec.Struct):
-    """A block whose end has not come yet.
+    """A block whose end has not arrived yet.
 
     Fields:
-        shown: it is quoted, and will be emitted as text.
+        shown: the block is quoted, so it will be emitted as text.
         pieces: its raw text so far, after the opener.
-        taken: characters in `pieces`.
-        window: the most characters that `ending` is fed next.
+        taken: the number of characters in `pieces`.
+        window: the maximum number of characters that `ending` is fed next.
     """
 
     dialect: TextDialect
@@ -183,27 +183,27 @@ class Block(msgspec.Struct):
 
     @property
     def raw(self) -> str:
-        """All of its text so far."""
+        """The text of the block so far, opener included."""
         return self.opener + "".join(self.pieces)
 
     def take(self, piece: str) -> None:
-        """Take more of its text."""
+        """Append the next piece of its text."""
         self.pieces.append(piece)
         self.taken += len(piece)
         self.window = max(_FIRST_WINDOW, self.taken)
 
     def cut(self, end: int) -> str:
-        """End it inside what was taken; return what is text again."""
+        """End the block at index `end` of its text; return the rest, which is text again."""
         raw = "".join(self.pieces)
         self.pieces = [raw[:end]]
         return raw[end:]
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """A dialect whose block or section begins, and where.
+    """A text dialect whose block or section begins, and where.
 
     Fields:
-        cut: the reply was cut before it could be known whether it begins.
+        cut: the reply was truncated before it was known whether a block begins.
     """
 
     dialect: TextDialect
@@ -216,13 +216,13 @@ WAIT: Final = Opening(THINK, BlockStart("", "", Offered(), final=False))
 
 
 def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: bool) -> bool:
-    """Return whether an opener of `dialect` may open something after what was emitted.
+    """Return whether an opener of `dialect` may open a block after what was emitted.
 
     Args:
         opener: the marker.
-        dialect: one of its owners.
-        emitted: all before it.
-        start: that is nothing.
+        dialect: one of the text dialects that have this opener.
+        emitted: all text before it.
+        start: nothing was emitted before it.
     """
     if emitted.after_fence:
         return dialect.explicit and not dialect.begins_line
@@ -234,13 +234,13 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where markup may begin.
+    """A position where markup may begin.
 
     Fields:
-        text: its part from `at` on matters.
+        text: the text; only its part from `at` on matters.
         offered: the tools of the request.
-        final: no more text will come.
-        cut: because the reply was truncated.
+        final: no more text will arrive.
+        cut: no more text will arrive because the reply was truncated.
     """
 
     text: str
@@ -258,9 +258,9 @@ def opening_of(
     start: bool,
     only: TextDialect | None,
 ) -> Opening | None:
-    """Return which of the openers at a place opens; `WAIT` if more text must decide.
+    """Return which of the openers at a position opens a block; `WAIT` if more text must decide.
 
-    If the reply was cut, what more text would have decided opens nothing, and is hidden.
+    If the reply was truncated, an opener that is still undecided opens nothing and is hidden.
     """
     wait, cut, here = False, None, emitted.here
     for opener, dialect in owners:

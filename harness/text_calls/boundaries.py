@@ -14,26 +14,26 @@ _SOLID: Final = re.compile(r"\S")
 
 
 def end_of(pattern: "re.Pattern[str]", text: str, at: int) -> int:
-    """Return where the match of `pattern` at `at` ends; `at` if there is none."""
+    """Return the index at which the match of `pattern` at `at` ends; `at` if nothing matches."""
     match = pattern.match(text, at)
     return match.end() if match else at
 
 
 class Ending(ABC):
-    """Looks for the end of one block."""
+    """Searches for the end of one block."""
 
     @abstractmethod
     def feed(self, text: str, start: int) -> int:
-        """Take `text[start:]`, which follows what was taken before.
+        """Take `text[start:]`, which follows the text that was taken before.
 
         Returns:
-            the length of the block from its start (right after the opening marker) to its
-            end, which may lie before this piece; or `MORE` where all of it belongs to the
-            block and its end is still to come.
+            the length of the block, counted from right after its opening marker, which may be less
+            than the text of earlier pieces; or `MORE` if all text belongs to the block and its end
+            has not arrived.
         """
 
     def close(self) -> int:
-        """The text is over. Return the length of the block, or `MORE` where it is all of it."""
+        """Take the end of the text; return the length of the block, or `MORE` if it is all."""
         return MORE
 
 
@@ -41,11 +41,11 @@ class PatternEnd(Ending):
     """A block that ends with the first match of a pattern.
 
     Args:
-        pattern: must match the same wherever the text continues after the match: it may end
-            with nothing optional and look no further ahead than `span`.
-        span: the most characters that a match, with what it looks at, can have.
-        inclusive: the match belongs to the block; else the block ends before it, or before the
-            last group in it that matched.
+        pattern: must match the same text, whatever follows the match. So it may not end with
+            something optional, and may look ahead no further than `span`.
+        span: the maximum number of characters of a match, including what it looks ahead at.
+        inclusive: the match belongs to the block. Otherwise the block ends before the match, or
+            before the last group in it that matched.
     """
 
     def __init__(self, pattern: "re.Pattern[str]", span: int, *, inclusive: bool = True) -> None:
@@ -74,7 +74,7 @@ class PatternEnd(Ending):
 
 
 def any_literal(*literals: str) -> str:
-    """Return the pattern of one of `literals`, the longest that there is."""
+    """Return a pattern that matches the longest of `literals` at a position."""
     return "|".join(map(re.escape, sorted(literals, key=len, reverse=True)))
 
 
@@ -89,13 +89,13 @@ def literal_end(*closers: str, inclusive: bool = True) -> PatternEnd:
 
 
 class SequenceEnd(Ending):
-    """A block of two parts, each with its own end.
+    """A block of two parts, each with a separate end.
 
     Args:
-        first: finds the end of the first part, in the same piece of text that contains it; an
-            end in an earlier piece is the end of the block.
-        then: returns what finds the end of the block, for the text and the offset at which the
-            second part begins; None if the block ends there.
+        first: finds the end of the first part, which must be in the piece of text that was fed
+            last. An end in an earlier piece is the end of the block.
+        then: called with the text and the offset at which the second part begins. It returns
+            what finds the end of the block; None if the block ends there.
     """
 
     def __init__(self, first: Ending, then: Callable[[str, int], Ending | None]) -> None:
@@ -126,7 +126,7 @@ class SequenceEnd(Ending):
 
 
 def chosen_end(choose: Callable[[str], Ending]) -> SequenceEnd:
-    """Return the ending that `choose` returns for the first character that is not a space."""
+    """Return the ending that `choose` selects by the first character that is not a space."""
     return SequenceEnd(PatternEnd(_SOLID, 1, inclusive=False), lambda text, at: choose(text[at]))
 
 
@@ -140,22 +140,23 @@ MARKED_NAME: Final = f"(?P<name>{MARK}{_NAME}{MARK})"
 
 
 def literal(text: str) -> tuple[str, ...]:
-    """Return the atoms of a literal text."""
+    """Return the atoms of a literal text, one for each character."""
     return tuple(map(re.escape, text))
 
 
 class Head:
     """One form in which a block continues after its opening marker, decided from partial text.
 
-    It is written in atoms, which the end of the text may separate: the characters of a literal,
-    and classes of characters. A head is matched from its start each time, and has at most 224
-    characters.
+    It is a sequence of atoms, between any of which the text so far may end: the characters of a
+    literal, and classes of characters. A head is matched from its start each time, and has at most
+    224 characters.
 
     Args:
         atoms: patterns that follow each other, each possessive.
-        commits: the index of the atom from which on an end of the text truncates markup, and
-            is not the end of prose about the marker; None if there is no such atom.
-        offered: its name must be that of an offered tool.
+        commits: the index of an atom. If the text ends at this atom or later, it ends inside
+            markup; if it ends earlier, it may be prose about the marker. None if it is always
+            prose.
+        offered: the name in the head must be that of an offered tool.
     """
 
     def __init__(self, *atoms: str, commits: int | None = None, offered: bool = False) -> None:
@@ -189,12 +190,12 @@ class Head:
         return self._commits is not None and part["committed"] is not None
 
     def name(self, head: str) -> str:
-        """Return the name in a complete head of this form."""
+        """Return the tool name in a complete head of this form."""
         return self._complete.match(head)["name"]  # type: ignore[index]  # it is complete
 
 
 def any_of(answers: Iterable[bool | None]) -> bool | None:
-    """Return True if one answer is, the rest not asked for; None if one may still become so."""
+    """Return True at the first True answer; None if an answer may still become True; else False."""
     waits = False
     for answer in answers:
         if answer:
@@ -212,9 +213,9 @@ class Quote(msgspec.Struct, frozen=True):
     """One way to begin and end a string.
 
     Fields:
-        mark: begins it and ends it.
-        escapes: a backslash takes away the meaning of the next character.
-        one_line: a line end inside it means that it is broken.
+        mark: begins the string and ends it.
+        escapes: a backslash removes the meaning of the next character.
+        one_line: a line end inside the string means that the string is broken.
     """
 
     mark: str
@@ -230,15 +231,15 @@ PYTHON_QUOTES: Final = (
 )
 
 
-class Notation:
-    """What matters in a notation, as patterns; made once for each.
+class BlockSyntax:
+    """The strings, brackets and markers of a block, as compiled patterns that all blocks share.
 
     Args:
         quotes: how strings begin and end.
-        closers: markers that end a block, where they are outside strings.
-        openers: markers that begin such a block, which a broken string may quote.
-        before: markers that begin something else, where the block ends too.
-        brackets: the block ends where its brackets are balanced.
+        closers: markers that end a block outside of strings.
+        openers: markers that begin such a block. A broken string may quote one.
+        before: markers that begin something else, so that the block ends before them.
+        brackets: the block ends when its brackets are balanced.
     """
 
     def __init__(
@@ -260,7 +261,7 @@ class Notation:
 
 
 class _Tokens:
-    """The literal texts that are looked for, longest first, and an escaped character."""
+    """A search for literal texts, longest first, and for escaped characters."""
 
     def __init__(self, words: tuple[str, ...], *, escapes: bool = False) -> None:
         longest_first = sorted(words, key=len, reverse=True)
@@ -272,7 +273,7 @@ class _Tokens:
         self.span = max(map(len, words))
 
     def cut_from(self, text: str, at: int) -> int:
-        """Return where a tail begins that may be the beginning of one; its length if none."""
+        """Return the index of a tail that may be the beginning of a literal; the length if none."""
         for index in range(max(at, len(text) - self.span), len(text)):
             if text[index:] in self._cut:
                 return index
@@ -285,18 +286,18 @@ def _inside(quote: Quote) -> _Tokens:
 
 
 class _BrokenEnd(Ending):
-    """The end of a block whose string has a line end that it must not have.
+    """The end of a block with a string that contains a line end although it must not.
 
-    Its quotation mark may be missing, or the string is a text with lines that quotes markup. So
-    only a closing marker after a bracket counts that no opening marker in the text precedes.
+    Its quotation mark may be missing, or the string may have several lines and quote markup. So a
+    closing marker counts only if it follows a bracket and no opening marker precedes it.
     """
 
-    def __init__(self, notation: Notation) -> None:
-        opener = any_literal(*notation.openers) or r"(?!)"
-        closer = any_literal(*notation.closers)
+    def __init__(self, syntax: BlockSyntax) -> None:
+        opener = any_literal(*syntax.openers) or r"(?!)"
+        closer = any_literal(*syntax.closers)
         shut = rf"[)\]}}]\s{{0,{_MOST_SPACES}}}+"
         self._pattern = re.compile(rf"(?P<opener>{opener})|(?P<shut>{shut})?(?:{closer})")
-        self._span = 1 + _MOST_SPACES + max(map(len, (*notation.openers, *notation.closers)))
+        self._span = 1 + _MOST_SPACES + max(map(len, (*syntax.openers, *syntax.closers)))
         self._depth = 0
         self._rest = ""
         self._taken = 0
@@ -319,16 +320,17 @@ class _BrokenEnd(Ending):
 
 
 class QuotedEnd(Ending):
-    """The end of one block in `notation`; its closing marker belongs to it.
+    """The end of one block in `syntax`. The closing marker belongs to the block.
 
-    A string that the end of the text cuts has no end, whatever markers it contains.
+    A string that is open at the end of the text has no end, whatever markers it contains.
 
     Args:
+        syntax: the strings, brackets and markers of the block.
         depth: how many brackets the opening marker itself opened.
     """
 
-    def __init__(self, notation: Notation, depth: int = 0) -> None:
-        self._notation = notation
+    def __init__(self, syntax: BlockSyntax, depth: int = 0) -> None:
+        self._syntax = syntax
         self._depth = depth
         self._quote = ""
         # What was taken, and where its last string began, until that is broken; then its end.
@@ -352,7 +354,7 @@ class QuotedEnd(Ending):
                 return offset + end
             if not self._broken:
                 return MORE
-            self._broken_end = _BrokenEnd(self._notation) if self._notation.closers else None
+            self._broken_end = _BrokenEnd(self._syntax) if self._syntax.closers else None
             text, start = "".join(self._pieces), self._string_at
             self._pieces.clear()
         if self._broken_end is None:
@@ -373,21 +375,21 @@ class QuotedEnd(Ending):
                     return MORE
             at = match.end()
             if self._is_end(match[0], offset + at):
-                return match.start() if match[0] in self._notation.before else at
+                return match.start() if match[0] in self._syntax.before else at
         return MORE
 
     @property
     def _tokens(self) -> _Tokens:
-        return self._notation.inside[self._quote] if self._quote else self._notation.outside
+        return self._syntax.inside[self._quote] if self._quote else self._syntax.outside
 
     def _is_end(self, token: str, at: int) -> bool:
-        """Take one token, which ends at `at`; return whether the block ends with it."""
+        """Take one token that ends at `at`; return whether the block ends with it."""
         if self._quote:
             if token == self._quote:
                 self._quote = ""
             elif token == _NEWLINE:
                 self._broken = True
-        elif token in self._notation.quotes:
+        elif token in self._syntax.quotes:
             self._quote, self._string_at = token, at
         elif token in BRACKETS:
             self._depth += BRACKETS[token]

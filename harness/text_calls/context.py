@@ -1,9 +1,9 @@
 """Visible text so far -> whether what comes next is in an example: code, or a quotation.
 
-Markdown as CommonMark has it, as far as it distinguishes examples from the answer: fenced code
-blocks, in list items too, indented ones, code spans on one line, block quotes, HTML of code. A
-fence may be indented as far as it likes, since how deep a list is nested is not known here.
-Source: the CommonMark specification, 4.4, 4.5, 5.1, 5.2 and 6.1; quirk TEXT-FP-FENCE.
+The rules are those of CommonMark, as far as they distinguish examples from the answer: fenced code
+blocks, in list items too, indented code, code spans on one line, block quotes, and HTML tags of
+code. A fence may have any indentation, because the scanner does not know how deeply lists are
+nested. Source: the CommonMark specification, 4.4, 4.5, 5.1, 5.2 and 6.1; quirk TEXT-FP-FENCE.
 """
 
 import re
@@ -18,7 +18,7 @@ _MOST: Final = 64
 
 
 class ShownTags:
-    """The tags of one paragraph, its characters taken as they come."""
+    """The tags of one paragraph, taken character by character."""
 
     def __init__(self) -> None:
         # The tag whose name may continue, the names shown on this line, the open tag of an example.
@@ -28,11 +28,11 @@ class ShownTags:
 
     @property
     def example(self) -> bool:
-        """Whether an example is open."""
+        """Whether a tag that shows an example is open."""
         return bool(self._code)
 
     def advance(self, part: str) -> None:
-        """Take more of the line, at least one character."""
+        """Take the next part of the line, at least one character."""
         text, self._part = self._part + part, ""
         for match in _TAG.finditer(text):
             if match.end() == len(text):
@@ -52,7 +52,7 @@ class ShownTags:
         self._shown_names.append(name)
 
     def balances(self, closer: str) -> bool:
-        """Whether a tag shown on this line is the start of `closer`; it explains only one."""
+        """Whether a tag shown on this line opens what `closer` closes; each counts once."""
         name = next((it for it in self._shown_names if closer == f"</{it}>"), None)
         if name is None:
             return False
@@ -60,9 +60,10 @@ class ShownTags:
         return True
 
     def end_line(self, *, blank: bool) -> None:
-        """Begin another line; a blank one ends the paragraph."""
+        """Begin the next line. A blank line ends the paragraph."""
         self._part = ""
         self._shown_names.clear()
+        # CommonMark: inline code and inline HTML end with their paragraph, at the latest.
         if blank:
             self._code = ""
 
@@ -80,7 +81,7 @@ _FIRST_CJK: Final = "\u2e80"
 
 
 class Quotation:
-    """The quotation marks of one line, its characters taken as they come."""
+    """The quotation marks of one line, taken character by character."""
 
     def __init__(self) -> None:
         # The last character, the one before it, and the marks that are open; the last
@@ -97,7 +98,7 @@ class Quotation:
         return self._last in _EITHER and self._last not in self._open and _may_open(self._before)
 
     def advance(self, part: str) -> None:
-        """Take more of the line, at least one character."""
+        """Take the next part of the line, at least one character."""
         text = self._last + part
         for match in _MARK.finditer(text, 0, len(text) - 1):
             at = match.start()
@@ -105,12 +106,13 @@ class Quotation:
         self._before, self._last = text[-2:-1], text[-1]
 
     def end_line(self) -> None:
-        """Begin another line, on which nothing is open."""
+        """Begin the next line, on which no quotation is open."""
         self._last = self._before = ""
         self._open.clear()
 
     def _turn(self, before: str, mark: str, after: str) -> None:
         if mark in self._open:
+            # In "don't" the mark is inside a word, so it closes no quotation.
             apostrophe = mark in _APOSTROPHES and before.isalnum() and after.isalnum()
             if not apostrophe:
                 self._open.remove(mark)
@@ -119,6 +121,7 @@ class Quotation:
 
 
 def _may_open(before: str) -> bool:
+    # Chinese and Japanese have no space before a quotation.
     return before >= _FIRST_CJK or not (before.isalnum() or before in _WORD_ENDS)
 
 
@@ -136,17 +139,17 @@ _LEAD_CHARACTERS = 200
 
 
 class Context:
-    """Where in the visible text we are.
+    """The position in the visible text: in code, in a quotation, or in neither.
 
     Fields:
         last: the last character emitted; "" before any.
         quotation: the quotation marks of this line.
         tags: the tags shown on this line.
-        after_markup: markup that is not shown is right before, but for spaces.
+        after_markup: markup that is not shown precedes, apart from spaces.
         blank: nothing but white space was emitted.
         line_blank: nothing but spaces was emitted on this line.
-        fence: the marks that opened the code block we are in; "" outside one.
-        quoting: markup that a quotation mark opened was emitted last, but for white space.
+        fence: the marks that opened the current code block; "" outside one.
+        quoting: the last text, apart from white space, was markup after a quotation mark.
     """
 
     def __init__(self) -> None:
@@ -178,7 +181,7 @@ class Context:
 
     @property
     def mentions(self) -> bool:
-        """Whether markup that comes next is a word of a sentence, because a space precedes it."""
+        """Whether a sentence mentions the markup that comes next: a space precedes it."""
         return self.last.isspace() and not self.line_blank
 
     @property
@@ -188,7 +191,7 @@ class Context:
 
     @property
     def after_fence(self) -> bool:
-        """Whether nothing but marks that close the code block is on this line."""
+        """Whether this line has only marks that close the code block."""
         match = _CLOSING.fullmatch(self._lead) if self.fence else None
         return bool(match) and self._closes(match[1])  # type: ignore[index]  # there is a match
 
@@ -199,9 +202,9 @@ class Context:
         return bool((_INDENTED_IN_LIST if self._list else _INDENTED).match(self._lead))
 
     def fence_marks(self, text: str, at: int, stop: int) -> int:
-        """Return where marks that may close the code block end, if `text[at:stop]` has such.
+        """Return the end of marks in `text[at:stop]` that may close the code block.
 
-        Else return `stop`.
+        Without such marks, return `stop`.
         """
         line = (self._lead + text[at : min(stop, at + _LEAD_CHARACTERS)])[:_LEAD_CHARACTERS]
         match = _CLOSING.match(line)
@@ -210,15 +213,15 @@ class Context:
         return at + match.end() - len(self._lead)
 
     def end_fence(self) -> None:
-        """The code block is over, though other things follow its closing marks."""
+        """End the code block, although other text follows its closing marks."""
         self.fence = self._lead = ""
 
     def hide(self) -> None:
-        """Markup that is not shown is here."""
+        """Note that markup which is not shown is at this position."""
         self.after_markup = self._marked = True
 
     def advance(self, text: str, *, markup: bool = False) -> None:
-        """Take what was emitted; the quotation marks and tags of markup do not count."""
+        """Take text that was emitted. Quotation marks and tags inside markup do not count."""
         if not text:
             return
         self.last = text[-1]
@@ -246,7 +249,7 @@ class Context:
             self._count(_TICKS.sub("", part) if markup else part)
 
     def _count(self, part: str) -> None:
-        """A code span ends with as many backticks in a row as it began with."""
+        """Open or close a code span. It ends with as many backticks in a row as it began with."""
         at = 0
         for match in _TICKS.finditer(part):
             if match.start() > at:
@@ -258,7 +261,7 @@ class Context:
             self._span, self._ticks = self._span_after(self._ticks), 0
 
     def _span_after(self, ticks: int) -> int:
-        """Return what `_span` is once `ticks` backticks in a row are over."""
+        """Return the value of `_span` after `ticks` backticks in a row."""
         if not self._span:
             return ticks
         return 0 if ticks == self._span else self._span
@@ -280,7 +283,7 @@ class Context:
         self.line_blank = True
 
     def _goes_before_code(self) -> bool:
-        """Whether the line that ends is blank, but not before any text, or indented code."""
+        """Whether indented code may follow: this line is blank, after text, or is code."""
         if self.line_blank:
             return not self.blank
         if not self._lead.startswith(("  ", "\t")):
@@ -291,7 +294,7 @@ class Context:
         return marks[0] == self.fence[0] and len(marks) >= len(self.fence)
 
     def _mark(self, marks: str, rest: str) -> None:
-        """A line that begins with fence marks opens a code block, or closes the one we are in."""
+        """Take a line of fence marks: it opens a code block, or closes the open one."""
         if not self.fence:
             # Backticks in the words after it: a code span, no block.
             if marks[0] == "~" or "`" not in rest:

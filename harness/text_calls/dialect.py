@@ -1,9 +1,10 @@
-"""What a text dialect is: where its calls begin and end, what they contain, how to write them.
+"""A text dialect: where its calls begin and end, what they contain, and how to write them.
 
-A block is one stretch of markup from its opening marker on; it may contain several calls. The
-scanner finds opening markers, calls `starts` until the answer is certain, feeds text to an
-`Ending` that looks for the end of the block, and passes the complete raw block to `calls`, once.
-So time is linear in the text if each of the four is, and no dialect depends on how text was split.
+A block is one stretch of markup from its opening marker on. It may contain several calls. The
+scanner finds an opening marker and calls `starts` until the answer is certain. Then it feeds the
+text to an `Ending`, which searches for the end of the block, and passes the complete raw block to
+`calls` once. If each of the four steps is linear in the text, so is the scanner. The result never
+depends on where the text was split.
 """
 
 from abc import ABC, abstractmethod
@@ -20,12 +21,13 @@ class WrittenCall(msgspec.Struct, frozen=True):
     """One call that a model wrote in a text.
 
     Fields:
-        name: as written; "" if nothing names a tool.
-        arguments: the JSON text of the arguments object: the model's own characters if the
-            dialect contains JSON, else JSON made of its typed values. "" for a call without any.
-        id: as written; "" if the dialect has none, and then one is generated.
-        error: why it cannot be used, in one sentence; "" if it can. A call that cannot be
-            used is reported with the start of its raw text, and never executed.
+        name: as written; "" if the call names no tool.
+        arguments: the JSON text of the arguments object. If the dialect contains JSON, these are
+            the model's own characters, otherwise JSON made of its typed values. "" if a call has
+            none.
+        id: as written; "" if the dialect has no ids, and then the harness generates one.
+        error: one sentence on why the call cannot be used; "" if it can. Such a call is reported
+            with the start of its raw text, and is never executed.
     """
 
     name: str = ""
@@ -35,13 +37,13 @@ class WrittenCall(msgspec.Struct, frozen=True):
 
 
 class Offered(dict[str, Tool]):
-    """The tools of one request by name; text that does not call one of them stays text."""
+    """The tools of one request by name. Text that does not call one of them stays text."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         super().__init__((tool.name, tool) for tool in tools if tool.name)
 
     def begins(self, start: str) -> bool:
-        """Whether some name begins with `start`."""
+        """Return whether the name of some tool begins with `start`."""
         return any(name.startswith(start) for name in self)
 
     def schema(self, name: str) -> dict[str, Any]:
@@ -56,11 +58,11 @@ HEAD_CHARACTERS = 224
 
 
 class BlockStart(msgspec.Struct, frozen=True):
-    """A place where a block may begin.
+    """A position at which a block may begin.
 
     Fields:
         opener: the marker that was found.
-        head: what follows it, as much as has arrived, at most `HEAD_CHARACTERS`.
+        head: the text after it that has arrived, at most `HEAD_CHARACTERS`.
         offered: the tools of the request; never empty.
         final: no more text will arrive.
     """
@@ -76,9 +78,9 @@ class RawBlock(msgspec.Struct, frozen=True):
 
     Fields:
         opener: the marker that began it.
-        raw: all that follows the opener up to the end of the block, closing marker included
+        raw: all text after the opener up to the end of the block. It contains the closing marker
             if the ending includes it.
-        offered: for types of parameters and for telling calls from data.
+        offered: the tools, which give the types of parameters and distinguish calls from data.
         closed: the ending was found; False if the text ended before.
     """
 
@@ -89,7 +91,7 @@ class RawBlock(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The complete text of the block, opener included."""
         return self.opener + self.raw
 
 
@@ -97,13 +99,13 @@ class Section(msgspec.Struct, frozen=True):
     """A stretch of text of another kind, such as reasoning, with markers around it.
 
     Fields:
-        reasoning: whether it contains reasoning; else it is visible text, of which only the
-            opening is hidden, and which needs no end.
+        reasoning: whether it contains reasoning. If not, it is visible text; then only its opening
+            marker is hidden, and it needs no end.
         closers: the markers that end it; none of them is shown.
-        header: how many characters of the head, after the opener, belong to its opening.
-        ended_by: openers that end it as well, and begin what they begin.
-        opens: the openers that mean anything in it, all others being text; None for all. Neither
-            they nor its closers count where they are words of the text.
+        header: how many characters after the opener belong to its opening.
+        ended_by: openers that end it as well, and begin the next block or section.
+        opens: the openers that have a meaning in it, while all others are text; None for all. They
+            and its closers have no meaning where a sentence mentions them.
         voids: why calls of the same dialect before it and in it cannot be used; "" if they can.
         line_ends: how many line ends its template writes on each side of its markers, at most.
     """
@@ -118,38 +120,40 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class TextDialect(ABC):
-    """One format of tool calls in text. Has no state; it is given blocks one by one.
+    """One format of tool calls in text. It has no state, and receives blocks one by one.
 
     Fields:
-        name: stable, with hyphens; scenarios and policies use it. It is that of the module, unless
-            the module has several formats.
-        title: human-readable.
+        name: a stable name with hyphens, which scenarios and policies use. It is the name of the
+            module, unless the module has several formats.
+        title: a human-readable name.
         openers: the literal markers that may begin a block.
-        heads: the forms in which a block continues after each opener, if `starts` needs no more.
-        begins_line: those markers count only first on their line (but for spaces).
-        between: what separates the calls that `write_call` writes.
-        line_ends: how many line ends (0 to 2) its template writes between words and a call, at
-            most. So many are not shown before a block and after it, unless words follow.
-        explicit: its markers are never part of an ordinary answer; False for JSON and other
-            formats that an answer may well contain, whose block becomes text again
-            if `calls` finds no call.
-        whole: the block counts only if nothing else but such blocks is in the visible text, so that
-            its first marker is before any other visible text.
-        first: openers that count only where nothing visible precedes them.
-        last: openers whose block counts only if nothing else but such blocks follows it.
-        trailers: markers swallowed after a block, with white space before them, as is `noise`.
-        open_ended: text without an end marker may be the input of its calls, so that one which
-            the end of the reply ends cannot be used if the reply was cut at its length.
-        closed_by_trailer: a block is closed by a trailer that follows it; else by its ending.
-        orphans: closing markers that, alone in the text, indicate a call whose start was lost.
-        untyped_end: its closing marker may be part of a value, so that one which comes after
-            the block makes the last call of the block ambiguous.
-        noise: special tokens of the model's template without meaning; shown only by a sentence
-            that mentions them.
-        on_new_lines: those of `noise` before which the template writes a line end.
-        taught_by: words of the prompts that describe it. It is read by default only if the system
-            text has all of them; () for those that models know by themselves.
-        markers: what must never show in text, names or arguments; a superset of `openers`
+        heads: the forms in which a block continues after each opener. A dialect that `heads`
+            describes completely does not override `starts`.
+        begins_line: a marker counts only if it is the first on its line, apart from spaces.
+        between: the text between the calls that `write_call` writes.
+        line_ends: how many line ends (0 to 2) its template writes between text and a call, at
+            most. The scanner hides that many before a block, and also after it if no words follow.
+        explicit: its markers are never part of an ordinary answer. It is False for JSON and other
+            formats that an answer may contain. If `calls` finds no call in a block of such a
+            format, the block becomes text again.
+        whole: a block counts only if the visible text contains nothing but such blocks.
+        first: openers that count only if no visible text precedes them.
+        last: openers whose block counts only if no text but such blocks follows it.
+        trailers: markers after a block that are not shown, like `noise`, and neither is white
+            space before them.
+        open_ended: text without an end marker may be the input of its calls. If the reply was
+            truncated at its maximum length, the call that it ends in cannot be used.
+        closed_by_trailer: a block counts as closed if a trailer follows it. For other dialects, it
+            counts as closed if its ending was found.
+        orphans: closing markers that, without a block, show that the start of a call was lost.
+        untyped_end: its closing marker may be part of a value. So if one follows the block, the
+            last call of the block is ambiguous.
+        noise: special tokens of the model's template that have no meaning. They are shown only if
+            a sentence mentions them.
+        on_new_lines: the members of `noise` before which the template writes a line end.
+        taught_by: phrases of the prompts that describe it. It is read by default only if the system
+            text has all of them; () for formats that models use without a prompt.
+        markers: texts that must never be in text, names or arguments; a superset of `openers`
             if explicit.
     """
 
@@ -175,62 +179,61 @@ class TextDialect(ABC):
     markers: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        """Name a format after its module."""
+        """Name a text dialect after its module."""
         if "name" not in cls.__dict__:
             cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Return whether a block of this dialect begins here.
+        """Return whether a block of this dialect begins here; None if more text is needed.
 
-        None if more text is needed; if `start.final`, that means no. An answer must stay the same
-        when more text arrives. After True the block is this dialect's, up to its end, and is
-        never scanned for others.
+        None means no if `start.final` is set. An answer must stay the same when more text arrives.
+        After True, the block belongs to this dialect up to its end, and the scanner never searches
+        it for other blocks.
         """
         heads = self.heads.get(start.opener, ())
         return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
 
     def amid_line(self, _start: BlockStart) -> bool | None:
-        """Return whether a block that `starts` accepted counts in the middle of a line, too.
+        """Return whether a block that `starts` accepted also counts in the middle of a line.
 
-        None if more text is needed (never if `_start.final`).
+        None if more text is needed, which never happens if `_start.final` is set.
         """
         return True
 
     def section(self, _start: BlockStart) -> Section | None:
         """Return the section that begins here; called first, once `starts` returned True.
 
-        None, as in nearly all dialects, if it is a block with calls.
+        In nearly all dialects it is None, because a block of calls begins here.
         """
         return None
 
     @abstractmethod
     def ending(self, opener: str) -> Ending:
-        """Return what finds the end of a new block."""
+        """Return a new object that finds the end of one block."""
 
     @abstractmethod
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls of one block, good and bad, in order. Must never raise.
+        """Return the calls of one block in order, usable or not. Must never raise.
 
-        None if it contains no call after all: a block of a dialect that is not explicit is
-        then shown as text. An explicit one must report its content: a `WrittenCall` with an
-        `error`.
+        None if the block contains no call. A block of a dialect that is not explicit is then shown
+        as text. An explicit dialect must report its content as a `WrittenCall` with an `error`.
         """
 
     def ends_value(self, _marker: str) -> bool:
-        """Whether an orphan ends a value that has no quotes or escapes, and not only a call."""
+        """Whether an orphan ends a value without quotes or escapes, and not only a call."""
         return False
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
-        """Return what a block means in which `calls` found none: is it reasoning, text."""
+        """Return (whether it is reasoning, text) for a block in which `calls` found none."""
         return False, block.text
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
         """Return the text in which a model writes `calls`, all at once.
 
-        Between its blocks there is nothing that a scanner would take for visible text.
+        The scanner finds no visible text between its blocks.
         """
         return self.between.join(map(self.write_call, calls))
 
     def write_call(self, _call: WrittenCall) -> str:
-        """Return the text of one call, if a model writes each by itself; else not used."""
+        """Return the text of one call. Dialects that override `write` do not need it."""
         return ""

@@ -1,4 +1,4 @@
-"""Calls that were found in a text: of offered tools or not, whole or not."""
+"""Calls that were found in a text, of tools that were offered or not, complete or not."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,9 +18,9 @@ class Found(msgspec.Struct):
     """A call that was found in the text.
 
     Fields:
-        raw: the block that held it, opener included.
-        closed: its closing marker came.
-        tails: what was swallowed after the block, for the last call of it.
+        raw: the block that contained it, opener included.
+        closed: its closing marker arrived.
+        tails: closing markers that followed the block; stored with its last call.
     """
 
     call: WrittenCall
@@ -31,17 +31,17 @@ class Found(msgspec.Struct):
 
     @property
     def tail(self) -> str:
-        """What was swallowed after the block."""
+        """The closing markers that followed the block."""
         return "".join(self.tails)
 
     @property
     def is_leftover(self) -> bool:
-        """Whether no call was written: only a closing marker was left over."""
+        """Whether this is a closing marker without a call."""
         return self.call.error == _LEFTOVER
 
 
 def rejection_reason(found: Found, policy: TextPolicy) -> str:
-    """Return why the form of a call keeps it from being used; "" if it does not."""
+    """Return why a call cannot be used because of its form; "" if it can."""
     counts = found.closed or policy.unclosed == "whole"
     return found.call.error or ("" if counts else _NEVER_CLOSED)
 
@@ -55,7 +55,7 @@ def check_call(call: WrittenCall, offered: Offered) -> WrittenCall:
 
 
 def all_undeclared(calls: tuple[WrittenCall, ...], offered: Offered, policy: TextPolicy) -> bool:
-    """Whether none of the calls is of an offered tool, and such calls are text."""
+    """Whether no call is of an offered tool, and the policy treats such calls as text."""
     if policy.undeclared == "reject":
         return False
     named = [call for call in calls if call.name]
@@ -65,10 +65,12 @@ def all_undeclared(calls: tuple[WrittenCall, ...], offered: Offered, policy: Tex
 def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None:
     """Note a closing marker without a call, or one that may close a call found earlier.
 
-    The last value of that call may contain all that follows it, so the calls after it cannot be
-    used either. The end of a value may close the first call, that of a call only the last one.
+    The last value of that call may contain all text up to the marker, so the calls in between
+    cannot be used either. A marker that ends a value may close the first call. A marker that ends
+    a call may close only the last one.
     """
-    own = [index for index, it in enumerate(found) if _may_end_with(it, marker)]
+    dialects = [it.dialect for it in found]
+    own = [at for at, it in enumerate(dialects) if it.untyped_end and marker in it.orphans]
     if own:
         first = own[0 if dialect.ends_value(marker) else -1]
         for each in found[first:]:
@@ -78,12 +80,8 @@ def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None
         found.append(Found(WrittenCall("", error=_LEFTOVER), dialect, marker, closed=True))
 
 
-def _may_end_with(found: Found, marker: str) -> bool:
-    return found.dialect.untyped_end and marker in found.dialect.orphans
-
-
 def close_calls(found: Sequence[Found], raw: str) -> None:
-    """Note what was swallowed after the block of these calls, and closes them."""
+    """Note the closing markers that follow the block of these calls. They close the calls."""
     if not found:
         return
     if not found[-1].closed:  # else all of them are: a block may have many, and many ends
@@ -93,7 +91,7 @@ def close_calls(found: Sequence[Found], raw: str) -> None:
 
 
 def void_calls(found: list[Found], dialect: TextDialect, why: str) -> None:
-    """Let no call of this dialect be used."""
+    """Reject all calls of this dialect, with the reason `why`."""
     for each in found:
         if each.dialect is dialect and not each.call.error:
             call = each.call
@@ -101,12 +99,15 @@ def void_calls(found: list[Found], dialect: TextDialect, why: str) -> None:
 
 
 class Pending(msgspec.Struct):
-    """Those of a whole reply, of reasoning that is still open, or of reasoning just closed.
+    """Calls that count only under a condition, such as that no text follows.
+
+    They are the calls of a reply that must be nothing but calls, of open reasoning, or of
+    reasoning that has just ended.
 
     Fields:
-        raw: their text and what stood between, which comes back where they do not count.
-        dialect: that of the last block, which may have had no call.
-        thought: reasoning whose start was never emitted ended after them, and nothing else came.
+        raw: their text and the text between them, which is emitted again if they do not count.
+        dialect: that of the last block, even if it had no call.
+        thought: reasoning without a start marker ended after them, and nothing else arrived.
     """
 
     found: list[Found] = msgspec.field(default_factory=list)
@@ -116,7 +117,7 @@ class Pending(msgspec.Struct):
 
 
 def raw_text(found: Sequence[Found]) -> str:
-    """Return the text of the blocks that held some calls, several of which one may hold."""
+    """Return the text of the blocks that contained these calls; several may share one block."""
     return "".join(
         each.tail if before and each.raw is before.raw else each.raw + each.tail
         for before, each in pairwise([None, *found])

@@ -68,9 +68,9 @@ def read_json_calls(
 
 
 def read_marked_calls(text: str, offered: Offered, error: str) -> tuple[WrittenCall, ...]:
-    """Return the calls of JSON after a marker; an empty array has none.
+    """Return the calls of JSON after a marker; an empty array contains none.
 
-    JSON that names no tool is one call with `error`.
+    JSON that names no tool becomes one call with `error`.
     """
     if "".join(text.split()) == "[]":
         return ()
@@ -101,14 +101,14 @@ def read_pairs(text: str) -> Pairs | None:
 def read_members(text: str) -> dict[str, str] | None:
     """Return the members of the JSON object `text` by key; None if it is not one.
 
-    Of a key that comes twice the last counts: see `repeated`.
+    If a key occurs twice, the last value counts: see `repeated_key`.
     """
     found = read_pairs(text)
     return None if found is None else dict(found)
 
 
 def repeated_key(found: Pairs) -> str:
-    """Return which key occurs twice, so that it is not known which is meant."""
+    """Return the first key that occurs twice, so that its value is ambiguous; "" if none does."""
     seen: set[str] = set()
     for key, _ in found:
         if key in seen:
@@ -118,7 +118,7 @@ def repeated_key(found: Pairs) -> str:
 
 
 def read_string(text: str | None) -> str:
-    """Return the string that a JSON text holds; "" if it holds none."""
+    """Return the string in a JSON text; "" if it is not a string."""
     if not text or not text.startswith('"'):
         return ""
     try:
@@ -133,7 +133,7 @@ def read_items(text: str) -> tuple[str, ...]:
 
 
 def _iter_children(text: str) -> Iterator[str]:
-    """Yield the items of an array, or the keys and values of an object, as they stand."""
+    """Yield the items of an array, or the keys and values of an object, unchanged."""
     at = end_of(_SEPARATORS, text, 1)
     while not text.startswith(("}", "]"), at):
         end = scan(text, at).end
@@ -181,7 +181,7 @@ def _broken(text: str) -> WrittenCall:
 def read_json_call(
     found: Pairs | dict[str, str], offered: Offered = _NOTHING_KNOWN, *, marked: bool = True
 ) -> WrittenCall:
-    """Return the call that an object's members make; without a name if they make none."""
+    """Return the call that the members of an object make; without a name if none."""
     found = tuple(found.items()) if isinstance(found, dict) else found
     found, fields = _unwrapped(found)
     keys = [key for key in NAME_KEYS if read_string(fields.get(key))]
@@ -239,7 +239,7 @@ def _holders(fields: dict[str, str], flat: frozenset[str]) -> list[str]:
 def _with_rest(
     call: WrittenCall, rest: dict[str, str], flat: frozenset[str], *, flat_form: bool
 ) -> WrittenCall:
-    """Return the call with its arguments, which are among the members that name nothing."""
+    """Return the call with its arguments, taken from the members other than name and id."""
     holders = _holders(rest, flat)
     if len(holders) > 1:
         error = f"its arguments are under {holders[0]!r} and {holders[1]!r}"
@@ -262,7 +262,7 @@ def _with_rest(
 
 
 def read_arguments(text: str) -> str:
-    """Return the arguments that a key for all of them has."""
+    """Return the arguments under a key that contains all of them."""
     if text == "null":
         return ""
     # Some models write the object again as a string, as OpenAI's API does.
@@ -272,7 +272,7 @@ def read_arguments(text: str) -> str:
 def _fault(
     call: WrittenCall, rest: dict[str, str], offered: Offered, holders: list[str], *, marked: bool
 ) -> str:
-    """Return why a call with these arguments is none; "" if it is one."""
+    """Return why an object with these arguments is not a valid call; "" if it is one."""
     schema = offered.schema(call.name)
     known = declared_names(schema)
     given = read_members(call.arguments) or {}
@@ -290,7 +290,7 @@ def _fault(
 
 
 def _is_schema(given: dict[str, str], known: frozenset[str]) -> bool:
-    """Whether these are not arguments, but the schema of some."""
+    """Whether the value is a JSON Schema of arguments, and not arguments."""
     if known & {"type", "properties"}:
         return False
     typed = read_string(given.get("type")) == "object"
@@ -304,6 +304,6 @@ def _object(fields: dict[str, str]) -> str:
 
 
 def write_json_call(call: WrittenCall, *, arguments: str = "arguments") -> str:
-    """Return the JSON object that represents `call`, with its arguments under this key."""
+    """Return the JSON object of `call`, with its arguments under the key `arguments_key`."""
     name = json.dumps(call.name, ensure_ascii=False)
     return f'{{"name": {name}, "{arguments}": {call.arguments or "{}"}}}'

@@ -1,8 +1,8 @@
 """The end of a block of JSON in a text that is still arriving, whatever its strings contain.
 
-Only as much of RFC 8259 is checked as decides where the text stops being JSON: then the next
-closing marker is its end, so that one broken call does not swallow the next. Whether it was strict
-JSON is decided by the reader of the complete block.
+The search checks only as much of RFC 8259 as it needs to find where the text stops being JSON. From
+there the next closing marker is the end of the block, so that a broken call does not contain the
+next call. The reader of the complete block decides whether it is strict JSON.
 """
 
 import re
@@ -43,7 +43,7 @@ def _marker_end(closers: tuple[str, ...], openers: tuple[str, ...]) -> SequenceE
 def _broken_pattern(
     closers: tuple[str, ...], openers: tuple[str, ...], *, lines: bool
 ) -> "re.Pattern[str]":
-    """Return the pattern of a closer, of an opener after a bracket, and of blank `lines`."""
+    """Return the pattern of a closer, of an opener after a bracket, and of `lines` blank lines."""
     closing = any_literal(*closers)
     # Special tokens may follow the bracket. A closer among them comes first in the text.
     markers = any_literal(*closers, *openers)
@@ -56,23 +56,23 @@ def _broken_pattern(
 class JsonEnd(Walk):
     """A block that ends after one JSON object or array, or after several in a row.
 
-    Markup in a string is data, also if the string contains lines, which JSON forbids, or if the
-    end of the text cuts it. It counts only if what follows the string shows that its quotation
+    Markup in a string is data, even if the string contains line ends, which JSON forbids, or if the
+    text ends inside it. It counts only if the text after the string shows that its quotation
     mark is missing, as in `{"q": "x}</tool_call> <tool_call>{"name"`. A marker of another block
     must follow a closing bracket or, outside strings, a blank line, because text that quotes it
     may be quoted wrongly.
 
     Args:
-        opened: the bracket that the opening marker itself was; "" if JSON still follows, perhaps
-            after other text, which belongs to the block.
-        several: further values follow, with white space, commas or semicolons between them.
-        closers: markers that end a block whose JSON is broken; the block ends before them.
-        openers: markers of another block, which do so too. Without closers, broken JSON
+        opened: the bracket that is part of the opening marker; "" if the JSON follows the marker,
+            perhaps after other text, which belongs to the block.
+        several: further values may follow, with white space, commas or semicolons between them.
+        closers: markers that end a block with broken JSON. The block ends before them.
+        openers: markers of another block, which also end it. Without closers, broken JSON
             continues to the end of the text.
 
     Fields:
-        broken_at: where it stopped being JSON outside strings; `MORE` if it did not.
-        string_end: up to where its last string was taken.
+        broken_at: where the text stopped being JSON, outside strings; `MORE` if it did not.
+        string_end: the index after its last complete string.
     """
 
     inside = PLAIN
@@ -151,7 +151,7 @@ class JsonEnd(Walk):
         return MORE
 
     def _closer_in_string(self, raw: str) -> int:
-        """Return where a marker is in a string that was never closed, if it counts there."""
+        """Return the index of a marker in an unclosed string, if the marker counts there."""
         if not self._after_string:
             return MORE
         pattern = _broken_pattern(self._closers, self._openers, lines=False)
@@ -159,7 +159,7 @@ class JsonEnd(Walk):
         return match.start(match.lastindex or 0) if match else MORE
 
     def _gap(self, text: str, at: int) -> int:
-        """Return where the next value may begin."""
+        """Return the index at which the next value may begin."""
         if self._end == MORE:
             match = _BRACKET.search(text, at)
             return match.start() if match else len(text)
@@ -197,9 +197,9 @@ def headed_end(
     """Return the ending of a block that ends after the first JSON object in it.
 
     Args:
-        closers: markers that end a block without JSON, or with broken JSON, before them.
-        openers: markers of another block, which do so too.
-        brackets: those that begin the JSON; no other part of a header has them.
+        closers: markers that end a block without JSON, or with broken JSON. It ends before them.
+        openers: markers of another block, which also end it.
+        brackets: characters that begin the JSON; no other part of a header contains them.
     """
     markers = (*closers, *openers)
     return SequenceEnd(

@@ -24,10 +24,10 @@ _LONE: Final = "\ufffd"
 
 
 class Walk(Ending):
-    """Walks over brackets and strings; reports of a string only where it ends.
+    """A walk over brackets and strings, which skips the content of strings.
 
     Fields:
-        broken: it is not JSON.
+        broken: the text is not JSON.
     """
 
     # What a string may contain, escapes aside.
@@ -40,13 +40,14 @@ class Walk(Ending):
         self._taken = 0
 
     def _string(self, text: str, at: int) -> int:
-        """Take a part of a string; return how far."""
+        """Take a part of a string; return the index at which it stopped."""
         if self._escaped:
             self._escaped = False
             return at + 1
         end = self.inside.match(text, at).end()  # type: ignore[union-attr]  # it matches ""
         if end == len(text):
             return end
+        # An escaped quotation mark does not end the string, and the text may end between the two.
         if text[end] == _BACKSLASH:
             self._escaped = True
         else:
@@ -55,19 +56,19 @@ class Walk(Ending):
         return end + 1
 
     def _after(self, sign: str) -> None:
-        """Take the character that ends a string: its quotation mark, or one it cannot contain."""
+        """Take the character that ends a string: its quotation mark, or an invalid one."""
 
 
 class LooseEnd(Walk):
-    """The end of what one opening bracket opened: a JSON object, or what only looks like one.
+    """The end of the JSON object, or of the text in braces, that one opening bracket began.
 
-    A reader that takes JSON anywhere in an answer must not look for a call inside an object that
-    is not a call (quirk TEXT-INNER-FRAGMENT), so each thing in braces is one block up to the brace
-    that closes it. What is not JSON may never be closed: it ends if a blank line follows, or a
-    line with a tag, which JSON never contains, unless its first key is one that calls have.
+    A reader that accepts JSON anywhere in an answer must not search for a call inside an object
+    that is not a call (quirk TEXT-INNER-FRAGMENT). So any text in braces is one block, up to the
+    brace that closes it. Text that is not JSON may never be closed. It ends at a blank line, or at
+    a line with a tag, which JSON never contains, unless its first key is one that calls have.
 
     Args:
-        keys: first keys that make it a call, broken or not, which only its own bracket ends.
+        keys: first keys that show a call, broken or not. Only its closing bracket ends it.
     """
 
     inside = re.compile(r'[^"\\\n]*+')
@@ -130,9 +131,9 @@ class LooseEnd(Walk):
 class JsonString:
     r"""The characters of one string, from after its opening quotation mark on.
 
-    An incomplete escape is held back, and so is the first half of a surrogate pair (`\ud83d`
-    before `\ude00`), because only both are a character. A control character that JSON requires to
-    be escaped is taken unchanged: what is read here is shown, never executed.
+    An incomplete escape is held back. So is the first half of a surrogate pair (`\ud83d`
+    before `\ude00`), because only both halves are a character. A control character that JSON
+    requires to be escaped is taken unchanged, because this text is shown and never executed.
 
     Fields:
         ended: its closing quotation mark was taken.
@@ -147,7 +148,7 @@ class JsonString:
         self._high = ""
 
     def feed(self, text: str, at: int) -> tuple[str, int]:
-        """Take `text` from `at` on; return the characters it gave, and how far it was taken."""
+        """Take `text` from `at` on; return the decoded characters, and where it stopped."""
         out: list[str] = []
         while at < len(text) and not (self.ended or self.broken):
             if self.held:
@@ -176,17 +177,19 @@ class JsonString:
         else:
             self.broken = True
             return at
+        # `\uXXXX` is one UTF-16 unit; a character outside the BMP is two of them (RFC 8259, 7).
         if len(self.held) == _HEX_END:
             self._unit(chr(int(self.held.removeprefix("\\u"), 16)), out)
             self.held = ""
         return at + 1
 
     def _unit(self, unit: str, out: list[str]) -> None:
-        """Take one UTF-16 unit that an escape wrote."""
+        """Take one UTF-16 unit that an escape stands for."""
         if "\ud800" <= unit <= "\udbff":
             self._emit("", out)
             self._high = unit
         elif "\udc00" <= unit <= "\udfff":
+            # Only the pair is a character; a lone half cannot be encoded as UTF-8.
             pair = (self._high + unit).encode("utf-16-le", "surrogatepass")
             out.append(pair.decode("utf-16-le") if self._high else _LONE)
             self._high = ""
@@ -194,7 +197,7 @@ class JsonString:
             self._emit(unit, out)
 
     def _emit(self, text: str, out: list[str]) -> None:
-        """Emit `text`, after a replacement for the first half of a pair that stayed alone."""
+        """Emit `text`, after U+FFFD for a first half of a pair whose second half never arrived."""
         if self._high:
             out.append(_LONE)
             self._high = ""

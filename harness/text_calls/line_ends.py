@@ -1,7 +1,8 @@
 """Emitted text, without the line ends that a template writes next to its markup.
 
-A template writes a call on a separate line, and reasoning above a blank line. Those line ends
-are not the model's words. Around a call they come back if words follow, which no template has.
+A template writes a call on a separate line, and a blank line after reasoning. The model did not
+choose these line ends, so they are not shown. Around a call they are shown again if words follow
+it, because no template writes words there.
 """
 
 import re
@@ -17,10 +18,10 @@ _TRAILING: Final = tuple(re.compile(rf"(?:\r?\n){{0,{most}}}\Z") for most in _CO
 
 
 class Output:
-    """What a scanner emits, in order.
+    """The text that a scanner emits, in order.
 
     Fields:
-        held: line ends that come next, unless markup follows.
+        held: line ends that are emitted next, unless markup follows.
     """
 
     def __init__(self) -> None:
@@ -36,23 +37,23 @@ class Output:
         self._over = False
 
     def take(self) -> list[tuple[bool, str]]:
-        """Return what was emitted since the last time: (whether it is reasoning, text)."""
+        """Return (whether it is reasoning, text) for everything emitted since the last call."""
         emitted, self._emitted = self._emitted, []
         return emitted
 
     def clear(self) -> None:
-        """Forget what was emitted, what waits, and what would come back."""
+        """Forget the emitted text and all held line ends."""
         self._emitted.clear()
         self.held = ""
         self._dropped = self._dropped and ""
 
     def passes(self, text: str) -> bool:
-        """Whether `text` is emitted unchanged: no line end is next to it, or at its end."""
+        """Whether `text` is emitted unchanged: no line end is held, or at its end."""
         waits = self.held or self._skipped or self._dropped
         return not waits and not text.endswith(("\n", "\r"))
 
     def emit(self, text: str, *, as_reasoning: bool) -> None:
-        """Emit text, of which the line ends at its end wait."""
+        """Emit text; hold the line ends at its end."""
         if as_reasoning != self._as_reasoning:
             self._append(self.held)
             self.held, self._dropped = "", self._dropped and ""
@@ -78,12 +79,12 @@ class Output:
         return rest if dropped is None else dropped + text
 
     def meet(self, before: int, after: int, *, section: bool = False) -> None:
-        """Markup is here: drop the line ends next to it.
+        """Take markup: drop the line ends next to it.
 
         Args:
-            before: how many its template writes before it, at most.
-            after: how many its template writes after it, at most.
-            section: it begins or ends a section, so that they never come back.
+            before: how many line ends the template writes before the markup, at most.
+            after: how many line ends the template writes after it, at most.
+            section: the markup begins or ends a section, so the line ends are dropped for good.
         """
         trailing = _TRAILING[before].search(self.held)
         gap = trailing[0] if trailing else ""
@@ -99,7 +100,7 @@ class Output:
         self._skipped = after
 
     def end(self) -> None:
-        """The text is over: nothing waits any more."""
+        """Take the end of the text: emit what was held."""
         self._over = True
         self._append(self.held)
         self.held = ""

@@ -1,9 +1,10 @@
-"""Native calls into which an engine leaked the markup of its model's template.
+"""Calls in the API's own field into which an engine leaked the markup of its model's template.
 
-A name is cleaned only to a name that is offered, never to one that merely resembles it
+A name is cleaned only if the result is the name of an offered tool, never to a similar name
 (quirks TEXT-GLM-NAME-LEAK, HARMONY-NAME-POLLUTED, HARMONY-PREFIX, TEXT-MISTRAL-ARGS-MARKER,
-NAME-PREFIXED, NAME-FUZZY-TRAP). Arguments are never cleaned: what leaked into them is named,
-and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Neither raises; both are linear.
+NAME-PREFIXED, NAME-FUZZY-TRAP). Arguments are never cleaned: the function reports the leaked
+markup, and a policy decides (quirk TEXT-MARKUP-IN-ARGS). Neither function raises; both take linear
+time.
 """
 
 import re
@@ -67,7 +68,8 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
 def clean_name(name: str, offered: Offered) -> str:
-    """Return the offered name that `name` is but for leaked markup; else `name` unchanged."""
+    """Return the offered name that remains without leaked markup; `name` unchanged if none does."""
+    # An offered name is never cleaned, even if it looks like markup.
     if name in offered:
         return name
     token = _TOKEN_BEGINS.search(name)
@@ -80,20 +82,20 @@ def clean_name(name: str, offered: Offered) -> str:
 
 
 def leaked_token(arguments: str) -> str:
-    """Return the first closing token of a template that leaked into `arguments`, "" if none.
+    """Return the first closing token of a template that leaked into `arguments`; "" if none did.
 
-    A token counts if no opening one precedes it in the same string, and either its string ends
+    A token counts if no opening token precedes it in the same string, and either the string ends
     with it, or another marker follows.
 
     Args:
-        arguments: strict JSON; of other text, a string that is not one of JSON holds no token.
+        arguments: strict JSON. In other text, only valid JSON strings are searched.
     """
     texts = (read_string(match[0]) for match in _STRING.finditer(arguments))
     return next(filter(None, map(_unbalanced, texts)), "")
 
 
 def _unbalanced(text: str) -> str:
-    """Return the first closing token in `text` that closes nothing and is not part of a text."""
+    """Return the first closing token in `text` without an opening one that is not in a sentence."""
     opened: dict[str, int] = {}
     marks = list(_MARKER.finditer(text))
     stops = [*(mark.start() for mark in marks[1:]), len(text)]
@@ -101,6 +103,7 @@ def _unbalanced(text: str) -> str:
         kind, closes = _kind(mark)
         if not closes:
             opened[kind] = opened.get(kind, 0) + 1
+        # A balanced pair of tags in a string may be the value that the user asked for.
         elif opened.get(kind, 0):
             opened[kind] -= 1
         elif _FOREIGN.search(mark[0]) or not text[mark.end() : stop].strip():
@@ -109,7 +112,7 @@ def _unbalanced(text: str) -> str:
 
 
 def _kind(mark: "re.Match[str]") -> tuple[str, bool]:
-    """Return what pairs this marker with its counterpart, and whether it is the closing one."""
+    """Return what this marker and its counterpart share, and whether it is the closer."""
     word = mark["word"]
     if word:
         return (_OPENED_BY[word], True) if word in _OPENED_BY else (word, False)

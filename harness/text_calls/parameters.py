@@ -1,12 +1,12 @@
 """Parameters that are written without a type -> a JSON object, typed by the tool's JSON Schema.
 
-XML-ish dialects write `5` for a number and for a string alike. A text has at most two
-readings: the string of exactly its characters, and the JSON value that it is (or Python's
-`True`, `False` and `None`, which templates print for JSON's words; white space around a JSON
-value has no meaning). Exactly one of them must fit the schema. If both fit, `null` is null where
-the schema names null; anything else, and a text that fits in no way, is an error and no guess. A
+XML-like dialects write `5` for a number and for a string alike. So a text has at most two
+readings: the string of exactly its characters, and the JSON value that it is. Python's `True`,
+`False` and `None`, which templates print for JSON's words, count as JSON, and white space around a
+JSON value has no meaning. Exactly one reading must fit the schema. If both fit, `null` is null if
+the schema names null. In all other cases the call gets an error, and nothing is guessed. A
 quoted string has no JSON reading, because no template quotes strings.
-Numbers keep their digits, and whether they can be used is judged with the arguments.
+Numbers keep their digits; whether they can be used is judged with the arguments.
 Source: the chat templates print strings unchanged and everything else as JSON.
 """
 
@@ -36,19 +36,19 @@ _CHECKED: Final = frozenset(("string", "integer", "number", "boolean", "null", "
 
 
 class Json(msgspec.Struct, frozen=True):
-    """A value that its markup declares to be JSON; no schema is asked."""
+    """A value that its markup declares to be JSON, whatever the schema says."""
 
     text: str
 
 
 class Exactly(msgspec.Struct, frozen=True):
-    """A value that its markup declares to be a string; no schema is asked."""
+    """A value that its markup declares to be a string, whatever the schema says."""
 
     text: str
 
 
 class Printed(msgspec.Struct, frozen=True):
-    """A value without a type of which a template printed objects and lists as Python does."""
+    """A value without a type, from a template that prints objects and lists as Python does."""
 
     text: str
 
@@ -57,7 +57,7 @@ class Elements(msgspec.Struct, frozen=True):
     """A value made of named elements: an object, or an array whose elements are called `item`.
 
     Fields:
-        text: what is there if there are no elements: the value may be a string then.
+        text: the text if there are no elements, because the value may be a string then.
     """
 
     children: tuple[tuple[str, "Value"], ...]
@@ -72,7 +72,7 @@ class _Reading(msgspec.Struct, frozen=True):
 
     Fields:
         kinds: the JSON Schema types that it has.
-        value: for comparing with `enum` and `const`.
+        value: the value, which is compared with `enum` and `const`.
         text: its JSON.
     """
 
@@ -88,12 +88,13 @@ class _Refused(Exception):  # noqa: N818 - never leaves this module; it names th
 def type_parameters(
     parameters: Sequence[tuple[str, Value]], schema: Schema, name: str = ""
 ) -> WrittenCall:
-    """Return the call whose arguments object `parameters` make, in their order.
+    """Return the call whose arguments object has these `parameters`, in their order.
 
     Args:
         parameters: names and values as they were written.
-        schema: the JSON Schema of the arguments; what it does not know may be of any type.
-        name: of the tool.
+        schema: the JSON Schema of the arguments. A parameter that it does not list may have any
+            type.
+        name: the name of the tool.
     """
     try:
         return WrittenCall(name, _object(parameters, _Root(schema), schema, ""))
@@ -123,7 +124,7 @@ class _Root:
         self.schema = schema
 
     def parts(self, schema: Schema) -> Iterator[Mapping[str, Any]]:
-        """Yield the schema and all that it refers to or is composed of, each once."""
+        """Yield the schema and each schema that it refers to or is composed of, once."""
         seen: set[int] = set()
         waiting: list[Any] = [schema]
         while waiting:
@@ -240,14 +241,14 @@ def _json_reading(text: str) -> _Reading | None:
 
 
 def _python_reading(text: str) -> _Reading | None:
-    """Return the reading of a dict or a list of Python."""
+    """Return the reading of a dict or a list that is written in Python's syntax."""
     bare = text.strip(_JSON_SPACE)
     literal = read_python_literal(bare) if bare.startswith(("{", "[")) else None
     return None if literal is None else _json_reading(literal)
 
 
 def _kinds(text: str, value: Any) -> frozenset[str]:  # noqa: ANN401 - any JSON
-    """Return the types of a JSON value; as JSON Schema has it, 1.0 is an integer too."""
+    """Return the types of a JSON value. In JSON Schema, 1.0 is an integer too."""
     first = text[0]
     if first in _FIRST:
         return frozenset((_FIRST[first],))
@@ -262,7 +263,7 @@ _FIRST: Final = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n
 
 
 class _Fit:
-    """Whether one reading fits schemas; each node of the schema is asked once."""
+    """Whether one reading fits schemas. Each node of the schema is checked once."""
 
     def __init__(self, root: _Root, reading: _Reading) -> None:
         self._root = root
@@ -312,7 +313,7 @@ class _Fit:
 
 
 def _types(root: _Root, schema: Schema) -> frozenset[str]:
-    """Return the types that a schema names somewhere."""
+    """Return the types that a schema names at any depth of its composition."""
     return frozenset(name for part in root.parts(schema) for name in _names(part.get("type")))
 
 

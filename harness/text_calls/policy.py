@@ -1,6 +1,6 @@
-"""What a normalizer does where texts can be read in two ways; each choice is declared.
+"""How a normalizer decides if a text can be read in two ways; it declares each choice.
 
-The first value of each is the default, and what `reference` does.
+The first value of each choice is the default, and is the choice of `reference`.
 """
 
 from typing import Literal, TypeAlias
@@ -11,24 +11,24 @@ Bare: TypeAlias = Literal["whole", "anywhere"]
 
 
 class TextPolicy(msgspec.Struct, frozen=True):
-    """How tool calls in text are found and which of them count.
+    """How tool calls in text are found, and which of them count.
 
     Fields:
         dialects: names of the text dialects that are read.
-        bare: bare JSON is a call where it is the `whole` reply, or `anywhere` in it.
+        bare: bare JSON is a call if it is the `whole` reply, or `anywhere` in it.
         code: calls inside code blocks, inline code, HTML of code and block quotes are `text`, or
-            `calls`.
-            (One code block that is the complete reply is not an example: `fenced` decides.)
+            `calls`. One code block that is the complete reply is not an example; the text dialect
+            `fenced-json` decides about it.
         quoted: a call whose opening marker follows an opening quotation mark is `text`, or
             `calls`.
         reasoning: calls inside closed reasoning are `drafts`, or `calls`.
-        unclosed_reasoning: reasoning that ends in a call and is never closed makes it a
-            `call`, or it stays a `draft`.
+        unclosed_reasoning: a call at the end of reasoning that is never closed is a `call`, or
+            stays a `draft`.
         undeclared: marked-up calls of tools that were not offered are `reject`ed, or `text`.
-        unclosed: a call whose closing marker is missing counts where its body is `whole`, or
+        unclosed: a call whose closing marker is missing counts if its body is `whole`, or
             `never`.
-        markup_in_arguments: native arguments that hold leaked markup are a `reject`ion, or
-            `keep`.
+        markup_in_arguments: if native arguments contain leaked markup, the call is rejected
+            (`reject`), or `keep`s it.
     """
 
     dialects: frozenset[str]

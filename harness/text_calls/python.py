@@ -53,11 +53,11 @@ _SHOWN_CHARACTERS = 20
 
 
 class PythonCalls(msgspec.Struct, frozen=True):
-    """What was in a text.
+    """The calls that were found in a text.
 
     Fields:
-        calls: good and bad, in order.
-        stop: offset of the first character that belongs to none of them, white space aside.
+        calls: usable and broken ones, in order.
+        stop: offset of the first character, apart from white space, that belongs to no call.
     """
 
     calls: tuple[WrittenCall, ...]
@@ -134,7 +134,7 @@ def _arguments(text: str) -> str:
 
 
 def _unpacked(value: str) -> list[str]:
-    """Return the members of `**{...}`: how Python writes a name that is not an identifier."""
+    """Return the members of `**{...}`, Python's form for names that are not identifiers."""
     if not value.startswith("{"):
         raise _WrongError("only a dict can follow `**`")
     inside = value[1:-1].strip()
@@ -165,12 +165,12 @@ def _value(text: str, at: int) -> tuple[str, int]:
 
 
 def _is_spare_comma(parts: list[str]) -> bool:
-    """Whether a comma follows the last item, as Python has it and JSON has not."""
+    """Whether a comma follows the last item, which Python permits and JSON does not."""
     return parts[-1:] == [", "] and parts[-2] not in ("[", "{")
 
 
 def _written(match: "re.Match[str]") -> str:
-    """Return the JSON token that means the same."""
+    """Return the JSON token with the same meaning."""
     if match["string"]:
         return _string(match)
     if match["number"]:
@@ -184,7 +184,7 @@ def _written(match: "re.Match[str]") -> str:
 
 
 def _number(digits: str) -> str:
-    """Keep the digits; give a point the digits that JSON wants next to it."""
+    """Keep the digits, and add a zero next to a point where JSON requires a digit."""
     literal = digits.replace("_", "").removeprefix("+")
     sign = "-" if literal.startswith("-") else ""
     literal = literal.removeprefix("-")
@@ -219,14 +219,14 @@ def _unescaped(match: "re.Match[str]") -> str:
 
 
 def _unknown_escape(letter: str) -> str:
-    """Python keeps the backslash before a letter that it does not know, such as d."""
+    """Keep the backslash before a letter that is not an escape, such as d, as Python does."""
     if letter in "xuUN":
         raise _WrongError(f"'\\\\{letter}' begins an escape that is not whole")
     return "\\" + letter
 
 
 def shown(text: str, at: int) -> str:
-    """Quote a few characters of `text` from `at` on, for an error."""
+    """Return a few characters of `text` from `at` on, for an error message."""
     return repr(text[at : at + _SHOWN_CHARACTERS].strip())
 
 

@@ -1,8 +1,9 @@
-"""Where an action of ReAct ends: after the object that is its input, or before the next label.
+"""The end of an action of ReAct: after the object that is its input, or before the next label.
 
-A label counts at the start of a line, which strict JSON has in no string, so an object that
-holds one is broken there. An observation that the model generated belongs to the action with
-all that follows it, because nothing of that may be used or shown (quirk REACT-FAKE-OBSERVATION).
+A label counts at the start of a line. In strict JSON no string contains a line end, so an object
+that contains a label is broken there. An observation that the model generated belongs to the
+action, with all text after it, because none of it may be used or shown (quirk
+REACT-FAKE-OBSERVATION).
 """
 
 import re
@@ -57,7 +58,7 @@ _STAY: Final = -2
 
 
 class ActionEnd(Ending):
-    """The end of what `Action:` began; each step looks at a bounded tail of what came before."""
+    """The end of the block that `Action:` began. Each step looks at a bounded tail of the text."""
 
     def __init__(self) -> None:
         self._step: Callable[[str, int], int] = self._line
@@ -91,7 +92,7 @@ class ActionEnd(Ending):
         return self._end
 
     def _over(self, at: int) -> int:
-        """The block ends at `at` of the buffer."""
+        """End the block at `at` of the buffer."""
         self._end = self._base + at
         return MORE
 
@@ -100,11 +101,11 @@ class ActionEnd(Ending):
         return _STAY
 
     def _keep_tail(self, buffer: str, at: int) -> int:
-        """Keep what may be the start of a label."""
+        """Keep the tail of the buffer that may be the start of a label."""
         return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
 
     def _line(self, buffer: str, at: int) -> int:
-        """The line of the action up to its end, or to an object in it; no block begins before."""
+        """Read the line of the action, up to its end or to an object in it."""
         match = _LINE_END.search(buffer, at)
         if match is None:
             return self._keep(buffer, at)
@@ -121,7 +122,7 @@ class ActionEnd(Ending):
         return match.start()
 
     def _label(self, buffer: str, at: int) -> int:
-        """Up to the label of the input, or to an object without one."""
+        """Read up to the label of the input, or to an object without a label."""
         match = _INPUT.search(buffer, at)
         if match is None:
             return self._keep_tail(buffer, at)
@@ -133,14 +134,14 @@ class ActionEnd(Ending):
         return match.end()
 
     def _bold(self, buffer: str, at: int) -> int:
-        """The end of a label in bold."""
+        """Read the end of a label in bold."""
         if buffer[at:] in ("", "*"):
             return self._keep(buffer, at)
         self._step = self._input
         return at + 2 * buffer.startswith("**", at)
 
     def _input(self, buffer: str, at: int) -> int:
-        """The first character of the input decides: an object, its code block, or text."""
+        """Decide by the first character whether the input is an object, a code block, or text."""
         match = _WORD.search(buffer, at)
         if match is None:
             return self._keep_tail(buffer, at)
@@ -153,7 +154,7 @@ class ActionEnd(Ending):
         return at
 
     def _marks(self, buffer: str, at: int) -> int:
-        """What begins a code block or a code span."""
+        """Read the marks that begin a code block or a code span."""
         end = end_of(_MARKS, buffer, at)
         if end == len(buffer):
             return self._keep(buffer, at)
@@ -162,7 +163,7 @@ class ActionEnd(Ending):
         return end
 
     def _word(self, buffer: str, at: int) -> int:
-        """The word after the marks of a code block."""
+        """Read the word after the marks of a code block."""
         end = end_of(_INFO, buffer, at)
         if end == len(buffer):
             return self._keep(buffer, at)
@@ -184,7 +185,7 @@ class ActionEnd(Ending):
         return at
 
     def _object(self, buffer: str, at: int) -> int:
-        """Up to the end of the object, or to a label after what broke it."""
+        """Read up to the end of the object, or to a label after the point where it is broken."""
         end = self._json.feed(buffer, self._fresh)
         offset = self._json_base - self._base
         if end != MORE:
@@ -200,7 +201,7 @@ class ActionEnd(Ending):
         return end
 
     def _after(self, buffer: str, at: int) -> int:
-        """Whether a generated observation follows the object, or the next action."""
+        """Decide whether a generated observation or the next action follows the object."""
         if self._closer:
             start = end_of(_GAP, buffer, at)
             rest = buffer[start : start + len(self._closer)]
@@ -218,7 +219,7 @@ class ActionEnd(Ending):
         return MORE
 
     def _stopped(self, match: "re.Match[str]", at: int) -> int:
-        """An observation, which swallows the rest, or another label; the block ends at `at`."""
+        """Handle a label: an observation takes all that follows, others end the block at `at`."""
         if match.lastindex:
             self._step = self._swallow
             return _STAY

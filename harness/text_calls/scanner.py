@@ -1,9 +1,8 @@
-"""Text in pieces -> visible text, reasoning and the calls that are in it.
+"""Text in pieces -> visible text, reasoning and the calls in it.
 
-Text that cannot be the start of markup is emitted at once. A marker that was found opens a
-block or a section, or is shown as text where it is in an example; what `starts` refused
-is text. Nothing is looked at more than a bounded number of times, and the result is the same
-wherever the text was cut.
+The scanner emits text that cannot be the start of markup at once. A marker opens a block or a
+section; in an example, or if `starts` refuses it, it is shown as text. Each character is looked at
+a bounded number of times, and the result does not depend on where the text was split.
 """
 
 import re
@@ -21,6 +20,8 @@ from harness.text_calls.block import (
 )
 from harness.text_calls.boundaries import MORE, end_of
 from harness.text_calls.dialect import Offered, RawBlock, Section, TextDialect
+from harness.text_calls.dialects.bare_json import BARE_JSON
+from harness.text_calls.dialects.think import THINK
 from harness.text_calls.found import (
     Found,
     Pending,
@@ -31,8 +32,6 @@ from harness.text_calls.found import (
     raw_text,
     void_calls,
 )
-from harness.text_calls.notations.bare_json import BARE_JSON
-from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.stray import Markup, is_stray, markup_for, over_in
 
@@ -42,16 +41,16 @@ _NEVER: Final = -1
 
 
 class Scanner:
-    """One channel of one response.
+    """The scanner of one channel (text or reasoning) of one response.
 
     Args:
         offered: the tools of the request, at least one.
         policy: what counts as a call.
-        section: what the channel begins in; the reasoning channel is one open section.
+        section: the section in which the channel begins. The reasoning channel is one section.
 
     Fields:
-        found: the calls so far, those of the open reasoning not among them.
-        blank: neither visible text nor a call was found yet.
+        found: the calls so far, without those of reasoning that is still open.
+        blank: no visible text and no call was found yet.
     """
 
     def __init__(
@@ -78,25 +77,22 @@ class Scanner:
 
     @property
     def blank(self) -> bool:
-        """Whether neither visible text nor a call came so far."""
+        """Whether no visible text and no call was found yet."""
         return self._transcript.visible.blank and not self.found
 
     def begin_reply(self) -> str:
-        """All that was fed is the prompt's. Return what of it may still be emitted."""
+        """Mark all text so far as the end of the prompt. Return what of it may still be emitted."""
         in_block = self._block.raw if self._block else ""
         self._transcript.output.clear()
         self._held = "" if self._held.isspace() else self._held
         return "".join(self._pending.raw) + in_block + self._held
 
     def take(self) -> list[tuple[bool, str]]:
-        """Return what was emitted since the last time: (whether it is reasoning, text)."""
+        """Return (whether it is reasoning, text) for everything emitted since the last call."""
         return self._transcript.output.take()
 
     def passes(self, text: str) -> bool:
-        """Take text in which no marker can begin; False if it must be fed instead.
-
-        Nearly all text is of this kind, and the caller may hand it on unchanged.
-        """
+        """Take text in which no marker can begin, as in most text. Return False to be fed it."""
         busy = self._held or self._block or self._after or self._pending.raw
         if busy or self._section is not self._home:
             return False
@@ -104,7 +100,7 @@ class Scanner:
         return not begins(text, 0) and self._transcript.passes(text)
 
     def feed(self, text: str) -> None:
-        """Take more text."""
+        """Take the next piece of the text."""
         buffer, self._held = self._held + text, ""
         self._scan(buffer, final=False)
 
@@ -114,19 +110,19 @@ class Scanner:
             self.feed(token)
 
     def close(self, *, with_native_calls: bool, cut: bool) -> None:
-        """The text is over: nothing is held back any more, but open drafts are not settled.
+        """Take the end of the text. Nothing is held back any more; open drafts stay undecided.
 
         Args:
-            with_native_calls: native calls came too, so that a marker which opens nothing here is
-                left over from one of them.
-            cut: more text would have followed, perhaps after the start of markup.
+            with_native_calls: the response also has calls in the API's field, so that a marker that
+                opens nothing here is left over from one of them.
+            cut: the reply was truncated, perhaps after the start of markup.
         """
         self._leftovers, self._cut = with_native_calls, cut
         self._scan(self._held, final=True)
         self._transcript.output.end()
 
     def resolve(self, *, count: bool) -> None:
-        """Let pending calls count, or give their raw text back."""
+        """Count the pending calls, or emit their raw text again."""
         pending, self._pending = self._pending, Pending()
         if count:
             self.found += pending.found
@@ -150,7 +146,7 @@ class Scanner:
             self.resolve(count=True)
 
     def _step(self, buffer: str, at: int, *, final: bool) -> int:
-        """Go on from `at` outside a block; return how far, or `_HELD`."""
+        """Continue at `at` outside a block; return the next index, or `_HELD`."""
         if self._after is not None:
             return self._trailers(self._after, buffer, at, final=final)
         if self._pending.raw:
@@ -176,14 +172,16 @@ class Scanner:
         return _HELD
 
     def _marker(self, buffer: str, at: int, marker: str, *, final: bool) -> int:
-        """A marker is at `at`."""
+        """Handle the marker at `at`."""
         if self._markup.may_begin(buffer, at, final=final, start=self._at_start):
             return self._hold(buffer, at)
         opening = None
+        # Inside a section such as a Harmony message, most markers are text.
         if self._transcript.takes(marker):
             if self._section is not None and marker in self._section.closers:
                 self._enter(None)
                 return at + len(marker)
+            # Several text dialects share markers such as `<tool_call>`; what follows decides.
             opening = self._opening(buffer, at, final=final)
             if opening is WAIT:
                 return self._hold(buffer, at)
@@ -194,13 +192,13 @@ class Scanner:
     def _opening(
         self, buffer: str, at: int, only: TextDialect | None = None, *, final: bool
     ) -> Opening | None:
-        """Return what opens at `at`; `WAIT` if more text must decide."""
+        """Return which block opens at `at`; `WAIT` if more text must decide."""
         owners, here, start = self._markup.owners(buffer, at), self._transcript, self._at_start
         place = Place(buffer, at, self._offered, final, self._cut)
         return opening_of(owners, place, here, start=start, only=only)
 
     def _no_opener(self, marker: str, buffer: str, at: int, *, final: bool) -> int:
-        """A marker that opens nothing: an end token, what is left of a call, or just text."""
+        """Handle a marker that opens nothing: an end token, a rest of a call, or ordinary text."""
         stop = at + len(marker)
         stray = self._is_stray(marker, buffer, stop, final=final)
         if stray is None:
@@ -216,7 +214,7 @@ class Scanner:
         return stop
 
     def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
-        """Whether the marker is not to be shown, once its meaning is noted."""
+        """Whether the marker must not be shown. Its meaning is noted first."""
         markup, here = self._markup, self._transcript.here
         if section := self._transcript.message:
             stray, ends = over_in(marker, here, markup, buffer, stop, section=section, final=final)
@@ -225,6 +223,7 @@ class Scanner:
             return stray
         if self._section is not None or self._transcript.example:
             return False
+        # The engine parsed the call and left its closing marker in the text.
         if self._leftovers and marker in markup.explicit:
             return True
         if marker in THINK.closers:
@@ -276,9 +275,10 @@ class Scanner:
         return markup_for(self._policy.dialects, self._policy.bare, closers)
 
     def _end_of_drafts(self) -> bool:
-        """Take drafts before a `</think>` without its start; return whether it is not shown."""
+        """Take drafts before a `</think>` without a start. Return whether the tag is hidden."""
         emitted, self._think_shown = self._think_shown, _NEVER
         blank = self._transcript.visible.blank
+        # The template may have opened the reasoning in the prompt, so `</think>` comes alone.
         if self._policy.reasoning == "drafts":
             drafts = self.found[max(emitted, 0) :]
             del self.found[max(emitted, 0) :]
@@ -293,10 +293,9 @@ class Scanner:
     # Blocks
 
     def _in_block(self, block: Block, buffer: str, at: int, *, final: bool) -> tuple[str, int]:
-        """Feed the open block; return the text that is left, and where to continue in it.
+        """Feed the open block; return the remaining text, and the index at which to continue in it.
 
-        The block gets windows of the text, each twice as long as the one before: looking for the
-        end of many short blocks in a long text must not cost the rest of the text for each.
+        Each window of text is twice as long as the last: many short blocks must not search it all.
         """
         end = MORE
         while end == MORE and at < len(buffer):
@@ -361,7 +360,7 @@ class Scanner:
     # After a block
 
     def _trailers(self, dialect: TextDialect, buffer: str, at: int, *, final: bool) -> int:
-        """Swallow what may close the block, with the white space before it."""
+        """Hide the markers that close the block, and the white space before them."""
         next_ = trailing(dialect, self._section, buffer, at, final=final)
         if next_ is None:
             return self._hold(buffer, at)
@@ -376,7 +375,7 @@ class Scanner:
         return next_.stop
 
     def _between(self, buffer: str, at: int, *, final: bool) -> int:
-        """After calls that count only if nothing else follows: more of them, or the rest."""
+        """Continue after calls that count only if no text follows: with more calls, or text."""
         pending, section = self._pending, self._section
         separators = GAP if pending.thought else _SEPARATORS
         gap = end_of(separators, buffer, at)

@@ -1,8 +1,8 @@
-"""The deltas of a response -> the same with the calls that were in its text as calls.
+"""The deltas of a response -> the same deltas, with the calls in its text as calls.
 
-Text passes at once. The calls are emitted at the end of the turn, after the native ones,
-because only then it is known that the turn did not fail, that a reply of nothing but JSON went
-on with nothing else, that reasoning was closed, and that no native call is the same
+Text passes at once. The calls are emitted at the end of the turn, after the native ones. Only then
+does the stage know that the turn did not fail, that nothing follows a reply that must be only JSON,
+that reasoning was closed, and that no native call is the same
 (quirks TEXT-LEAK-AND-CALL, TEXT-THINK-LOST, SSE-EOF-MIDCALL).
 """
 
@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from harness.text_calls.action_scanner import ActionScanner
 from harness.text_calls.dialect import Offered, Section
+from harness.text_calls.dialects.action_protocol import ACTION_PROTOCOL
 from harness.text_calls.found import Found, rejection_reason
 from harness.text_calls.native import clean_name, leaked_token
-from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL
 from harness.text_calls.policy import TextPolicy
 from harness.text_calls.scanner import Scanner
 from harness.turns.arguments import meaning
@@ -51,14 +51,14 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
     """Return `deltas` with the calls that their text contains.
 
     Args:
-        deltas: of one response.
-        tools: those of its request; without any nothing in the text is a call.
+        deltas: the deltas of one response.
+        tools: the tools of its request. Without tools, nothing in the text is a call.
         policy: what counts as a call.
-        seed: what distinguishes this response from others, for the ids that are generated.
-        prompt_end: what the prompt already said of the response: an open `<think>`, Harmony's
+        seed: distinguishes this response from others, for the ids that are generated.
+        prompt_end: the start of the response that is in the prompt: an open `<think>`, Harmony's
             `<|start|>assistant`, or the start of a forced call. It is read, and never shown.
-        stopped_by: the stop token that ended the response, if the server removed it. One that no
-            text dialect of `policy` has is ignored.
+        stopped_by: the stop token that ended the response, if the server removed it. A token that
+            no text dialect of `policy` has is ignored.
     """
     offered = Offered(tools)
     if not offered:
@@ -83,7 +83,7 @@ class _Stage:
         self._stopped_by = stopped_by
 
     def run(self, deltas: Iterable[Delta], prompt_end: str) -> Iterator[Delta]:
-        """Return the deltas of the response, which goes on from `prompt_end`."""
+        """Return the deltas of the response, whose text continues `prompt_end`."""
         if not prompt_end:
             return self._run(deltas)
         self._text.feed(prompt_end)
@@ -121,6 +121,7 @@ class _Stage:
                 yield self._started(delta)
             case ToolCallEnd():
                 yield self._ended(delta)
+            # Calls in text count only now: a failed turn must not have executed any of them.
             case Finish() | StreamFailure():
                 yield from self._over(delta)
             case _:
@@ -131,8 +132,10 @@ class _Stage:
     def _started(self, delta: ToolCallStart) -> ToolCallStart:
         name = clean_name(delta.name, self._offered)
         self._names[delta.index] = name
+        # The input of a custom tool is free text, in which markup is data.
         if delta.kind == "function":
             self._fragments[delta.index] = []
+        # Ids of native and written calls must differ, because results are found by id.
         call_id = self._ids.unique(delta.id, self._seed, delta.index, name)
         return ToolCallStart(delta.index, call_id, name, delta.kind)
 
@@ -170,14 +173,16 @@ class _Stage:
         for index, found in enumerate(calls, first):
             yield from self._call(index, found, end)
         written = any(not found.is_leftover for found in calls)
+        # The server took the calls for text, so it reported `stop`.
         if written and isinstance(end, Finish) and end.reason in DECIDED_BY_CALLS:
             end = Finish(FinishReason.TOOL_CALLS, end.raw)
         yield end
 
     def _counted(self, found: list[Found]) -> list[Found]:
-        """Beside native calls only what is complete, and emitted by none of them, counts."""
+        """Return the calls that count. Next to native calls, only complete new ones count."""
         if not self._names:
             return found
+        # A server may parse a call and leave its text, too (quirk TEXT-LEAK-AND-CALL).
         native = {self._sense(index) for index in self._names}
         return [
             it
@@ -206,19 +211,19 @@ class _Stage:
 
 
 def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
-    """Whether it is not known that the input of the call is complete, or was all of the reply."""
+    """Whether the reply may have been truncated inside the input of the call, or before its end."""
     if found.dialect.whole or found.raw.startswith(found.dialect.last):
         return _was_cut(end)
     return _was_cut(end) and found.dialect.open_ended and not found.closed
 
 
 def _was_cut(end: Finish | StreamFailure) -> bool:
-    """Whether more text would have followed."""
+    """Whether the reply was truncated, so that more text would have followed."""
     return isinstance(end, Finish) and end.reason in CUT_SHORT
 
 
 def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
-    """Yield the deltas without `start` if their text or reasoning begins with all of it."""
+    """Yield the deltas without `start`, if their text or reasoning begins with all of it."""
     taken = ""
     for delta in deltas:
         if start and isinstance(delta, TextDelta | ReasoningDelta):
@@ -234,7 +239,7 @@ def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
 
 
 def _pieces(scanner: Scanner | ActionScanner) -> list[Delta]:
-    """Return what a scanner emitted since the last time, neighbours of a kind as one delta."""
+    """Return what a scanner emitted since the last call, neighbours of a kind as one delta."""
     emitted = scanner.take()
     if len(emitted) > 1:
         kinds = groupby(emitted, itemgetter(0))

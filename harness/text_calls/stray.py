@@ -1,8 +1,8 @@
 """The markers of some text dialects, and whether one outside a block is left over from a call.
 
-A closing marker that a model left over is at the edge of its words: right after a word, with
-nothing but markup up to the end of the line; or first on a line; or next to other markup. In a
-sentence about a marker, a space precedes it, or words follow, and it is text.
+A closing marker that is left over is at the edge of the answer: right after a word, with
+nothing but markup up to the end of the line; or first on a line; or next to other markup. If a
+sentence mentions the marker, a space precedes it or words follow it, and it is text.
 """
 
 import re
@@ -13,9 +13,9 @@ from typing import Final
 from harness.text_calls.boundaries import end_of
 from harness.text_calls.context import FENCES, Context
 from harness.text_calls.dialect import Section, TextDialect
+from harness.text_calls.dialects.bare_json import BARE_ANYWHERE
+from harness.text_calls.dialects.think import THINK
 from harness.text_calls.line_ends import MOST_LINE_ENDS
-from harness.text_calls.notations.bare_json import BARE_ANYWHERE
-from harness.text_calls.notations.think import THINK
 from harness.text_calls.policy import Bare
 from harness.text_calls.table import TEXT_DIALECTS
 
@@ -24,9 +24,9 @@ class Markup:
     """The markers of some text dialects.
 
     Fields:
-        begins, begins_first: find a character with which some marker begins, from a position on;
-            the second one at the start of a text.
-        explicit: the openers that no ordinary answer holds.
+        begins, begins_first: find a character with which some marker begins, from an index on;
+            the second is for the start of a text.
+        explicit: the openers that no ordinary answer contains.
         orphans, noise: markers that are not openers, see `TextDialect`.
         longest: how many characters the longest marker has.
     """
@@ -67,15 +67,15 @@ class Markup:
         self.begins = _first_letters(always | later)
 
     def search(self, text: str, at: int, *, start: bool) -> "re.Match[str] | None":
-        """Return the first marker from `at` on; those of the start of a text only there."""
+        """Return the first marker from `at` on. Markers of the start of a text count only there."""
         return (self._start if start else self._later).search(text, at)
 
     def is_marker(self, text: str) -> bool:
-        """Whether `text` is a marker that may stand anywhere, and nothing else."""
+        """Whether `text` is exactly a marker that may occur anywhere."""
         return bool(text) and self._later.fullmatch(text) is not None
 
     def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:
-        """Return the openers that are at `at` and their dialects."""
+        """Return the openers at `at`, and the text dialects of each."""
         match = self._start.match(text, at)
         if match is None:
             return []
@@ -92,24 +92,24 @@ class Markup:
         return match is not None and match[0] not in BARE_ANYWHERE.openers
 
     def noise_at(self, text: str, at: int) -> str:
-        """Return the end token that is at `at`; "" if none does."""
+        """Return the end token at `at`; "" if there is none."""
         match = self._later.match(text, at)
         return match[0] if match and match[0] in self.noise else ""
 
     def line_ends(self, marker: str) -> tuple[int, int]:
-        """Return how many line ends before and after a marker that opens nothing belong to it."""
+        """Return how many line ends before and after a marker without a block belong to it."""
         if marker in self.noise:
             return int(marker in self._on_new_lines), MOST_LINE_ENDS
         count = self._line_ends.get(marker, 0)
         return count, count
 
     def may_begin(self, text: str, at: int, *, final: bool, start: bool = False) -> bool:
-        """Whether `text[at:]` is a beginning of some marker, and more text will come."""
+        """Whether `text[at:]` is an incomplete marker that more text may complete."""
         prefixes = self._first_prefixes if start else self._prefixes
         return not final and text[at : at + self.longest] in prefixes
 
     def held_from(self, text: str, at: int, *, start: bool) -> int:
-        """Return where the longest tail begins that may become a marker; its length if none."""
+        """Return the index of the longest tail that may become a marker; the length if none."""
         begins = self.begins_first if start else self.begins
         match = begins(text, max(at, len(text) - self.longest + 1))
         while match:
@@ -171,13 +171,13 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     """Return whether the marker before `text[at:]` is left over; None if more text must decide.
 
     Args:
-        marker: an end token, a closing marker, or any other, which is none.
+        marker: an end token, a closing marker, or any other, which is never left over.
         here: its position in the text.
-        markup: what may be next to it.
-        text: holds what follows it, as much as has come.
-        at: where that begins.
+        markup: the markers that may be next to it.
+        text: contains the text after it, as far as it has arrived.
+        at: the index at which that text begins.
         closers: closing markers may be left over, and not only end tokens.
-        final: no more text will come.
+        final: no more text will arrive.
     """
     noise = marker in markup.noise
     if not noise and not (closers and marker in markup.orphans):
@@ -219,7 +219,7 @@ def over_in(  # noqa: PLR0913 - the section, and as for `is_stray`
 ) -> tuple[bool | None, bool]:
     """Return whether `marker` before `text[at:]` is hidden in `section`, and whether it ends it.
 
-    The first is None if more text must decide.
+    The first value is None if more text must decide.
     """
     if marker in section.closers:
         ends = is_stray(marker, here, markup, text, at, closers=False, final=final)

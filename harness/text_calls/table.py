@@ -1,37 +1,37 @@
-"""All text dialects by name, in the order in which they are asked where they share a marker."""
+"""All text dialects by name, in the order in which they are tried if they share a marker."""
 
 from typing import Final
 
 from harness.text_calls.dialect import TextDialect
-from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL
-from harness.text_calls.notations.anthropic_invoke import AnthropicInvoke
-from harness.text_calls.notations.bare_json import BARE_JSON
-from harness.text_calls.notations.cohere_action import CohereAction
-from harness.text_calls.notations.command_r import CommandR
-from harness.text_calls.notations.deepseek import DeepSeek
-from harness.text_calls.notations.dsml import Dsml
-from harness.text_calls.notations.fenced_json import FencedJson
-from harness.text_calls.notations.gemma import Gemma
-from harness.text_calls.notations.glm import Glm
-from harness.text_calls.notations.harmony import Harmony
-from harness.text_calls.notations.json_tags import Apertus, JsonTags
-from harness.text_calls.notations.keyed_tags import Hunyuan, LongCat
-from harness.text_calls.notations.kimi import Kimi
-from harness.text_calls.notations.kimi_k3 import KimiK3
-from harness.text_calls.notations.llama_function import LlamaFunction
-from harness.text_calls.notations.marked_json import Granite, InternLM, Jamba, Phi
-from harness.text_calls.notations.minicpm import MiniCpm
-from harness.text_calls.notations.minimax import Minimax
-from harness.text_calls.notations.minimax_m3 import MinimaxM3
-from harness.text_calls.notations.mistral_tool_calls import MistralToolCalls
-from harness.text_calls.notations.python_tag import PythonTag
-from harness.text_calls.notations.pythonic import Pythonic, TaggedPythonic
-from harness.text_calls.notations.qwen_agent import QwenAgent
-from harness.text_calls.notations.qwen_xml import QwenXml
-from harness.text_calls.notations.react import ReAct
-from harness.text_calls.notations.solar import Solar
-from harness.text_calls.notations.tagged_json import TaggedJson
-from harness.text_calls.notations.think import THINK
+from harness.text_calls.dialects.action_protocol import ACTION_PROTOCOL
+from harness.text_calls.dialects.anthropic_invoke import AnthropicInvoke
+from harness.text_calls.dialects.bare_json import BARE_JSON
+from harness.text_calls.dialects.cohere_action import CohereAction
+from harness.text_calls.dialects.command_r import CommandR
+from harness.text_calls.dialects.deepseek import DeepSeek
+from harness.text_calls.dialects.dsml import Dsml
+from harness.text_calls.dialects.fenced_json import FencedJson
+from harness.text_calls.dialects.gemma import Gemma
+from harness.text_calls.dialects.glm import Glm
+from harness.text_calls.dialects.harmony import Harmony
+from harness.text_calls.dialects.json_tags import Apertus, JsonTags
+from harness.text_calls.dialects.keyed_tags import Hunyuan, LongCat
+from harness.text_calls.dialects.kimi import Kimi
+from harness.text_calls.dialects.kimi_k3 import KimiK3
+from harness.text_calls.dialects.llama_function import LlamaFunction
+from harness.text_calls.dialects.marked_json import Granite, InternLM, Jamba, Phi
+from harness.text_calls.dialects.minicpm import MiniCpm
+from harness.text_calls.dialects.minimax import Minimax
+from harness.text_calls.dialects.minimax_m3 import MinimaxM3
+from harness.text_calls.dialects.mistral_tool_calls import MistralToolCalls
+from harness.text_calls.dialects.python_tag import PythonTag
+from harness.text_calls.dialects.pythonic import Pythonic, TaggedPythonic
+from harness.text_calls.dialects.qwen_agent import QwenAgent
+from harness.text_calls.dialects.qwen_xml import QwenXml
+from harness.text_calls.dialects.react import ReAct
+from harness.text_calls.dialects.solar import Solar
+from harness.text_calls.dialects.tagged_json import TaggedJson
+from harness.text_calls.dialects.think import THINK
 
 _ALL: Final[tuple[TextDialect, ...]] = (
     # Read before all others, by its own scanner, if the prompt taught it.

@@ -1,10 +1,10 @@
-"""Blocks of XML-ish markup: where one ends, and the `invoke` and `parameter` tags.
+"""Blocks of XML-like markup: where one ends, and the `invoke` and `parameter` tags.
 
-A block ends with its closing tag if the tags before it close a value and a call, one right
-after the other. Elsewhere a closing tag may be part of a value: it is the end only if nothing but
-the next block follows. A block that opens inside a value is part of it, up to its own end, so an
-example in a value is never found as a call. If no end is found and text follows a closing tag,
-that text is not part of the block, which is broken; with markup in it, it may be the value.
+A closing tag ends a block if the tags right before it close a value and a call. Elsewhere a closing
+tag may be part of a value, so it is the end only if nothing but the next block follows. A block
+that opens inside a value is part of the value up to its own end, so an example in a value is never
+found as a call. If no end is found, and text follows a closing tag, the block is broken and the
+text is not part of it. If that text contains markup, it may be part of the value.
 """
 
 import re
@@ -33,7 +33,7 @@ _CUT_TAG: Final = re.compile(
     r"(?:<(?:\|[a-z]{1,8}\|>)?"
     r'(?:[^\s<>]+(?:\s[a-z]*(?:="?[^<>\n"]{0,128}"?)?){0,2})?(?:<\|?[a-z]{0,8}\|?)?)?'
 )
-# What the calls of some notation begin with.
+# What the calls of some text dialects begin with.
 _MARKUP: Final = re.compile(r"<\S|[\[{`~]|Action")
 
 
@@ -41,8 +41,8 @@ class TagBlockEnd(Ending):
     """The end of a block.
 
     Args:
-        grammar: its tags.
-        opener: the marker that began it, part of its first tag.
+        grammar: the tags of the dialect.
+        opener: the marker that began the block; it is part of its first tag.
     """
 
     def __init__(self, grammar: Grammar, opener: str) -> None:
@@ -105,7 +105,7 @@ class TagBlockEnd(Ending):
             self._rest.append(buffer[start:stop])
 
     def _tag(self, kind: str, start: int, end: int) -> int:
-        """Take a tag; return the end of the block where it is known now."""
+        """Take a tag; return the end of the block if it is known now."""
         if self._depth:
             return self._nested(kind, end)
         if kind in (BLOCK, CALL, PARAMETER):
@@ -161,7 +161,7 @@ class TagBlockEnd(Ending):
         return self._outside(kind, start, end)
 
     def _outside(self, kind: str, start: int, end: int) -> int:
-        """Outside a value a tag of the block is what it looks like."""
+        """Take a tag outside a value, where a tag always has its meaning."""
         if kind == BLOCK:
             return start
         return end if kind == END_BLOCK else MORE
@@ -174,7 +174,7 @@ class TagBlockEnd(Ending):
         return MORE
 
     def _may_cut(self, start: int) -> None:
-        """Before the first closing tag of its last call a block is surely broken."""
+        """Whether the block is surely broken here: the last call has no closing tag yet."""
         if self._last == MORE:
             self._cut_at(start)
 
@@ -221,12 +221,12 @@ class TagBlockEnd(Ending):
 
 
 class TagDialect(TextDialect):
-    """A dialect whose blocks are tags.
+    """A text dialect whose blocks are tags.
 
     Fields:
         grammar: its tags.
-        empty: opening marker -> the closing tag that makes it a block without calls, which is not
-            shown. One of `heads` has it.
+        empty: opening marker -> the closing tag with which it is a block without calls, which is
+            not shown. One of `heads` has this tag.
     """
 
     grammar: ClassVar[Grammar]
@@ -242,7 +242,7 @@ class TagDialect(TextDialect):
         return Section(reasoning=False, closers=(), header=size)
 
     def ending(self, opener: str) -> Ending:
-        """The closing tag that can be one."""
+        """Return what finds the closing tag that ends the block."""
         return TagBlockEnd(self.grammar, opener)
 
     def ends_value(self, marker: str) -> bool:
@@ -251,7 +251,7 @@ class TagDialect(TextDialect):
         return tag is not None and tag.lastgroup == END_PARAMETER
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Each call tag is a call."""
+        """Return a call for each call tag."""
         return read_tagged_calls(self.grammar, block.text, block.offered)
 
 
@@ -264,9 +264,9 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
     """Return the grammar of one family.
 
     Args:
-        begin: pattern of what precedes the word of an opening tag.
-        close: the same of a closing tag.
-        block: pattern of the word of the outer tag.
+        begin: pattern of the text before the name of an opening tag.
+        close: pattern of the text before the name of a closing tag.
+        block: pattern of the name of the outer tag.
     """
     call_name = rf"name\s{{0,4}}=\s{{0,4}}(?P<_q>[\"'])(?P<name>{_NAME})(?P=_q)"
     key = rf"name\s{{0,4}}=\s{{0,4}}(?P<_k>[\"'])(?P<key>{_NAME})(?P=_k)"
@@ -288,10 +288,10 @@ def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
 def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
     """Return how a call without its outer tag continues after `<invoke name=`.
 
-    With a parameter, or, if the tool is offered, with the end of the call.
+    It continues with a parameter or, if the tool is offered, with the end of the call.
 
     Args:
-        prefixes: what precedes the words of tags, such as a namespace.
+        prefixes: texts before the names of tags, such as a namespace.
     """
     return tuple(
         head
@@ -301,7 +301,7 @@ def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
 
 
 def named_heads(parameter: str, closer: str) -> tuple[Head, ...]:
-    """Return how a tag continues after `name=` that a parameter or a closing tag follows."""
+    """Return how a tag continues after `name=` if a parameter or a closing tag follows."""
     return (
         Head(*_QUOTED, *literal(parameter), commits=len(_QUOTED)),
         Head(*_QUOTED, *literal(closer), offered=True),
@@ -315,8 +315,8 @@ def write_invoke_calls(
 
     Args:
         calls: the calls.
-        block: the word of the outer tag, its own prefix included.
-        prefix: what precedes the other words.
+        block: the name of the outer tag, with its prefix.
+        prefix: the text before the other names.
         typed: each parameter states whether it is a string.
     """
     lines = [f"<{block}>"]

@@ -1,11 +1,11 @@
-"""What XML-ish dialects share: blocks of calls, calls of parameters, values between two tags.
+"""The common parts of XML-like dialects: blocks of calls, parameters and their values.
 
-Values are not escaped, so a tag in a value looks like a tag of the call. Where markup ends and
-what it holds is decided by what follows each closing tag, never by the first one that comes:
-a value ends with the last closing tag that another tag of the call follows. Closing tags may be
-missing too. So a block is read twice, with closing tags trusted and with missing ones allowed,
-and unless exactly one reading fits the tool's schema it is an error and no guess (quirks
-TEXT-DELIMITER-IN-VALUE, TEXT-PARAM-CLOSE-DROPPED). All of it is linear and never raises.
+Values are not escaped, so a tag in a value looks like a tag of the call. What follows a closing tag
+decides whether it is one: a value ends with the last closing tag that another tag of the call
+follows, and never with the first closing tag that occurs. Closing tags may be missing, too. So each
+block is read twice: once all closing tags are required, once they may be missing. Unless exactly
+one reading fits the tool's schema, the call gets an error, and nothing is guessed (quirks
+TEXT-DELIMITER-IN-VALUE, TEXT-PARAM-CLOSE-DROPPED). All functions take linear time and never raise.
 """
 
 import re
@@ -63,15 +63,15 @@ class Grammar(msgspec.Struct, frozen=True):
     """The tags of one dialect.
 
     Fields:
-        tags: finds any tag, which begins with `<`; the group of its kind is the whole of it. A
-            call has its `name`, a parameter its `key`, and perhaps `string`: whether it is one, or
-            its type.
-        span: the most characters that a tag, with what it looks at, can have.
+        tags: finds any tag, which begins with `<`. The group of its kind is the whole tag. A call
+            has the group `name`, a parameter the group `key` and perhaps `string`: whether it is a
+            string, or its type.
+        span: the maximum number of characters of a tag, including what its pattern looks ahead at.
         newlines: one line end on each side of a value belongs to its tags.
         escaped: names and keys have the escapes of XML.
         printed: values that are not strings may be printed as Python does.
-        cdata: values have the escapes too, or are CDATA sections, in which a tag is text. What is
-            not a string may be printed as Python does.
+        cdata: values have the escapes too, or are CDATA sections, in which a tag is text. A value
+            that is not a string may be printed as Python does.
     """
 
     tags: re.Pattern[str]
@@ -86,7 +86,7 @@ class _Tag(msgspec.Struct, frozen=True):
     """One tag in a block.
 
     Fields:
-        leads: nothing but white space is between it and the tag before.
+        leads: only white space is between it and the tag before.
     """
 
     kind: str
@@ -210,7 +210,7 @@ class _Reader:
         return "" if self._is_end(self._at) else STRAY
 
     def _next(self, *kinds: str) -> _Tag | None:
-        """Return the next tag and step over it if it is of these kinds and follows at once."""
+        """Return the next tag and step over it, if it is of these kinds and follows at once."""
         if self._at >= len(self._tags):
             return None
         tag = self._tags[self._at]
@@ -249,7 +249,7 @@ class _Reader:
         return _ReadCall(call.name, error=NEVER_CLOSED)
 
     def _end_of_value(self) -> _Tag | None:
-        """Return the tag that ends the value which begins before the next one; go to it."""
+        """Return the tag that ends the current value, and continue there."""
         depth = 0
         for index in range(self._at, len(self._tags)):
             tag = self._tags[index]
@@ -279,7 +279,7 @@ class _Reader:
         return tag.kind == PARAMETER or (followed and self._ends(index))
 
     def _ends(self, index: int) -> bool:
-        """Whether the tag at `index` is the closing one of a call: what must follow does."""
+        """Whether the tag at `index` closes a call, which the tags after it decide."""
         if self._tags[index].kind != END_CALL:
             return False
         if self._is_end(index + 1):
@@ -290,7 +290,7 @@ class _Reader:
         return kind == CALL or (kind == END_BLOCK and self._is_end(index + 2))
 
     def _is_end(self, index: int) -> bool:
-        """Whether there is nothing from the tag at `index` on, nor after the tag before it."""
+        """Whether the block ends before the tag at `index`, with no text after the last tag."""
         return index == len(self._tags) and _is_blank(self._text[self._tags[-1].end :])
 
     def _value(self, tag: _Tag, end: _Tag) -> Value | None:

@@ -1,10 +1,10 @@
-"""Dialects of special tokens: a section of calls, each a header, a separator and JSON.
+"""Text dialects of special tokens: a section of calls, each a header, a separator and JSON.
 
-A block is one call, from the token that begins its section or itself up to the end of its
-JSON; the closing tokens follow it as trailers, and the next call of the section is a block of
-its own. A marker inside a string of the JSON is data. Prose that mentions a token stays text:
-a call has its name and its separator right after the token. A section without calls has its end
-there, and is not shown.
+A block is one call. It begins with the token of its section, or with its own token, and ends with
+its JSON. The closing tokens follow it as trailers, and the next call of the section is another
+block. A marker inside a string of the JSON is data. Prose that mentions a token stays text,
+because in a call the name and the separator follow the token at once. A section without calls ends
+there and is not shown.
 """
 
 import re
@@ -31,18 +31,18 @@ _EMPTY_SECTION: Final = Section(reasoning=False, closers=())
 
 
 def after_fence(tokens: tuple[str, ...]) -> Iterator[str]:
-    """Yield these tokens with what is left of a code block around the JSON before them."""
+    """Yield these tokens, and each also after the end of a code block around the JSON."""
     return (FENCE + gap + token for gap, token in product(("", "\n"), tokens))
 
 
 class TokenCalls(TextDialect):
-    """What the dialects of this kind share.
+    """The common part of these text dialects.
 
     Fields:
         section_begins, call_begins, separators, call_ends, section_ends: the tokens, in all
             forms that are known; the first of each is the one that is written.
         ends: other tokens that may end a call, such as the end of a message.
-        kinds: words that may be in the header in index of a name.
+        kinds: words that may be in the header instead of a name.
     """
 
     section_begins: ClassVar[tuple[str, ...]]
@@ -57,10 +57,10 @@ class TokenCalls(TextDialect):
 
     @abstractmethod
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """Return the call whose `header` precedes the separator, `body` after it."""
+        """Return the call with this `header` before the separator and this `body` after it."""
 
     def starts(self, start: BlockStart) -> bool | None:
-        """A name and its separator follow, after the token of the call."""
+        """Whether a name and its separator follow the token of the call."""
         in_section = start.opener in self.section_begins
         body = start.head
         if in_section:
@@ -93,7 +93,7 @@ class TokenCalls(TextDialect):
         return _EMPTY_SECTION if self._is_empty(start) else None
 
     def ending(self, _opener: str) -> Ending:
-        """The end of the JSON, or any token of a section where it is broken or missing."""
+        """Return what finds the end of the JSON, or any token if the JSON is broken or missing."""
         begins = (*self.section_begins, *self.call_begins)
         closers = (*self.call_ends, *self.section_ends, *self.ends)
         return SequenceEnd(
@@ -117,7 +117,7 @@ class TokenCalls(TextDialect):
         return (call,)
 
     def _cut_name(self, header: str, offered: Offered) -> str:
-        """Return the name before a separator that was cut, or has not begun."""
+        """Return the name before a separator that is incomplete or missing."""
         match = next(_HEADER.finditer(header))
         if any(it.startswith(header[match.end() :]) for it in self.separators):
             begun = match.end() < len(header)
@@ -126,7 +126,7 @@ class TokenCalls(TextDialect):
         return ""
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """One section with all calls."""
+        """Return one section with all calls."""
         if not calls:
             return ""
         inside = "".join(

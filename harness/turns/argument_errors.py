@@ -1,7 +1,7 @@
-"""What is wrong with an argument text that has no value: its class, and a sentence that says it.
+"""The class of an argument text without a value, and a sentence that explains the fault.
 
 A person or a model reads the sentence. No result depends on it, except for the text of an error.
-Nothing raises, whatever the text; time is linear in its length.
+The functions never raise, whatever the text; time is linear in its length.
 Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
@@ -41,7 +41,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def is_fenced(text: str) -> bool:
-    """Return whether one Markdown fence, and no second one, encloses all of `text`."""
+    """Return whether exactly one Markdown fence encloses all of `text`."""
     whole = text.strip()
     opened = _FENCE_OPEN.match(whole)
     if opened is None:
@@ -55,9 +55,9 @@ def is_fenced(text: str) -> bool:
 
 
 def is_python_dict(text: str) -> bool:
-    """Return whether `ast.literal_eval` gives a dict that is written as only Python does.
+    """Return whether `ast.literal_eval` returns a dict, and JSON has no such notation.
 
-    What needs no single quotes and no `True`, `False` or `None` is faulty JSON rather than
+    A text without single quotes, `True`, `False` and `None` counts as faulty JSON and not as
     Python, so `{"a": 1,}` is not one. Python itself refuses more than 200 open brackets.
     """
     whole = text.strip()
@@ -73,7 +73,7 @@ def is_python_dict(text: str) -> bool:
 
 
 def is_prose(text: str) -> bool:
-    """Return whether `text` reads as words of some language, with no start of JSON or code."""
+    """Return whether `text` consists of words of a language, without a start of JSON or code."""
     whole = text.strip()
     start = whole[:1]
     if not start.isprintable() or start in _NOT_PROSE_START or _CODE.match(whole) is not None:
@@ -86,7 +86,7 @@ _JSON_SPACE = " \t\n\r"
 
 
 class ArgumentClass(StrEnum):
-    """What an argument text is."""
+    """The classes of argument texts."""
 
     OBJECT = "object"
     VALUE = "value"
@@ -188,7 +188,7 @@ def _holds_object(text: str) -> bool:
 
 
 def _count_objects(text: str) -> int:
-    """Return how many objects `text` is, one after the other; 0 if it is anything else."""
+    """Return how many consecutive JSON objects `text` consists of; 0 if it is anything else."""
     count, position = 0, _start(text)
     while text.startswith("{", position):
         seen = scan(text, position)
@@ -203,5 +203,5 @@ def _start(text: str) -> int:
 
 
 def _shown(text: str, offset: int = 0) -> str:
-    """Quote a few characters, those that cannot be printed as escapes."""
+    """Quote a few characters; those that cannot be printed become escapes."""
     return repr(text[offset : offset + _SHOWN_CHARACTERS])

@@ -1,8 +1,8 @@
-"""Argument text -> its class, and its value where it has one.
+"""Argument text -> its class, and its value if it has one.
 
-Only an object, and an empty text as `{}`, have a value: every other class gets None and a
-sentence of what was found, what was expected and where. Nothing is repaired, evaluated or
-guessed, and nothing raises, whatever the text; time is linear in its length.
+Only an object, and an empty text as `{}`, have a value. Every other class gets None and a
+sentence that says what was found, what was expected and where. Nothing is repaired, evaluated or
+guessed. The functions never raise, whatever the text; time is linear in its length.
 Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
@@ -18,7 +18,7 @@ from harness.turns.strict_json import exact_value, read_json
 
 
 class ParsedArguments(msgspec.Struct, frozen=True):
-    """An argument text, read.
+    """The result of parsing an argument text.
 
     Fields:
         kind: its class.
@@ -52,9 +52,9 @@ def is_json_value(text: str) -> bool:
 def same_value(a: str, b: str) -> bool:
     """Return whether two argument texts mean the same.
 
-    Empty means `{}`, the order of keys does not matter and numbers are compared exactly:
+    An empty text means `{}`, the order of keys does not matter and numbers are compared exactly:
     `1.0` is `1.00`, but `1`, `1.0` and `true` are three values. Half of a surrogate pair is
-    U+FFFD, as in a turn. A text that is not one JSON value, or repeats a key, means only itself.
+    U+FFFD, as in a turn. A text that is not one JSON value, or repeats a key, equals only itself.
     """
     if a == b:
         return True
@@ -69,9 +69,9 @@ _KEPT_CHARACTERS: Final = 1000
 
 
 def meaning(text: str) -> Hashable:
-    """Return what `same_value` compares: equal and of equal hash where two texts mean the same.
+    """Return the value that `same_value` compares; it is equal if two texts mean the same.
 
-    It is the value in a tuple, or the bare text if there is none to compare.
+    It is the value in a tuple, or the text itself if it has no comparable value.
     """
     try:
         return _kept_meaning(text) if len(text) <= _KEPT_CHARACTERS else _meaning(text)

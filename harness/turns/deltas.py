@@ -25,9 +25,9 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """A finished call.
 
     Fields:
-        id: never empty; generated, stable and unique where the provider sent none.
+        id: never empty; generated, stable and unique if the provider sent none.
         name: as the model wrote it.
-        arguments: the JSON text as streamed; "" for a call without any. Of a custom tool, its
+        arguments: the JSON text as streamed; "" for a call without any. For a custom tool, its
             input unchanged.
         sent: the text as streamed, if the client repaired `arguments` and reports it; else "".
     """
@@ -40,13 +40,13 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class ParseError(msgspec.Struct, frozen=True, gc=False):
-    """A call whose arguments could not be used; nothing was executed.
+    """A call whose arguments could not be used, so that it was not executed.
 
     Fields:
-        mode: `tool_use` for the API's own field, `json_fallback` for calls taught by prompt.
+        mode: `tool_use` for the API's own field, `json_fallback` for calls in text.
         error: what was wrong, for a person.
         snippet: the start of the raw text, at most `SNIPPET_CHARACTERS` characters.
-        id, name: of the call, where they arrived.
+        id, name: those of the call, if they arrived.
     """
 
     mode: Mode
@@ -57,7 +57,7 @@ class ParseError(msgspec.Struct, frozen=True, gc=False):
 
 
 class FinishReason(StrEnum):
-    """Why the model stopped; what no table knows is OTHER and keeps its raw form."""
+    """Why the model stopped. An unknown word becomes OTHER, and the delta keeps the word."""
 
     STOP = "stop"
     TOOL_CALLS = "tool_calls"
@@ -73,16 +73,16 @@ DECIDED_BY_CALLS: Final = frozenset((FinishReason.STOP, FinishReason.OTHER))
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens as the provider counted them; None if it did not report them."""
+    """Tokens as the provider counted them; None for a count that it did not report."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
 class _Delta(msgspec.Struct, frozen=True, tag_field="type", gc=False):
-    """What all deltas share: a `type` tag when they are written as JSON.
+    """The base of all deltas; its `type` tag distinguishes them in JSON.
 
-    They hold texts and numbers only, so the cycle collector need not look at them.
+    They contain texts and numbers only, so the garbage collector need not track them.
     """
 
 
@@ -106,8 +106,8 @@ class SealedDelta(_Delta, frozen=True, tag="sealed", gc=False):
     Fields:
         kind: the provider's name for it, such as `signature` or `thoughtSignature`.
         value: the data, verbatim.
-        index: of the call if `of` is `call`, else not used.
-        id: of the item that contains it, "" if it has none.
+        index: the index of the call if `of` is `call`, else not used.
+        id: the id of the item that contains it, "" if it has none.
     """
 
     kind: str
@@ -118,7 +118,7 @@ class SealedDelta(_Delta, frozen=True, tag="sealed", gc=False):
 
 
 class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
-    """A call opens; id, name and kind are final here."""
+    """A call opens; its id, name and kind do not change later."""
 
     index: int
     id: str
@@ -154,7 +154,7 @@ class UsageDelta(_Delta, frozen=True, tag="usage", gc=False):
 
 
 class Finish(_Delta, frozen=True, tag="finish", gc=False):
-    """The turn ended as the provider meant it to; `raw` is the provider's own word."""
+    """The turn ended as the provider intended; `raw` is the provider's own word."""
 
     reason: FinishReason
     raw: str = ""
@@ -164,9 +164,9 @@ class StreamFailure(_Delta, frozen=True, tag="failure", gc=False):
     """The turn did not end well: an error in the stream, or no end at all.
 
     Fields:
-        code: a provider's error code, or one of ours: `interrupted`, `empty_stream`,
+        code: a provider's error code, or one of the harness: `interrupted`, `empty_stream`,
             `bad_event`, `unknown_envelope`, `refusal`, `calls_missing`, `http_<status>`.
-        message: the provider's own words where there are any.
+        message: the provider's message, if there is one.
     """
 
     code: str
@@ -196,10 +196,11 @@ def call_deltas(
 
 
 class DeltaError(Exception):
-    """A normalizer yielded something that is not a delta, or a delta with a field of a wrong type.
+    """A normalizer yielded an object that is not a delta, or has a field of a wrong type.
 
-    Annotations do not bind a foreign normalizer: a None for an id or a plain string for a
-    finish reason would pass through a run unnoticed, and make a file that cannot be read.
+    Python does not enforce annotations for a third-party normalizer: a None for an id or a plain
+    string for a finish reason would pass through a run unnoticed, and make a file that cannot be
+    read.
     """
 
     def __str__(self) -> str:

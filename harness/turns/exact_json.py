@@ -1,8 +1,8 @@
-"""JSON text -> values that can be written again exactly as they were written.
+"""JSON text -> values from which exactly the same text can be written again.
 
-Some servers send `arguments` as an object instead of a string (quirk ARGS-OBJECT). Decoding
-and encoding it would drop the first of two equal keys and the digits that a double cannot
-hold, and so change what is executed; here every key and number keeps its form.
+Some servers send `arguments` as an object instead of a string (quirk ARGS-OBJECT). Ordinary
+decoding and encoding would drop the first of two equal keys and the digits that a double cannot
+represent, and so change the arguments of an executed call. Here every key and number is preserved.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 
 class _Pairs(dict[str, Any]):
-    """An object with a key that comes again; it remembers all its members."""
+    """An object with a repeated key; it stores all its members."""
 
     __slots__ = ("pairs",)
 
@@ -22,7 +22,7 @@ class _Pairs(dict[str, Any]):
 
 
 class _Number(float):
-    """A number that remembers its digits."""
+    """A number that stores its digits."""
 
     __slots__ = ("text",)
 
@@ -45,10 +45,10 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def decode_exactly(data: bytes) -> object:
-    """Return the JSON value of `data`, whose objects and numbers `written` can write again.
+    """Return the JSON value of `data`, whose objects and numbers `write_exactly` can write again.
 
     Raises:
-        ValueError: it is not JSON, or holds an integer too long to be read.
+        ValueError: it is not JSON, or contains an integer that is too long.
     """
     return _DECODE(data.decode("utf-8", "replace").removeprefix("\ufeff"))
 

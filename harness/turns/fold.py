@@ -1,7 +1,7 @@
-"""Deltas -> one turn. Folding never guesses: what no delta contains is not in the turn.
+"""Deltas -> one turn. Folding never guesses: the turn contains only what a delta contains.
 
-Every text of a turn can be encoded: pairs of surrogates that a cut parted are joined, lone
-halves are U+FFFD, in ids, names and messages too.
+Every text of a turn can be encoded. Pairs of surrogates that were split are joined, and single
+halves become U+FFFD, in ids, names and messages too.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -67,7 +67,7 @@ class _OpenCall:
 
 
 class _OpenSealed(NamedTuple):
-    """Sealed data before it is known which calls can be used."""
+    """Sealed data while it is not known which calls can be used."""
 
     delta: SealedDelta
     text: str
@@ -75,7 +75,7 @@ class _OpenSealed(NamedTuple):
 
 
 class Folder:
-    """Folds one delta at a time; `turn()` may be asked at any moment."""
+    """Folds one delta at a time; `turn()` may be called at any time."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -91,7 +91,7 @@ class Folder:
         """Take deltas; those for an index that was never started are left out.
 
         Raises:
-            DeltaError: one is not a delta, or has a field of another type than declared. Those
+            DeltaError: one is not a delta, or has a field of another type than declared. The deltas
                 before it are taken.
         """
         add_text, calls, take = self._text.append, self._calls, self._TAKE
@@ -113,7 +113,7 @@ class Folder:
                 raise DeltaError(delta)
 
     def turn(self) -> Turn:
-        """Return what the deltas so far mean; a call without an end is a parse error."""
+        """Return the turn of the deltas so far; a call without an end is a parse error."""
         calls = self._calls.values()
         return Turn(
             text=join_surrogates("".join(self._text)),
@@ -135,7 +135,7 @@ class Folder:
         )
 
     def _placed_sealed(self) -> Iterator[Sealed]:
-        """Yield the sealed data with the positions of calls; none of a call that cannot be used."""
+        """Yield the sealed data with the positions of calls; none of calls that are unusable."""
         is_ended = [isinstance(call.end, ToolCallEnd) for call in self._calls.values()]
         before = (0, *accumulate(map(int, is_ended)))
         places = {index: at for at, index in enumerate(self._calls)}
@@ -150,7 +150,7 @@ class Folder:
             yield Sealed(kind, value, delta.of, before[at], text, item_id)
 
     def _calls_missing(self) -> StreamFailure | None:
-        """A finish that announces calls if none came is a broken promise, not a turn."""
+        """Return the failure of a turn whose finish announces calls and that has none."""
         finish = self._finish
         if finish is None or finish.reason is not FinishReason.TOOL_CALLS or self._calls:
             return None

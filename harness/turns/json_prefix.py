@@ -12,7 +12,7 @@ import msgspec
 
 
 class PrefixState(StrEnum):
-    """What a text is to one JSON value."""
+    """Whether a text is, may still become, or cannot become one JSON value."""
 
     COMPLETE = "complete"
     PREFIX = "prefix"
@@ -21,14 +21,14 @@ class PrefixState(StrEnum):
 
 
 class Scan(msgspec.Struct, frozen=True):
-    """How far a text is JSON; offsets count characters from the start of the text.
+    """How far a text is JSON. Offsets count characters from the start of the text.
 
     Fields:
         state: COMPLETE and TRAILING have a first value, PREFIX and INVALID have none.
         end: offset just after the first value; -1 if there is none.
-        offset: where reading stopped: the end of the text, the first character that cannot
-            be there, or what follows the first value.
-        expected: what could have been at `offset`, in words.
+        offset: where reading stopped: at the end of the text, at the first character that cannot
+            be there, or after the first value.
+        expected: what could have been at `offset`, as text.
         depth: the most brackets that were open at once.
     """
 
@@ -127,7 +127,7 @@ def scan(text: str, start: int = 0) -> Scan:
 
 
 def _stopped(text: str, position: int, need: int, depth: int) -> Scan:
-    """Tell a token that the end of the text cut from one that cannot be there."""
+    """Distinguish a token that the text ends in from one that is invalid at its place."""
     start = _skip_blank(text, position)
     expected = _WORDS[need]
     allowed = _STEPS[need]

@@ -1,7 +1,7 @@
-"""Messages of a conversation, in the form of OpenAI's chat API, which all agents here share.
+"""Messages of a conversation in the form of OpenAI's chat API, which all agents of the suite use.
 
 A message is a plain JSON object, because providers add their own fields and history must
-keep them. Source: the API reference of Chat Completions, `messages`.
+preserve them. Source: the API reference of Chat Completions, `messages`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ SEALED: Final = "sealed"
 
 
 def sealed_of(message: Message) -> list[dict[str, Any]]:
-    """Return what only the provider can read in a message of the assistant; [] if it has none."""
+    """Return the data in an assistant's message that only the provider can read; [] if none."""
     found = message.get(SEALED)
     return found if isinstance(found, list) else []
 

@@ -1,8 +1,8 @@
-"""Arguments against the JSON Schema that the request declares for their tool.
+"""Arguments -> whether they fit the JSON Schema that the request declares for their tool.
 
-A schema that is itself invalid, refers to another document or is too large is treated as no
-schema at all, and so is one whose validation takes too many steps for the arguments, which
-`unchecked` reports. Nothing here opens a file or touches the network.
+A schema is ignored if it is invalid, refers to another document or is too large. It is also ignored
+if its validation takes too many steps for the arguments, which `unchecked` reports. This module
+opens no file and uses no network.
 """
 
 import json
@@ -35,7 +35,7 @@ _TYPES: Final = {
 
 
 class _Compiled(msgspec.Struct, frozen=True):
-    """A schema that can be used, and what counts the steps of its validation."""
+    """A schema that can be used, and a counter of the steps of its validation."""
 
     validator: jsonschema_rs.Validator
     counter: StepCounter
@@ -51,7 +51,7 @@ class _Compiled(msgspec.Struct, frozen=True):
 
 
 class Checker:
-    """Keeps the compiled validators, because a run asks for the same tools again and again."""
+    """Stores the compiled validators, because a run uses the same tools repeatedly."""
 
     def __init__(self) -> None:
         self._validators: dict[bytes, _Compiled | None] = {}
@@ -59,7 +59,7 @@ class Checker:
     def problem(self, tool: Tool, arguments: dict[str, Any]) -> str:
         """Return why `arguments` do not fit `tool`, at most 200 characters; "" if they do.
 
-        "" too if that takes too many steps, as `unchecked` says.
+        It is also "" if that takes too many steps, as `unchecked` says.
         """
         compiled = self._compiled(tool)
         if compiled is None or (steps := compiled.steps(arguments)) > MOST_STEPS:
@@ -107,10 +107,10 @@ def misfit(
     """Return why a call does not fit the tools of its request; "" if it does.
 
     Args:
-        name: of the tool that is called.
-        arguments: of the call.
-        tools: by name; None if the request was not kept, and then anything fits.
-        checker: keeps compiled schemas.
+        name: the name of the tool that is called.
+        arguments: the arguments of the call.
+        tools: the tools by name; None if the request was not stored, and then any call fits.
+        checker: stores compiled schemas.
     """
     if tools is None:
         return ""

@@ -1,8 +1,8 @@
 """A JSON Schema and a value -> how many steps the validation of the value may take.
 
-A small schema can ask for more steps than any computer makes: subschemas that refer twice to the
-next one double them with each reference. Here each pair of subschema and value is counted once, so
-that counting stays cheap where validating would never end.
+A small schema can require more steps than any computer makes: if each subschema refers twice to the
+next one, the steps double with each reference. Here each pair of subschema and value is counted
+once, so counting is fast even if validating would never end.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class StepCounter:
     """Counts the steps of one schema for any number of values.
 
     Args:
-        schema: the schema, as the validator gets it.
+        schema: the schema that the validator uses.
     """
 
     def __init__(self, schema: object) -> None:
@@ -98,7 +98,7 @@ class StepCounter:
                 yield self._target(target)
 
     def _target(self, reference: str) -> object:
-        """Return what a reference in the same document leads to."""
+        """Return the subschema that a reference in the same document names."""
         base, _, fragment = reference.partition("#")
         found = self._named.get(base, self._root) if base else self._root
         if not fragment.startswith("/"):

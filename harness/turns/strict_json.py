@@ -1,7 +1,7 @@
-"""Text -> the one JSON value it is, exactly, or what keeps it from being used.
+"""Text -> its one JSON value, exactly, or the reason why it cannot be used.
 
-Integers are exact, floats are doubles, a key may occur once. It must never raise, accept
-what RFC 8259 does not, or put infinity in the place of a number.
+Integers are exact, floats are doubles, a key may occur once. The functions never raise, never
+accept a text that RFC 8259 does not allow, and never return infinity for a number.
 """
 
 import json
@@ -41,7 +41,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the value is exactly what the text says, and can be used."""
+        """Whether the value is exactly that of the text, and can be used."""
         return not (self.unusable_number or self.too_deep) and self.repeated_key is None
 
 
@@ -66,7 +66,7 @@ def _read_float(number: str) -> float:
 
 
 class _Hooks:
-    """What the decoder calls back if a text cannot be used; it stores why."""
+    """The callbacks of the decoder for values that cannot be used; they store the reason."""
 
     def __init__(self) -> None:
         self.unusable_number = ""
@@ -98,7 +98,7 @@ class _Hooks:
 def read_json(text: str) -> Reading | None:
     """Return the reading of `text`; None if it is not one strict JSON value.
 
-    None, too, if this process has no stack left to read it.
+    It is also None if this process has not enough stack to read it.
     """
     try:
         value = _USUAL_DECODER.decode(text)
@@ -128,9 +128,9 @@ def _is_too_deep(text: str, value: object) -> bool:
 
 
 def exact_value(text: str) -> Any:  # noqa: ANN401 -- any JSON value, to be compared only
-    """Return the value of strict JSON for comparing, numbers tagged with their kind.
+    """Return the value of strict JSON for comparisons, with numbers tagged by their kind.
 
-    Source of the difference: `1`, `1.0` and `true` are equal in Python and not in JSON.
+    In Python, `1`, `1.0` and `true` are equal; in JSON they are not.
     """
     return _EXACT_DECODER.decode(text)
 

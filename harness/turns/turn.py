@@ -1,4 +1,4 @@
-"""A turn: what one streamed response means; and a tool as a request declares it."""
+"""A turn, which is the meaning of one streamed response; and a tool as a request declares it."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -20,13 +20,13 @@ _MOST_PARTS: Final = 2_000
 
 
 class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Data that only the provider can read and wants back, with its place in the turn.
+    """Data that only the provider can read and wants back, with its position in the turn.
 
     Fields:
         kind, value, of, id: as in `SealedDelta`.
-        call: position in `tool_calls` of the call that it belongs to; of other data, of the call
+        call: position in `tool_calls` of the call that it belongs to; for other data, of the call
             that follows it.
-        text: the reasoning or the text that it belongs to: what came since the sealed data
+        text: the reasoning or the text that it belongs to: all of it since the sealed data
             before it.
     """
 
@@ -46,7 +46,7 @@ class Turn(msgspec.Struct, frozen=True):
         parse_errors: the calls that were rejected or never ended, in order of first appearance.
         finish: how the provider ended the turn; None if it did not.
         failure: the error that ended it instead.
-        sealed: what only the provider can read, in the order it came.
+        sealed: the data that only the provider can read, in the order in which it came.
     """
 
     text: str = ""
@@ -77,7 +77,7 @@ def referenced_schema(schema: object, reference: object) -> Any:  # noqa: ANN401
     """Return the part of `schema` that a local reference names; True if none.
 
     Args:
-        schema: of the arguments of a tool.
+        schema: the schema of the arguments of a tool.
         reference: a JSON pointer (`#/$defs/Name`), or the `$anchor` of a part (`#Name`).
     """
     if not (isinstance(reference, str) and reference.startswith("#")):

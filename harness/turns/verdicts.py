@@ -1,7 +1,8 @@
-"""How a call ends: its id, why it must not run, and the delta that ends it; shared by all dialects.
+"""How a call ends: its id, why it must not be executed, and its last delta; for all dialects.
 
-An id is kept as given, made unique, and generated if none came. A generated id depends only on
-the content of the stream, so that it is the same for every chunking.
+The provider's id is used unchanged if it is unique. Otherwise it is made unique, and a missing one
+is generated. A generated id depends only on the content of the stream, so that it is the same for
+every chunking.
 """
 
 import hashlib
@@ -24,10 +25,11 @@ _REASON_CHARACTERS = 600
 def unusable_reason(
     name: str, arguments: str, kind: CallKind = "function", *, cut_short: bool
 ) -> str:
-    """Return why a finished call must not run; "" if it may.
+    """Return why a finished call must not be executed; "" if it may.
 
-    The input of a custom tool is free text, so no text of it is wrong; where the turn was
-    truncated it is not known whether it is complete. The content of an action is any JSON value.
+    The input of a custom tool is free text, so no text of it is wrong. If the turn was
+    truncated, it is not known whether the input is complete. The content of an action is any JSON
+    value.
     """
     if not name:
         return "the call has no name"
@@ -67,10 +69,10 @@ class CallIds:
         """Return the id for a call.
 
         Args:
-            given: by the provider; "" if it gave none.
-            seed: what distinguishes this response from others, such as its id.
-            position: of the call in its turn.
-            name: of the function.
+            given: the provider's id; "" if it gave none.
+            seed: distinguishes this response from others, such as its id.
+            position: the position of the call in its turn.
+            name: the name of the function.
         """
         call_id = given or _generated_id(f"{seed[:_SEED_CHARACTERS]}/{position}/{name}")
         while call_id in self._taken:

@@ -1,4 +1,4 @@
-"""Bytes: what a provider sent, how the network cut it, and where its frames lie.
+"""Bytes of a provider: how the network split them into reads, and where their frames are.
 
-Framing here is sans-IO; only `cassette_file` opens files.
+The framing code does no input or output (sans-IO). Only `cassette_file` opens files.
 """

@@ -1,12 +1,12 @@
-"""AWS event-stream messages, sans-IO: bytes in as the network cuts them, frames out.
+"""AWS event-stream messages, sans-IO: bytes as the network splits them -> frames.
 
 A message is a prelude (total length, headers length, checksum of the two), headers, payload
-and a checksum of all before it. A message is emitted only if its checksums are correct:
-the first damaged message becomes one frame that reports the damage, and the framing ends there.
+and a checksum of all bytes before it. A message is emitted only if its checksums are correct.
+The first damaged message becomes one frame that reports the damage, and the framing ends there.
 
-Headers have ten types, each read within its block; a block that does not add up is refused,
-never read past its end. Bedrock's invoke streams put each event of the model's own API into
-a `chunk` message, `{"bytes": "<base64>", "p": "<padding>"}`; dialects never see that envelope.
+Headers have ten types, each read within its block. A block whose lengths do not add up is refused,
+and never read past its end. Bedrock's invoke streams put each event of the model's own API into
+a `chunk` message, `{"bytes": "<base64>", "p": "<padding>"}`; dialects get the event without it.
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_PayloadPart.html
 """
@@ -35,7 +35,7 @@ _STRING = 7
 
 
 class _DamagedError(Exception):
-    """The bytes at hand are not a message; the text is the reason."""
+    """The bytes are not a message; the text is the reason."""
 
 
 class HeaderError(_DamagedError):
@@ -70,10 +70,11 @@ def parse_headers(data: bytes) -> Headers:
     """Return the headers that a block contains.
 
     Raises:
-        HeaderError: it is damaged, names a header twice, or has a type that is none.
+        HeaderError: it is damaged, names a header twice, or has an unknown type.
     """
     block = iter(data)
     headers: dict[str, HeaderValue] = {}
+    # Each header is: name length (1 byte), name, type (1 byte), value.
     for size in block:
         name = _decode_text(_take(block, size, "a header name"))
         if name in headers:
@@ -88,13 +89,14 @@ def _header_value(block: Iterator[int], name: str) -> HeaderValue:
     if kind not in _TYPES:
         raise HeaderError(f"{what} has type {kind}, expected 0 to 9")
     size, read = _TYPES[kind]
+    # Texts and bytes state their length in two bytes before the value.
     if size is None:
         (size,) = _LENGTH.unpack(_take(block, _LENGTH.size, f"the length of {what}"))
     return read(_take(block, size, what))
 
 
 def _take(block: Iterator[int], size: int, what: str) -> bytes:
-    """Return the next bytes of a block, which must be as many as `size`."""
+    """Return the next `size` bytes of a block, which must be that long."""
     taken = bytes(islice(block, size))
     if len(taken) < size:
         raise HeaderError(f"expected {size} bytes of {what}, found {len(taken)}")
@@ -102,7 +104,7 @@ def _take(block: Iterator[int], size: int, what: str) -> bytes:
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:
-    """Return the block that `parse` reads back as `headers`, all of them text."""
+    """Return the block that `parse_headers` reads as `headers`, all of them text."""
     pieces = []
     for name, value in headers.items():
         key, text = name.encode(), value.encode("utf-8", "replace")
@@ -118,8 +120,9 @@ _DECODE = msgspec.json.Decoder(_PayloadPart).decode
 
 
 def unwrap_chunk(payload: bytes) -> bytes | None:
-    """Return the event that `payload` holds; None if it is not such an envelope."""
+    """Return the event in `payload`; None if it is not such an envelope."""
     try:
+        # `p` is padding that hides the length of an event; it has no meaning.
         return binascii.a2b_base64(_DECODE(payload).bytes, strict_mode=True)
     except (ValueError, RecursionError):
         return None
@@ -147,10 +150,10 @@ _FAILURES: Final = {
 
 
 class MessageDecoder:
-    """Decode one body of messages.
+    """Decodes one body of messages.
 
     Args:
-        offset: of the first byte that it is fed.
+        offset: the offset in the body of the first byte that it is fed.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -161,7 +164,7 @@ class MessageDecoder:
         self._damaged = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Return the messages that `data` completes; after a damaged one there is none."""
+        """Return the messages that `data` completes. After a damaged message there are none."""
         if self._damaged:
             return []
         self._pieces.append(data)
@@ -182,9 +185,10 @@ class MessageDecoder:
         return found
 
     def close(self) -> list[Frame]:
-        """Return the message that the end of the body truncated, if there is one.
+        """Return the message that is incomplete at the end of the body, if there is one.
 
-        Its bytes are emitted unchanged, prelude first, which is never a payload.
+        Its bytes are emitted unchanged. They begin with the prelude, so they are never a valid
+        payload.
         """
         if self._damaged or not self._size:
             return []
@@ -196,9 +200,11 @@ class MessageDecoder:
         self._wanted = _PRELUDE.size
         while size - at >= _PRELUDE.size:
             total, headers_size, prelude = _PRELUDE.unpack_from(block, at)
+            # The prelude has a separate checksum, so a wrong length is found before it is used.
             if (seen := crc32(block[at : at + _SIZES_BYTES])) != prelude:
                 raise _DamagedError(_mismatch("prelude", prelude, seen))
             payload_size = total - headers_size - _FRAMING_BYTES
+            # The limits of the AWS format. A wrong length must not make the decoder wait.
             if headers_size > MAX_HEADERS_BYTES or not 0 <= payload_size <= MAX_PAYLOAD_BYTES:
                 raise _DamagedError(_impossible(total, headers_size))
             end = at + total
@@ -207,6 +213,7 @@ class MessageDecoder:
                 break
             payload_end = end - _CHECKSUM.size
             (checksum,) = _CHECKSUM.unpack_from(block, payload_end)
+            # The checksum of the message continues that of the prelude, over all bytes before it.
             if (seen := crc32(block[at + _SIZES_BYTES : payload_end], prelude)) != checksum:
                 raise _DamagedError(_mismatch("message", checksum, seen))
             start = at + _PRELUDE.size + headers_size
@@ -244,9 +251,9 @@ class _Meaning(msgspec.Struct, frozen=True):
     """The meaning of the headers of a message.
 
     Fields:
-        name: of the event.
+        name: the name of the event.
         failure: the code of a failure; "" if it is not one.
-        words: of the failure.
+        words: the text of the failure.
     """
 
     name: str = ""
@@ -259,6 +266,7 @@ class _Meaning(msgspec.Struct, frozen=True):
 def _meaning(block: bytes) -> _Meaning:
     headers = parse_headers(block)
     kind = _text_header(headers, ":message-type")
+    # AWS reports a failure in the headers of a message, after the status 200 was sent.
     if kind not in _FAILURES:
         return _Meaning(_text_header(headers, ":event-type"))
     code, words = (_text_header(headers, header) for header in _FAILURES[kind])
@@ -276,7 +284,7 @@ _JSON: Final = {":content-type": "application/json"}
 
 
 def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
-    """Write one message with right checksums; its headers are text."""
+    """Write one message with correct checksums; its headers are text."""
     block = encode_headers(headers)
     total = _FRAMING_BYTES + len(block) + len(payload)
     sizes = struct.pack(">II", total, len(block))
@@ -299,9 +307,10 @@ def encode_exception(payload: bytes, name: str) -> bytes:
 
 
 def borders(body: bytes) -> Iterator[tuple[int, ...]]:
-    """Yield the offsets where the parts of each message of `body` meet; the last is its end.
+    """Yield the offsets at which the parts of each message of `body` meet; the last is its end.
 
-    Detected from the lengths alone, whatever the checksums are; stops where they are impossible.
+    They are found by the lengths alone, whatever the checksums are. The search stops at an
+    impossible length.
     """
     start = 0
     while start + _PRELUDE.size <= len(body):
@@ -309,5 +318,6 @@ def borders(body: bytes) -> Iterator[tuple[int, ...]]:
         prelude, end = start + _PRELUDE.size, start + total
         if total < _FRAMING_BYTES + headers_size or end > len(body):
             return
+        # Start, headers length, prelude checksum, headers, payload, message checksum, end.
         yield start, start + 4, start + 8, prelude, prelude + headers_size, end - 4, end
         start = end

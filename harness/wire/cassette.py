@@ -10,17 +10,17 @@ OriginKind = Literal["recorded", "imported", "emulated"]
 
 
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where a cassette comes from, honestly.
+    """The origin of a cassette.
 
     Fields:
-        kind: `recorded` from a server by us, `imported` from somebody's recording, or
-            `emulated`: written by a dialect's own writer, so it shows a quirk but measures
+        kind: `recorded` from a server by this harness, `imported` from a recording of another tool,
+            or `emulated`: written by a dialect's own writer, so it shows a quirk but measures
             no model.
-        by: who or what made it.
+        by: the person or the program that made it.
         at: ISO date; "" if unknown.
-        source: the server, the file or the recipe it was made from.
-        licence: SPDX id of an imported recording; "" if it is ours or unknown.
-        kept: for imported cassettes, what of the original survived, in words.
+        source: the server, the file or the recipe from which it was made.
+        licence: SPDX id of an imported recording; "" if it is that of this project, or unknown.
+        kept: for imported cassettes, which parts of the original were preserved, as text.
     """
 
     kind: OriginKind
@@ -32,12 +32,12 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Cassette(msgspec.Struct, frozen=True):
-    """One vcrpy-readable file.
+    """One file that vcrpy can read.
 
     Fields:
         id: slash path without suffix, such as `dashscope/qwen-plus/split-chunks`.
         interactions: in the order in which they were sent.
-        prompt: id on the prompt axis of the rankings; derived from the request where the
+        prompt: id of the prompt, by which rankings group; derived from the request if the
             file does not name one.
     """
 
@@ -50,7 +50,7 @@ class Cassette(msgspec.Struct, frozen=True):
 
     @property
     def dialect(self) -> str:
-        """The dialect of its interactions, which is one; "unknown" if it has none."""
+        """The one dialect of its interactions; "unknown" if it has none."""
         return self.interactions[0].dialect if self.interactions else "unknown"
 
     @property

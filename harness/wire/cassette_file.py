@@ -1,8 +1,7 @@
-"""Cassettes on disk: load any vcrpy cassette, save ours so that vcrpy replays it.
+"""Cassettes on disk: load any vcrpy cassette, and save cassettes that vcrpy can replay.
 
-All that a file claims is checked. What it does not contain stays "unknown", reads that it did not
-keep become one for each event; nothing is ever repaired silently. A file is written completely or
-not at all.
+All values of a file are checked. A missing label becomes "unknown", and missing reads become one
+read for each event. Nothing is ever repaired silently. A file is written completely or not at all.
 """
 
 from pathlib import Path
@@ -53,14 +52,14 @@ def cassette_from_data(
     """Return the cassette that `document` contains.
 
     Args:
-        document: plain data, as `yaml_guard.load` gives it.
+        document: plain data, as `load_yaml` returns it.
         cassette_id: the id that it gets.
         where: the file's name, for messages.
-        keep_encoded: leave a body whose content encoding cannot be taken off unchanged, with
-            its headers, instead of refusing the whole cassette.
+        keep_encoded: leave a body unchanged, with its headers, if its content encoding cannot be
+            removed, instead of refusing the whole cassette.
 
     Raises:
-        UnreadableError: it is not a vcrpy cassette, or claims what is not so.
+        UnreadableError: it is not a vcrpy cassette, or one of its values is wrong.
     """
     if not isinstance(document, dict) or "interactions" not in document:
         refuse_type(
@@ -80,7 +79,7 @@ def cassette_from_data(
 
 
 def _check_top_keys(document: dict[object, object], where: str) -> None:
-    """Let the keys of other tools pass, but not a misspelled `harness`."""
+    """Accept the keys of other tools, but not a misspelled `harness`."""
     strange = [key for key in document if isinstance(key, str) and key not in _TOP_KEYS]
     if key := nearest_name("harness", strange, cutoff=0.8):
         raise UnreadableError(f"unknown key {key!r}", where=where, hint="Did you mean 'harness'?")
@@ -136,7 +135,7 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
     response = expect_mapping(fields.get("response"), f"{where}.response")
     if not response:
         refuse_type("a response", fields.get("response"), f"{where}.response")
-    headers = _headers(response.get("headers"), f"{where}.response.headers")
+    headers = headers_of(response.get("headers"), f"{where}.response.headers")
     place = f"{where}.response.body"
     stored = _response_body(response, place)
     body, headers = (
@@ -177,13 +176,13 @@ def _request(value: object, where: str) -> Request:
     return Request(
         method=expect_text(fields.get("method"), f"{where}.method") or "POST",
         uri=expect_text(fields.get("uri"), f"{where}.uri"),
-        headers=_headers(fields.get("headers"), f"{where}.headers"),
+        headers=headers_of(fields.get("headers"), f"{where}.headers"),
         body=_bytes(body, f"{where}.body"),
     )
 
 
 def _response_body(response: dict[str, object], where: str) -> bytes:
-    """Take the body from where this or an older vcrpy, or a tool above it, keeps it."""
+    """Return the body from the key in which this or an older vcrpy, or another tool, stores it."""
     body = response.get("body", response.get("content"))
     if isinstance(body, dict):
         body = body.get("string", body.get("base64_string"))
@@ -210,15 +209,21 @@ def _status(response: dict[str, object], where: str) -> int:
     return code
 
 
-def _headers(value: object, where: str) -> Headers:
+def headers_of(value: object, where: str) -> Headers:
+    """Return headers that are a mapping; a value may be a list.
+
+    Raises:
+        UnreadableError: they are something else.
+    """
     return tuple(
-        (name, item if isinstance(item, str) else _header_value(item, f"{where}.{name}"))
+        (name, item if isinstance(item, str) else header_text(item, f"{where}.{name}"))
         for name, items in expect_mapping(value, where).items()
         for item in (items if isinstance(items, list) else [items])
     )
 
 
-def _header_value(value: object, where: str) -> str:
+def header_text(value: object, where: str) -> str:
+    """Return a value of a header; recorders store its length or age as a number."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     if isinstance(value, dict | list):
@@ -257,8 +262,8 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
         root: the folder that its id is relative to; without it the id is the file's stem.
 
     Raises:
-        UnreadableError: no file that can be read, damaged or hostile YAML, no cassette, or a
-            body that does not match its digest or its reads.
+        UnreadableError: the file cannot be read, is damaged or hostile YAML, is not a cassette, or
+            has a body that does not match its digest or its reads.
     """
     data = read_file(
         path,
@@ -273,16 +278,16 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
 def parse_cassette(
     data: bytes, cassette_id: str, *, where: str, keep_encoded: bool = False
 ) -> Cassette:
-    """Return the cassette in the bytes of a file, as `load` does.
+    """Return the cassette in the bytes of a file, as `load_cassette` does.
 
-    With `keep_encoded` a body whose content encoding cannot be taken off stays unchanged.
+    With `keep_encoded`, a body whose content encoding cannot be removed stays unchanged.
     """
     document = yaml_text.load_yaml(data, where, tags=_VCRPY_TAGS)
     return cassette_from_data(document, cassette_id, where, keep_encoded=keep_encoded)
 
 
 def save_cassette(cassette: Cassette, path: Path) -> None:
-    """Write `cassette` to `path`, making its folders; an old file is replaced at once."""
+    """Write `cassette` to `path`, and create its folders; an old file is replaced in one step."""
     write_file(path, format_cassette(cassette).encode("utf-8"))
 
 

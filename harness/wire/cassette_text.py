@@ -1,7 +1,7 @@
 """A cassette -> the text of its file: a vcrpy cassette with reads, digests and origin.
 
-The text depends on the cassette alone. Bodies are literal blocks where YAML gives the very
-same bytes back, else quoted with escapes, else `!!binary`.
+The text depends on the cassette alone. A body is a literal block if YAML returns exactly the
+same bytes for it, else quoted with escapes, else `!!binary`.
 """
 
 import base64
@@ -23,14 +23,14 @@ _BASE64_LINE = 76
 
 
 def format_cassette(cassette: Cassette) -> str:
-    """Return the YAML text of `cassette`, which `cassette_file.load` reads back as equal.
+    """Return the YAML text of `cassette`, which `load_cassette` reads as an equal cassette.
 
-    Reads that were not kept are written as `synthetic`, so they come back as one for each
-    event.
+    Reads that were not recorded are written as `synthetic`, so they become one for each
+    event when the file is loaded.
 
     Raises:
         ValueError: the reads of an interaction do not add up to its body, or its
-            prompts describe different tools, or its interactions have different things due.
+            prompts describe different tools, or its interactions differ in `due`.
     """
     for name in ("tools", "due"):
         of_all = getattr(cassette, name)
@@ -43,7 +43,7 @@ def format_cassette(cassette: Cassette) -> str:
 
 
 def digest(body: bytes) -> str:
-    """Return the SHA-256 of a response body, as the file keeps it."""
+    """Return the SHA-256 of a response body, in the form of the file."""
     return sha256(body).hexdigest()
 
 
@@ -77,7 +77,7 @@ def _headers(headers: Headers) -> Iterator[str]:
 
 
 def _stored(body: bytes) -> bytes:
-    """Return a body as the file stores it; a compressed one again, because loading inflates it."""
+    """Return a body as the file stores it: compressed again if loading would inflate it."""
     return gzip.compress(body, mtime=0) if is_marked(body) else body
 
 

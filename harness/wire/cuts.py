@@ -1,8 +1,8 @@
-"""Cuts: where one network read ends and the next begins.
+"""Cuts: offsets at which one network read ends and the next begins.
 
-A chunking is a sorted tuple of offsets strictly inside the body. Most offsets are dull; the
-seams are those where decoders break: inside a character, a line end, a JSON escape, and
-between events; and where the parts of an AWS message meet.
+A chunking is a sorted tuple of offsets strictly inside the body. Most offsets break no decoder. The
+seams are those at which decoders do break: inside a character, a line end or a JSON escape,
+between events, and between the parts of an AWS message.
 """
 
 import re
@@ -48,7 +48,7 @@ def seams(body: bytes) -> Chunking:
 
 
 def split(body: bytes, cuts: Chunking) -> Iterator[bytes]:
-    """Yield the reads that `cuts` make of `body`; an empty body gives no read."""
+    """Yield the reads into which `cuts` split `body`; an empty body gives no read."""
     start = 0
     for cut in cuts:
         yield body[start:cut]

@@ -1,8 +1,8 @@
-"""A compressed body -> the body, within a limit; what is not compressed stays unchanged.
+"""A compressed body -> the body, within a limit; a body that is not compressed stays unchanged.
 
-Detected from the first bytes where the coding has a mark, since recorders filter headers away, and
-decode bodies but leave the header in place: so text is never taken for compressed. Brotli and
-Zstandard need an optional package each, the extra `compressed`.
+The first bytes show the encoding if it has a mark, because recorders may remove headers, or decode
+a body and keep the header. So text is never decompressed. Brotli and Zstandard need an optional
+package each, the extra `compressed`.
 """
 
 import zlib
@@ -32,12 +32,12 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
     """Return `body` without its content encoding.
 
     Args:
-        body: as stored.
+        body: the body as stored.
         encoding: the `content-encoding` header, "" if there is none.
-        where: the place in the file, for messages.
+        where: the location in the file, for messages.
 
     Raises:
-        UnreadableError: damaged, larger than the limit when expanded, or in a coding whose
+        UnreadableError: damaged, larger than the limit when expanded, or in an encoding whose
             package is not installed.
     """
     for coding in reversed(_codings(encoding)):
@@ -49,9 +49,9 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
 
 
 def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
-    """Return `body` without its content encoding, and `headers` without what described it.
+    """Return `body` without its content encoding, and `headers` without the headers about it.
 
-    An unknown coding stays, and so does its header.
+    An unknown encoding is kept, with its header.
 
     Raises:
         UnreadableError: as `decompress`.
@@ -65,7 +65,7 @@ def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Heade
 
 
 def decode_body_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Headers]:
-    """Return what `decoded` does; what it would refuse stays unchanged, and so `why_encoded`."""
+    """Return the result of `decode_body`, or the values unchanged, and `why_encoded`."""
     try:
         return decode_body(body, headers, "")
     except UnreadableError:
@@ -83,7 +83,7 @@ def why_encoded(body: bytes, headers: Headers) -> str:
 
 
 def is_marked(body: bytes) -> bool:
-    """Return whether the first bytes mark a coding, so that `decompress` takes it off."""
+    """Return whether the first bytes mark an encoding, so that `decompress` removes it."""
     return _by_mark(body) is not None
 
 
@@ -93,7 +93,7 @@ def encoding_of(headers: Headers) -> str:
 
 
 def inflate_window(body: bytes) -> int:
-    """Return the window that zlib needs for gzip or deflate, whose header may be missing."""
+    """Return the window size that zlib needs for gzip or deflate, whose header may be missing."""
     is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
     return _ANY_WINDOW if is_zlib or body.startswith(_GZIP) else _RAW_DEFLATE
 
@@ -123,7 +123,7 @@ def _unchanged(body: bytes, _coding: str, _where: str) -> bytes:
 
 
 def _inflate(body: bytes, _coding: str, where: str) -> bytes:
-    """Inflate the members of `body`; one that ends early gives what there is of it."""
+    """Inflate the members of `body`. A truncated member gives the part that exists."""
     pieces: list[bytes] = []
     size, window = 0, inflate_window(body)
     for _ in range(_MAX_MEMBERS):
@@ -150,7 +150,7 @@ def _brotli(body: bytes, coding: str, where: str) -> bytes:
 
 
 def brotli_output(decoder: Any, data: bytes) -> Iterator[bytes]:  # noqa: ANN401 - of a module without types
-    """Yield all that a Brotli decoder can make of `data` and of what it was given before."""
+    """Yield all output of a Brotli decoder for `data` and the data before it."""
     piece = decoder.process(data, output_buffer_limit=_PIECE_BYTES)
     # A decoder that accepts more data may still have output.
     while piece or not decoder.can_accept_more_data():
@@ -169,7 +169,7 @@ def _zstd(body: bytes, coding: str, where: str) -> bytes:
 
 
 def _joined(pieces: Iterable[bytes], where: str) -> bytes:
-    """Join what a decoder gives, as far as the limit allows."""
+    """Join the output of a decoder, up to the limit."""
     body = bytearray()
     for piece in pieces:
         body += piece

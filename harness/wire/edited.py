@@ -1,4 +1,4 @@
-"""A cassette whose bodies a person edited: digests and reads that fit the bodies again."""
+"""A cassette whose bodies a person edited: its digests and reads are made to fit again."""
 
 from typing import Any, Final
 

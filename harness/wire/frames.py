@@ -1,4 +1,4 @@
-"""Frames: one event of a body each, or a complete body that is not a stream; their size limit."""
+"""Frames: each is one event of a body, or a complete body that is not a stream; a size limit."""
 
 from abc import ABC, abstractmethod
 from typing import Final
@@ -9,15 +9,15 @@ from harness.errors import StreamError
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a framing decoder cuts out of the body.
+    """One part of the body that a framing decoder found.
 
     Fields:
         data: the payload; the data lines of one event joined by a newline.
         event: the event's name; "" if the stream gives none.
-        offset: bytes from the start of the body to the first payload line, the thread that
-            leads a report back to the wire.
-        complete: False if the stream ended inside this frame (WHATWG drops such an
-            event; for an LLM stream it is a sign of truncation, so it is emitted marked).
+        offset: bytes from the start of the body to the first payload line, with which a report can
+            point to the bytes.
+        complete: False if the stream ended inside this frame. The WHATWG algorithm drops such an
+            event. For an LLM stream it shows a truncated turn, so it is emitted and marked.
         failure: the code with which the framing itself reports that the stream failed: the type
             of an AWS exception, or `bad_event` for a message whose checksum is wrong; ""
             if it does not. Such a frame is never complete.
@@ -38,14 +38,14 @@ def check_size(size: int, what: str, offset: int) -> None:
     """Refuse a frame of more than `MAX_EVENT_BYTES`.
 
     Raises:
-        StreamError: it is larger.
+        StreamError: the frame is larger.
     """
     if size > MAX_EVENT_BYTES:
         raise StreamError(f"{what} is larger than {MAX_EVENT_BYTES} bytes", offset=offset)
 
 
 class BoundedDecoder(ABC):
-    """Cuts one body into frames, none larger than the limit."""
+    """Splits one body into frames, none larger than the limit."""
 
     def __init__(self) -> None:
         self._error: StreamError | None = None
@@ -69,7 +69,7 @@ class BoundedDecoder(ABC):
         return found
 
     def close(self) -> list[Frame]:
-        """Return what the end of the body leaves.
+        """Return the frames that the end of the body completes or truncates.
 
         Raises:
             StreamError: as `feed`.
@@ -80,21 +80,21 @@ class BoundedDecoder(ABC):
 
     @abstractmethod
     def _take(self, data: bytes, found: list[Frame]) -> None:
-        """Put the frames that `data` completes into `found`."""
+        """Append the frames that `data` completes to `found`."""
 
     @abstractmethod
     def _rest(self) -> list[Frame]:
-        """Return the frame that the end of the body truncated, if there is one."""
+        """Return the frame that is incomplete at the end of the body, if there is one."""
 
 
 _SPACE = b" \t\r\n"
 
 
 class PlainDecoder:
-    """Keep the complete body; it is one frame when it is over.
+    """Stores the complete body, which becomes one frame at its end.
 
     Args:
-        offset: of the first byte that it is fed.
+        offset: the offset in the body of the first byte that it is fed.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -103,7 +103,7 @@ class PlainDecoder:
         self._size = 0
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Keep `data`; nothing is emitted before the end.
+        """Store `data`; no frame is emitted before the end.
 
         Raises:
             StreamError: the body is larger than the limit.
@@ -114,5 +114,5 @@ class PlainDecoder:
         return []
 
     def close(self) -> list[Frame]:
-        """Return the body without the blanks at its end."""
+        """Return the body without white space at its end."""
         return [Frame(b"".join(self._pieces).rstrip(_SPACE), "", self._offset)]

@@ -1,7 +1,7 @@
-"""Reads -> frames, detected from the first bytes: which framing a body has, or that it has none.
+"""Reads -> frames. The first bytes show which framing a body has, or that it has none.
 
-A server that ignores `stream: true` answers with one JSON object, and a proxy with a page of
-HTML; neither has events, and dropping them would make an empty success. Such a body becomes
+A server that ignores `stream: true` answers with one JSON object, and a proxy with an HTML page.
+Neither has events, and to drop them would make an empty success. Such a body becomes
 one frame, and the dialect interprets it.
 """
 
@@ -24,7 +24,7 @@ _FIELDS = (b":", b"data", b"event", b"id", b"retry")
 
 
 class EventStreamDecoder(SSEDecoder):
-    """Decode one body; `SSEDecoder` with a memory for what was no event."""
+    """Decodes one body. Unlike `SSEDecoder`, it also stores bytes that belong to no event."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class EventStreamDecoder(SSEDecoder):
         return found
 
     def close(self) -> list[Frame]:
-        """Return the event that the end truncated, or the words of a body without any.
+        """Return the event that is incomplete at the end, or the text of a body without any event.
 
         Raises:
             StreamError: as `feed`.
@@ -53,6 +53,7 @@ class EventStreamDecoder(SSEDecoder):
         found = super().close()
         if found or self._came:
             return found
+        # A proxy may answer with plain text, whose lines are not fields of an event stream.
         words = self._head.strip().removeprefix(_BOM).strip()
         is_stream = all(line.startswith(_FIELDS) for line in words.splitlines() if line.strip())
         return [] if is_stream else [Frame(words, "", self._head.index(words))]
@@ -77,9 +78,9 @@ _BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {
 def iter_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     """Yield the frames of `reads` as soon as each is complete.
 
-    However many blanks come first (servers send them while a model is busy), the first other
-    byte decides; an event stream that has only blanks so far has no frame either. A body that
-    turns out to hold words and no event gives one frame with its first bytes.
+    Servers may send blank lines while a model is busy, so the first other byte decides about the
+    framing. An event stream that has only blank lines so far has no frame either. A body that
+    turns out to contain text and no event gives one frame with its first bytes.
 
     Raises:
         StreamError: an event or a plain body is larger than the limit of the framing.
@@ -100,6 +101,7 @@ def _iter_found(reads: Iterable[bytes]) -> Iterator[list[Frame]]:
             yield decoder.feed(start)
             break
         yield decoder.feed(read)
+        # White space may precede the body, so it decides nothing; any other byte does.
         if start:
             break
         blanks += len(read)

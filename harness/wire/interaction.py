@@ -1,6 +1,6 @@
-"""One request and its streamed response, as they crossed the network.
+"""One request and its streamed response, as the network transferred them.
 
-The body is kept as sent; `reads` remember how the network handed it over.
+The body is stored as sent; `reads` store how the network split it.
 """
 
 from itertools import accumulate
@@ -21,7 +21,7 @@ class Read(msgspec.Struct, frozen=True):
 
     Fields:
         size: number of bytes.
-        delay_ms: milliseconds since the read before (or since the request).
+        delay_ms: milliseconds since the read before, or since the request.
     """
 
     size: int
@@ -29,7 +29,7 @@ class Read(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What the client sent; `body` is empty where the source did not keep it."""
+    """The client's request; `body` is empty if the source did not store it."""
 
     method: str = "POST"
     uri: str = ""
@@ -38,24 +38,24 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Interaction(msgspec.Struct, frozen=True, weakref=True):
-    """One request with its response (vcrpy's word).
+    """One request with its response, as vcrpy calls the pair.
 
     Fields:
-        body: the response body, content encoding removed, otherwise byte-exact.
+        body: the response body, without its content encoding, otherwise byte-exact.
         reads: sizes and delays; the sizes add up to `len(body)`.
         reads_kept: False if the reads are synthetic (one for each event), because the
             source, like vcrpy, joined the stream before it stored it.
         dialect: the wire format of the provider's API, as known to the client that sent the
             request; "unknown" in a recording that does not contain it.
-        tools: tools that the prompt describes and the request does not declare:
-            {name, description, parameters} each, as in OpenAI's functions.
-        ended: how the body came to its end. `complete`: by its framing, or it is not known;
+        tools: tools that the prompt describes and the request does not declare, each
+            {name, description, parameters}, as in OpenAI's functions.
+        ended: how the body ended. `complete`: by its framing, or it is not known;
             `reset`: the connection broke; `truncated`: the server closed it in the middle of
             the body; `aborted`: the client left before the body or its `data: [DONE]` ended, so
-            what would have come is not known.
-        due: what the client must get for the turn to be of use: a `call` of a tool, or an
-            `answer` without one; "" if it was not specified, and then either will do.
-        encoding: the content encoding that came off the body while it was recorded; "" if
+            the rest of the body is not known.
+        due: the kind of answer that the user needs: a `call` of a tool, or an
+            `answer` without one; "" if it was not specified, and then both are right.
+        encoding: the content encoding that was removed from the body while it was recorded; "" if
             there was none, or the source does not contain it.
     """
 
@@ -86,7 +86,7 @@ class Interaction(msgspec.Struct, frozen=True, weakref=True):
         return self.ended in BROKEN
 
     def without_body(self) -> "Interaction":
-        """Return what a normalizer is given: the bytes come through the reads alone."""
+        """Return the interaction for a normalizer, which gets the bytes through the reads alone."""
         return Interaction(
             self.request,
             self.status,

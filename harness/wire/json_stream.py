@@ -1,7 +1,7 @@
 """JSON lines, and one JSON array whose elements are events -> frames, sans-IO.
 
-If a frame breaks the limit, the frames before it are returned first, so that the position of
-the cuts does not decide what is parsed.
+If a frame exceeds the limit, the frames before it are returned first, so that the result does not
+depend on the cuts.
 """
 
 import re
@@ -18,10 +18,10 @@ _STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1, b",": 0}
 
 
 class ElementDecoder(BoundedDecoder):
-    """Decode one body that begins with `[`.
+    """Decodes one body that begins with `[`.
 
     Args:
-        offset: of the first byte that it is fed.
+        offset: the offset in the body of the first byte that it is fed.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -40,6 +40,7 @@ class ElementDecoder(BoundedDecoder):
             mark, at = match[0], match.end()
             if mark == b'"':
                 in_string = not in_string
+            # A bracket inside a string is text, so strings are skipped with their escapes.
             elif mark != b"\\":
                 self._pass(mark, at, found)
             elif at == len(buffer):  # what it escapes is yet to come
@@ -81,7 +82,7 @@ class ElementDecoder(BoundedDecoder):
         return [Frame(payload, "", offset, complete)]
 
     def _forget(self) -> None:
-        """Let go of what was emitted."""
+        """Free the bytes of emitted elements."""
         done = self._start if self._depth else self._at
         del self._buffer[:done]
         self._offset += done
@@ -94,10 +95,10 @@ _OPENER, _CLOSER = b"{}"
 
 
 class LineDecoder(BoundedDecoder):
-    """Decode one body that begins with `{`.
+    """Decodes one body that begins with `{`.
 
     Args:
-        offset: of the first byte that it is fed.
+        offset: the offset in the body of the first byte that it is fed.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -119,6 +120,7 @@ class LineDecoder(BoundedDecoder):
         self._tail, self._size = [], 0
         if not self._is_lines:
             check_size(block.index(b"\n"), "a line", self._offset)
+            # A first line that is no JSON value is the start of an indented document.
             if not holds_lines(block):
                 self._document = PlainDecoder(self._offset)
                 found += self._document.feed(block)
@@ -154,6 +156,7 @@ class LineDecoder(BoundedDecoder):
         check_size(len(line), "a line", self._offset)
         start = self._offset
         self._offset += len(line) + 1
+        # NDJSON permits CRLF, and white space around a value.
         payload = line.strip(_LINE_SPACE)
         if not payload:
             return []
@@ -161,7 +164,7 @@ class LineDecoder(BoundedDecoder):
 
 
 def holds_lines(body: bytes) -> bool:
-    """Return whether the first line of `body` is a JSON value, so that others may follow."""
+    """Return whether the first line of `body` is a JSON value, so that further lines may follow."""
     try:
         decode_json(body.partition(b"\n")[0])
     except NotJson:
@@ -170,6 +173,6 @@ def holds_lines(body: bytes) -> bool:
 
 
 def _maybe_cut(frame: Frame) -> Frame:
-    """Mark a document that does not end as an object ends: the body ended inside of it."""
+    """Mark a document that does not end like an object, because the body ended inside it."""
     whole = frame.complete and frame.data.endswith(b"}")
     return Frame(frame.data, frame.event, frame.offset, whole)

@@ -1,8 +1,8 @@
 """The payload of a frame: bytes -> a JSON value, whatever the bytes are.
 
-The fast decoder is strict about surrogates that a provider cut in two; the slower one is
-asked only where the fast one refuses. Code that walks, compares or writes a value recurses,
-so a value that is nested deeper than any provider's is refused here, once for all of them.
+The fast decoder refuses surrogate pairs that a provider split. The slower decoder is
+used only if the fast one refuses. Code that walks, compares or writes a value recurses,
+so a value that is nested deeper than any provider's is refused here, once for all such code.
 """
 
 import json
@@ -45,7 +45,7 @@ def json_or_none(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
 
 
 def may_be_deep(data: bytes) -> bool:
-    """Return whether `data` has brackets enough to be nested too deeply."""
+    """Return whether `data` has enough brackets to be nested too deeply."""
     return len(data) > NEVER_DEEP_BYTES and data.count(b"[") + data.count(b"{") > MAX_DEPTH
 
 
@@ -58,7 +58,7 @@ def _decode_slowly(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
 
 
 def is_too_deep(value: object) -> bool:
-    """Return whether `value` is nested deeper than `MAX_DEPTH`; no depth recurses."""
+    """Return whether `value` is nested deeper than `MAX_DEPTH`, without recursion."""
     level: list[Any] = [value]
     for _ in range(MAX_DEPTH + 1):
         level = [node for node in level if isinstance(node, dict | list)]

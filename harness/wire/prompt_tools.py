@@ -1,7 +1,7 @@
-"""The tools that a prompt taught in words: `harness: tools:` of a cassette file <-> plain dicts.
+"""The tools that a prompt describes in its text: `harness: tools:` of a cassette file <-> dicts.
 
 Each is a tool in OpenAI's function form, `{name, description, parameters}`, with the JSON
-Schema of its arguments. Nothing here judges a schema; it must only be JSON.
+Schema of its arguments. The schema must be JSON and is not checked further.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,10 +24,10 @@ _KEYS: Final = ("name", "description", "parameters")
 
 
 def read_prompt_tools(value: object, where: str) -> PromptTools:
-    """Return the tools that a cassette file lists; nothing counts as none.
+    """Return the tools that a cassette file lists; a missing value is an empty list.
 
     Raises:
-        UnreadableError: no list of tools with a name each, two of one name, or no JSON.
+        UnreadableError: it is not a list of named tools, two have one name, or it is not JSON.
     """
     if value is None:
         return ()
@@ -60,7 +60,7 @@ def _tool(value: object, where: str) -> dict[str, Any]:
 
 
 def format_prompt_tools(tools: Iterable[dict[str, Any]], margin: str) -> Iterator[str]:
-    """Yield the lines of the key `tools` at `margin`, which `read` reads back as equal."""
+    """Yield the lines of the key `tools` at `margin`, which `read_prompt_tools` reads as equal."""
     for index, tool in enumerate(tools):
         if not index:
             yield f"{margin}tools:"

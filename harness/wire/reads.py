@@ -1,7 +1,7 @@
-"""Reads to and from their form in a cassette: `"0:412 31:598"`.
+"""Reads <-> their form in a cassette: `"0:412 31:598"`.
 
 Each pair is milliseconds since the last read, then bytes. `synthetic` is written if the
-source did not keep them; then each event, line, element or message is one read.
+source did not store the reads; then each event, line, element or message is one read.
 """
 
 import re
@@ -29,7 +29,7 @@ def parse_reads(text: str) -> tuple[Read, ...] | None:
 
 
 def format_reads(reads: tuple[Read, ...]) -> str:
-    """Return the text that `parse` reads back as `reads`."""
+    """Return the text that `parse_reads` reads as `reads`."""
     return " ".join(f"{read.delay_ms}:{read.size}" for read in reads)
 
 
@@ -74,7 +74,7 @@ def _line_ends(body: bytes) -> Iterable[int]:
 
 
 def _element_ends(body: bytes) -> Iterable[int]:
-    """Return where each element ends; the comma after it comes with the next one."""
+    """Return the offset of the end of each element; the comma after it belongs to the next one."""
     try:
         elements = ElementDecoder().feed(body[body.index(b"[") :])
     except StreamError:
@@ -83,13 +83,9 @@ def _element_ends(body: bytes) -> Iterable[int]:
     return (start + element.offset + len(element.data) for element in elements)
 
 
-def _message_ends(body: bytes) -> Iterable[int]:
-    return (border[-1] for border in borders(body))
-
-
 # As `framing` distinguishes the framings.
 _ENDS_BY_FIRST_BYTE: Final[dict[bytes, Callable[[bytes], Iterable[int]]]] = {
     b"{": _line_ends,
     b"[": _element_ends,
-    b"\0": _message_ends,
+    b"\0": lambda body: (border[-1] for border in borders(body)),
 }

@@ -1,9 +1,9 @@
-"""Server-sent events, sans-IO: bytes in as the network cuts them, frames out.
+"""Server-sent events, sans-IO: bytes as the network splits them -> frames.
 
-Exact to the WHATWG algorithm (HTML Standard, 9.2.6 "Interpreting an event stream"), with
-three additions that it permits: every frame has its offset, memory is bounded, and an event that
-the end of the stream truncates is emitted as incomplete instead of being swallowed.
-Fields are matched on bytes; because no byte of a multi-byte character is a line end or a
+The decoder follows the WHATWG algorithm exactly (HTML Standard, 9.2.6 "Interpreting an event
+stream"), with three additions that it permits: every frame has its offset, memory is bounded, and
+an event that is incomplete at the end of the stream is emitted and marked, and not dropped.
+Fields are matched on bytes. Because no byte of a multi-byte character is a line end or a
 colon, decoding the payload later gives the same events.
 """
 
@@ -30,14 +30,14 @@ _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 class SSEDecoder(BoundedDecoder):
-    """Decode one stream; `feed` reads as they come, each to its end, then `close`.
+    """Decodes one stream: call `feed` with each read, and then `close`.
 
-    `last_event_id` and `retry_ms` hold what `id` and `retry` fields contained so far, as the
-    algorithm has them; `retry_ms` is None until a valid one came.
+    `last_event_id` and `retry_ms` are the values of `id` and `retry` fields so far, as in the
+    algorithm; `retry_ms` is None until a valid one arrives.
 
     Args:
-        max_event_bytes: the limit for the payload of an event so far plus the line at hand,
-            field name included; where the reads end does not matter.
+        max_event_bytes: the limit for the payload of an event so far plus the current line,
+            field name included. It does not depend on where the reads end.
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
@@ -56,7 +56,7 @@ class SSEDecoder(BoundedDecoder):
         self._id = b""
 
     def _rest(self) -> list[Frame]:
-        """Of a line without an end only a payload counts: any other field of it may be cut."""
+        """Handle a line without an end. Only data counts, as another field may be cut off."""
         line = bytes(self._tail)
         self._tail.clear()
         name, _, value = line.partition(b":")
@@ -67,6 +67,7 @@ class SSEDecoder(BoundedDecoder):
     def _take(self, data: bytes, found: list[Frame]) -> None:
         if self._after_cr and data:
             self._after_cr = False
+            # A read may end between CR and LF, which are one line end.
             if data.startswith(b"\n"):
                 data = data[1:]
                 self._line_start += 1
@@ -96,7 +97,7 @@ class SSEDecoder(BoundedDecoder):
             self._check_tail()
 
     def _check_tail(self) -> None:
-        """Skip the byte order mark that the unfinished line has, and hold it to the limit."""
+        """Skip a byte order mark in the unfinished line, and check the line's size."""
         if self._at_start and len(self._tail) >= len(_BOM):
             del self._tail[: self._skip_bom(self._tail)]
         self._check_size(len(self._tail))
@@ -104,15 +105,17 @@ class SSEDecoder(BoundedDecoder):
     def _skip_bom(self, block: bytes | bytearray) -> int:
         """Return how many bytes of the stream's start are not text: 0 or 3."""
         self._at_start = False
+        # The decoding of WHATWG removes one byte order mark, at the start of the stream only.
         size = len(_BOM) if block.startswith(_BOM) else 0
         self._line_start += size
         return size
 
     def _take_events(self, block: bytes, frames: list[Frame]) -> int:
-        """Take the complete events of a block, those with one data line in one step each.
+        """Take the complete events of a block; those with one data line take one step each.
 
-        So are nearly all events of nearly all providers: a third of the time of line after line.
-        Returns how many bytes were taken: none if line ends are mixed or a size is measured.
+        Nearly all events of nearly all providers are of this kind, and this takes a third of the
+        time of reading line by line. Returns how many bytes were taken: none if line ends are mixed
+        or a size must be checked.
         """
         line_end = b"\r\n" if _CR in block else b"\n"
         blank = line_end * 2
@@ -151,9 +154,9 @@ class SSEDecoder(BoundedDecoder):
         return end
 
     def _take_head(self, head: bytes, line_end: bytes) -> str | None:
-        """Take the id that precedes an event's data, and return the event's name.
+        """Take the id before an event's data, and return the event's name.
 
-        None if the lines hold more than an id, then names and comments.
+        None if the lines contain more than an id, then names and comments.
         """
         number, _, rest = head.partition(line_end) if head.startswith(b"id:") else (b"", b"", head)
         name = _EVENT_NAMES.get(rest)
@@ -164,7 +167,7 @@ class SSEDecoder(BoundedDecoder):
         return name
 
     def _take_whole(self, event: bytes, frames: list[Frame]) -> None:
-        """Take one event line after line, its blank line included."""
+        """Take one event line by line, including its blank line."""
         self._take_lines(event.splitlines(keepends=True), frames, measured=False)
 
     def _take_lines(self, lines: list[bytes], frames: list[Frame], *, measured: bool) -> None:
@@ -180,16 +183,19 @@ class SSEDecoder(BoundedDecoder):
                 if self._data:
                     frames.append(self._frame())
                 self._event = b""
+            # A line that starts with a colon is a comment, which gateways use as a keep-alive.
             elif not line.startswith(b":"):
                 self._field(line.rstrip(b"\r\n"), start)
 
     def _field(self, line: bytes, start: int) -> None:
         name, _, value = line.partition(b":")
+        # Only one space after the colon is removed; a second one belongs to the value.
         value = value.removeprefix(b" ")
         if name == b"data":
             self._add_data(value, start)
         elif name == b"event":
             self._event = value
+        # The algorithm ignores an id with NUL, and a retry that is not only digits.
         elif name == b"id" and b"\0" not in value:
             self._id = value
         elif name == b"retry" and value and _DIGITS.issuperset(value):
@@ -204,6 +210,7 @@ class SSEDecoder(BoundedDecoder):
 
     def _frame(self, *, complete: bool = True) -> Frame:
         data = self._data
+        # Several data lines are one payload, joined by newlines (quirk SSE-MULTILINE-DATA).
         payload = data[0] if len(data) == 1 else b"\n".join(data)
         data.clear()
         self._data_size = 0
@@ -218,7 +225,7 @@ class SSEDecoder(BoundedDecoder):
 
 
 def _events_end(block: bytes, blank: bytes) -> int:
-    """Return where the last whole event of `block` ends; 0 without one, or with mixed line ends."""
+    """Return the end of the last complete event of `block`; 0 if none, or mixed line ends."""
     end = block.rfind(blank) + len(blank)
     if end < len(blank) or (_CR in blank and not _is_crlf(block, end)):
         return 0
@@ -232,7 +239,7 @@ def _is_crlf(block: bytes, end: int) -> bool:
 
 
 def _name_in(head: bytes) -> str | None:
-    """Return the event name that lines of comments and of `event` give, None for any others."""
+    """Return the event name in lines of comments and of `event`; None if there are other lines."""
     name = b""
     for line in _LINE_END.split(head) if head else ():
         field, _, value = line.partition(b":")
@@ -249,8 +256,8 @@ def _name_in(head: bytes) -> str | None:
 def encode(data: bytes, *, event: str = "", line_end: bytes = b"\n", space: bool = True) -> bytes:
     """Write one event; a payload with line ends becomes several data lines.
 
-    The format has one line end inside a payload, the newline: a CR reads back as that. A line
-    that starts with a space keeps it, which takes a second one before it.
+    The only line end inside a payload is the newline, so a CR is read back as a newline. A line
+    that starts with a space gets a second space before it, because the first is removed.
     """
     lines = [b"event: " + event.encode() if space else b"event:" + event.encode()] if event else []
     for line in _LINE_END.split(data):

@@ -1,10 +1,10 @@
-"""Limits of a worker process: its memory, and an end if no exception and no signal can stop it.
+"""Limits of a worker process: its memory, and the time of code that no exception can stop.
 
-The deadline of a replay is an exception, and some code never lets it in: a loop in C that does not
+The deadline of a replay is an exception, which some code never receives: a loop in C that does not
 check for signals, such as `sum` over an endless iterator, or code that waits with all signals
-blocked. This watchdog is a thread of the interpreter itself, which needs neither; it prints where
-the code is, and ends the process. A client can stop this thread, too, so the parent process is told
-how long the code may still take.
+blocked. This watchdog is a thread of the interpreter, which needs no signal. It prints where
+the code is, and ends the process. Because a client can stop this thread too, the parent process
+also learns how long the code may still run.
 """
 
 import faulthandler
@@ -28,10 +28,10 @@ _on_renewed: Callable[[float], None] | None = None
 
 
 def watch(on_renewed: Callable[[float], None]) -> None:
-    """Begin to watch this process, up to `release`.
+    """Begin to watch this process. `release` ends the watch.
 
     Args:
-        on_renewed: called with the seconds that remain, each time that they change.
+        on_renewed: called with the remaining seconds, each time that they change.
     """
     global _end, _on_renewed
     _end, _on_renewed = 0.0, on_renewed
@@ -39,7 +39,10 @@ def watch(on_renewed: Callable[[float], None]) -> None:
 
 
 def renew(seconds: float) -> None:
-    """Leave the code that runs now `seconds` and a while; without `watch` this does nothing."""
+    """Give the code of this process `seconds` from now, and a margin, before the watchdog ends it.
+
+    Without `watch`, this does nothing.
+    """
     global _end  # noqa: PLW0603 - as above
     if _end is None:
         return
@@ -60,7 +63,7 @@ def release() -> None:
 
 
 def limit_memory() -> None:
-    """Limit the memory of this process and of those that it starts, if the system can."""
+    """Limit the memory of this process and of its child processes, if the system can."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 - not on every system
 

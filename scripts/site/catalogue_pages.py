@@ -124,7 +124,7 @@ def _example(found: Catalogue, scenario: Scenario, title: str) -> Iterator[str]:
 def _scenarios(scenarios: Sequence[Scenario]) -> Iterator[str]:
     yield from ("## Scenarios", "")
     shown = scenarios[:_SHOWN_SCENARIOS]
-    yield from table(("scenario", "title"), [(f"`{it.id}`", prose(it.duty.title)) for it in shown])
+    yield from table(("scenario", "title"), [(f"`{it.id}`", prose(it.title)) for it in shown])
     more = len(scenarios) - len(shown)
     if more:
         yield from (f"And {more} more.", "")
@@ -153,7 +153,7 @@ def _quirk_index(found: Catalogue) -> Iterator[str]:
     for group, title in GROUP_TITLES.items():
         quirks = [quirk for quirk in found.quirks.values() if quirk.group == group]
         yield from ("", f"## {group}: {title}", "")
-        rows = [(link(it.id, f"{it.id}.md"), prose(it.duty.title), it.severity) for it in quirks]
+        rows = [(link(it.id, f"{it.id}.md"), prose(it.title), it.severity) for it in quirks]
         yield from table(("quirk", "title", "severity"), rows)
 
 
@@ -282,14 +282,14 @@ def _dialect_index(found: Catalogue) -> Iterator[str]:
         name: sum(_is_in(found, it, name) for it in found.scenarios.values()) for name in DIALECTS
     }
     rows = [
-        (link(it.name, f"{it.name}.md"), prose(it.duty.title), str(counts[it.name]))
+        (link(it.name, f"{it.name}.md"), prose(DIALECT_TITLES[it.name]), str(counts[it.name]))
         for it in DIALECTS.values()
     ]
     yield from table(("dialect", "API", "scenarios"), rows)
     yield from ("## Text dialects", "")
     texts = Counter(scenario.text_dialect for scenario in found.scenarios.values())
     rows = [
-        (link(name, f"text/{name}.md"), prose(it.duty.title), str(texts[name]))
+        (link(name, f"text/{name}.md"), prose(it.title), str(texts[name]))
         for name, it in TEXT_DIALECTS.items()
     ]
     yield from table(("text dialect", "title", "scenarios"), rows)

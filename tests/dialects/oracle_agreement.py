@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.expected import expectation_from
 from harness.normalizers.respond import respond
 from harness.results.expectation import Expectation
 from harness.turns.arguments import same_value
 from harness.turns.fold import fold
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.interaction import Interaction, Read, Request
 

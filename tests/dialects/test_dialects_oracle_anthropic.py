@@ -7,7 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.kit.oracle.values import member_text
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expectation_from
@@ -15,6 +14,7 @@ from harness.results.expectation import Expectation
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason
 from harness.turns.fold import fold
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Read, Request

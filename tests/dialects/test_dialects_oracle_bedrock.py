@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.events import split_events
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.expected import expected_failure, usable_arguments
 from harness.turns.fold import fold
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Turn
 from harness.wire import cassette_file
 from harness.wire.aws import encode_event, encode_exception, encode_message, wrap_chunk

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from harness.dialects.dashscope.oracle import DashScopeOracle
 from harness.dialects.dashscope.write import WriterOptions, write
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.fuzzing.strategies import TurnScript, turn_scripts, writer_options
 from harness.turns.arguments import same_value
 from harness.turns.deltas import Finish, FinishReason
 from harness.turns.fold import fold
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction, Request
 
 Json = dict[str, Any]

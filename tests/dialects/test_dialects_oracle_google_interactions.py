@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction, Request
 from tests.dialects.google_streams import Json, sse
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.markup import markup_readings
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.blame import blame_of_bytes
 from harness.judging.expected import expectation_from
@@ -17,7 +16,8 @@ from harness.normalizers.discovery import load_normalizer
 from harness.results.outcome import Outcome
 from harness.text_calls import MARKERS, TEXT_DIALECTS, WrittenCall
 from harness.text_calls.dialect import BlockStart, Offered
-from harness.text_calls.notations.think import THINK
+from harness.text_calls.dialects.think import THINK
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
     DONE,

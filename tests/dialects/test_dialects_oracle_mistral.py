@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.mistral.oracle import MistralOracle
 from harness.dialects.table import oracle_reading
 from harness.turns.deltas import Finish, FinishReason
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction, Request
 
 Json = dict[str, Any]

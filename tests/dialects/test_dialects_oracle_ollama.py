@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.expected import expectation_from
+from harness.turns.oracle_reading import OracleReading
 from tests.dialects.oracle_agreement import assert_agrees, interaction
 from tests.dialects.test_dialects_ollama_read import DONE, LINES, called, function, lines, said
 

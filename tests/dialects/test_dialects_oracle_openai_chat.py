@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.dialects.kit.oracle.events import split_events
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.judging.expected import expectation_from
 from harness.turns.deltas import FinishReason
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction, Read, Request
 
 Json = Any

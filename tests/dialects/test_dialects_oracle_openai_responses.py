@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from harness.dialects.kit.oracle.reading import CallReading, OracleReading
 from harness.dialects.openai_responses.read import read
 from harness.dialects.openai_responses.write import WriterOptions, write
 from harness.dialects.table import oracle_reading
@@ -17,6 +16,7 @@ from harness.results.expectation import Expectation
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason
 from harness.turns.fold import fold
+from harness.turns.oracle_reading import CallReading, OracleReading
 from harness.turns.turn import Turn
 from harness.wire.framing import iter_frames
 from harness.wire.interaction import Interaction, Request

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from harness import shipped
 from harness.conversation.prompts import PROMPTS, Prompt, system_text
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.kit.oracle.written_calls import described_text_dialects
 from harness.dialects.table import oracle_reading
 from harness.judging.judge import LoadedSubject, judge_subject
@@ -25,6 +24,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.text_calls import TEXT_DIALECTS, WrittenCall
 from harness.turns.deltas import Delta
+from harness.turns.oracle_reading import OracleReading
 from harness.turns.turn import Tool
 from harness.wire import cassette_file
 from harness.wire.cassette import Cassette

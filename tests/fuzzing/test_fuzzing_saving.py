@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from harness import shipped
 from harness.conversation.discovery import load_agent
-from harness.fuzzing.conversations.search import fuzz_agent
+from harness.fuzzing.conversations.search import ConversationSource
 from harness.fuzzing.found import FuzzFinding, merge_findings
 from harness.fuzzing.saving import (
     adopt_unfinished,
@@ -22,8 +22,8 @@ from harness.fuzzing.saving import (
     saved_realism,
     unfinished,
 )
-from harness.fuzzing.search import Profile
-from harness.fuzzing.turns.search import fuzz_normalizer
+from harness.fuzzing.search import Profile, fuzz
+from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import seeds
 from harness.judging.judge import LoadedSubject
 from harness.normalizers.discovery import load_normalizer
@@ -43,7 +43,7 @@ ARGUMENTS = "ARGUMENTS-USABLE"
 def findings() -> tuple[FuzzFinding, ...]:
     subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
     normalizer = load_normalizer("naive")
-    found = fuzz_normalizer(normalizer, seeds(subjects, normalizer), FEW, random=3).findings
+    found = fuzz(TurnSource(normalizer, seeds(subjects, normalizer)), FEW, random=3).findings
     assert found
     return found
 
@@ -148,7 +148,7 @@ def test_merge_findings_keeps_the_smaller(findings: tuple[FuzzFinding, ...]) -> 
 
 def test_finding_on_an_agent_is_a_failing_conversation(tmp_path: Path) -> None:
     agent = load_agent("last-result-lost")
-    found = fuzz_agent(agent, Profile("few", 12, 60, 30), random=1)
+    found = fuzz(ConversationSource(agent), Profile("few", 12, 60, 30), random=1)
     save(found.findings, tmp_path)
     subjects = select_subjects([tmp_path])
     assert subjects
@@ -163,7 +163,7 @@ def test_each_finding_is_handed_over_before_it_is_shrunk() -> None:
     subjects = select_subjects([shipped.bundled_folder("scenarios") / "finish"])
     normalizer, found = load_normalizer("naive"), list[FuzzFinding]()
     start = seeds(subjects, normalizer)
-    report = fuzz_normalizer(normalizer, start, FEW, random=3, on_found=found.append)
+    report = fuzz(TurnSource(normalizer, start), FEW, random=3, on_found=found.append)
     assert {each.location for each in report.findings} <= {each.location for each in found}
     assert max(each.size for each in found) > max(each.size for each in report.findings)
 

@@ -20,7 +20,15 @@ from harness.fuzzing.found import (
     merge_findings,
 )
 from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, Realism
-from harness.fuzzing.search import PROFILES, Budget, EnoughError, Profile, Search, find_profile
+from harness.fuzzing.search import (
+    PROFILES,
+    Budget,
+    EnoughError,
+    Profile,
+    Search,
+    find_profile,
+    fuzz,
+)
 from harness.fuzzing.targets import (
     FuzzOptions,
     FuzzTarget,
@@ -30,7 +38,7 @@ from harness.fuzzing.targets import (
     fuzz_target,
 )
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
-from harness.fuzzing.turns.search import TurnSource, fuzz_normalizer
+from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
 from harness.normalizers.discovery import load_normalizer
 from harness.results.finding import Finding, Level
@@ -82,7 +90,8 @@ def test_oracle_decides_expected_result_after_changing_step() -> None:
 
 def test_search_continues_after_finding_and_is_repeatable() -> None:
     normalizer = load_normalizer("naive")
-    first, second = (fuzz_normalizer(normalizer, _seeds("naive"), FEW, random=7) for _ in range(2))
+    source = TurnSource(normalizer, _seeds("naive"))
+    first, second = (fuzz(source, FEW, random=7) for _ in range(2))
     assert first.examples == FEW.examples
     assert len({finding.finding.rule for finding in first.findings}) > 1
     assert [it.slug for it in first.findings] == [it.slug for it in second.findings]
@@ -107,7 +116,8 @@ def test_shares_try_different_inputs() -> None:
     normalizer = load_normalizer("reference")
     known = _seeds("reference", "mistral")
     few = msgspec.structs.replace(FEW, examples=len(known) // 2 + 2)
-    hunts = [fuzz_normalizer(normalizer, known, few, share=share, shares=2) for share in range(2)]
+    sources = [TurnSource(normalizer, known, slice(share, None, 2)) for share in range(2)]
+    hunts = [fuzz(source, few, share=share, shares=2) for share, source in enumerate(sources)]
     assert [each.examples for each in hunts] == [few.examples] * 2
     assert hunts[0].chunkings != hunts[1].chunkings
 

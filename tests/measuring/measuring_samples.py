@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 
+from harness.measuring.measured_turn import COLUMNS, MeasuredTurn
 from harness.measuring.parquet import write_rows
-from harness.measuring.turn_row import COLUMNS, TurnRow
 
-A_ROW = TurnRow(
+A_ROW = MeasuredTurn(
     file="log.jsonl",
     position=0,
     time="2026-10-01T12:00:00Z",
@@ -33,7 +33,7 @@ A_ROW = TurnRow(
 )
 
 
-def failed(row: TurnRow, signature: str = "parse error · ARGS-NULL") -> TurnRow:
+def failed(row: MeasuredTurn, signature: str = "parse error · ARGS-NULL") -> MeasuredTurn:
     return msgspec.structs.replace(
         row,
         success=False,
@@ -45,7 +45,7 @@ def failed(row: TurnRow, signature: str = "parse error · ARGS-NULL") -> TurnRow
     )
 
 
-def rows_of_days(failures: Iterable[int], turns: int = 200, **labels: str) -> list[TurnRow]:
+def rows_of_days(failures: Iterable[int], turns: int = 200, **labels: str) -> list[MeasuredTurn]:
     """Return the turns of the days from 1 October on, with so many failures each."""
     rows = []
     for day, count in enumerate(failures, 1):
@@ -62,6 +62,6 @@ def rows_of_days(failures: Iterable[int], turns: int = 200, **labels: str) -> li
     return rows
 
 
-def a_folder(folder: Path, rows: Iterable[TurnRow]) -> Path:
+def a_folder(folder: Path, rows: Iterable[MeasuredTurn]) -> Path:
     write_rows(folder / "turns-000000.parquet", rows, COLUMNS)
     return folder

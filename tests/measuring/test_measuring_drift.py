@@ -7,7 +7,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.measuring.drift import Drift, DriftOptions, find_drift
-from harness.measuring.turn_row import TurnRow
+from harness.measuring.measured_turn import MeasuredTurn
 from tests.measuring.measuring_samples import A_ROW, a_folder, failed, rows_of_days
 
 STEADY = (8, 10, 9, 12, 7, 10, 9, 11, 10, 8)
@@ -19,7 +19,7 @@ def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.measuring.drift.DRAWS", 499)
 
 
-def drift(folder: Path, rows: list[TurnRow], **options: object) -> Drift:
+def drift(folder: Path, rows: list[MeasuredTurn], **options: object) -> Drift:
     return find_drift(a_folder(folder, rows), msgspec.convert(options, DriftOptions))
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.errors import HarnessError, UnreadableError
 from harness.measuring.formats import turns_of
-from harness.measuring.turn_row import TurnRow, measure_turn
+from harness.measuring.measured_turn import MeasuredTurn, measure_turn
 
 TOOL = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
 CHAT = {
@@ -150,7 +150,7 @@ LOGS: dict[str, tuple[dict[str, Any], tuple[str, str, str, int], set[str]]] = {
 }
 
 
-def rows(record: dict[str, Any], **mapping: str) -> list[TurnRow]:
+def rows(record: dict[str, Any], **mapping: str) -> list[MeasuredTurn]:
     return [measure_turn(turn, "log", 0) for turn in turns_of(record, mapping)]
 
 

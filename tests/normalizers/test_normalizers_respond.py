@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from harness.dialects.table import offered_tools
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import replay
 from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import Delta, Finish, FinishReason
 from harness.turns.turn import Tool
 from harness.wire.interaction import Interaction

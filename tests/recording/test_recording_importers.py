@@ -266,7 +266,7 @@ def test_what_is_no_recording_belongs_to_nobody(data: bytes) -> None:
         (b"httprr trace v1\n1 3\nabcd", "status line"),
         (vcr_ruby("string: !binary '*'"), "base64"),
         (vcr_ruby("string: !ruby/object:Gem x"), "tag"),
-        (vcr_ruby("string: [1]"), "text or bytes"),
+        (vcr_ruby("string: [1]"), "expected text"),
         (b"http_interactions: 3", "a list"),
         (b"interactions: 3", "a list"),
         (httpmock({"body": "*", "body_encoding": "base64"}), "base64"),

@@ -4,7 +4,7 @@ from collections import Counter
 
 import msgspec
 
-from harness.reporting.cells import cell_index
+from harness.reporting.cell_index import cell_index
 from harness.reporting.charts.squares import Matrix, Square
 from harness.reporting.pages.normalizers import dialect_matrix
 from harness.reporting.pages.quirks import quirk_matrix

@@ -13,7 +13,7 @@ from harness.errors import UnreadableError
 from harness.files.typed import convert
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.rules import RULES, TURN_RULES
-from harness.judging.rules.what_came import changed_arguments, unusable_arguments
+from harness.judging.rules.stream_content import changed_arguments, unusable_arguments
 from harness.normalizers.mutants import MUTANTS
 from harness.project import ClientKind
 from harness.results.catalogue import load_catalogue

@@ -21,7 +21,7 @@ from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import AnyCase
 from harness.runs.engine import open_engine
-from harness.runs.execute import DIED, Apart, Progress, execute
+from harness.runs.execute import Apart, Progress, execute
 from harness.runs.plan import MAX_BATCH, Job, batches
 from harness.workers import pool, process, process_limits
 from harness.workers.batch import WorkerError
@@ -31,6 +31,7 @@ needs_linux = pytest.mark.skipif(
     sys.platform != "linux", reason="this system does not tell the parent of a process"
 )
 SCRIPT = Path(__file__).with_name("runs_workers.py")
+DIED = f"twice in this cell {process.ENDED}"
 
 
 # The same cells and outcomes wherever the worker processes are.

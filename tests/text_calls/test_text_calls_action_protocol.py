@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls import TextPolicy, WrittenCall, read_text_calls
-from harness.text_calls.notations.action_protocol import ACTION_PROTOCOL, read_reply
+from harness.text_calls.dialects.action_protocol import ACTION_PROTOCOL, read_reply
 from harness.turns.deltas import (
     Delta,
     Finish,

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from harness.text_calls import TextPolicy, WrittenCall, read_text_calls
 from harness.text_calls.boundaries import MORE
+from harness.text_calls.dialects.bare_json import BARE_ANYWHERE
 from harness.text_calls.json_scan import LooseEnd
-from harness.text_calls.notations.bare_json import BARE_ANYWHERE
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.fold import fold
 from harness.turns.turn import Tool, Turn

@@ -1,4 +1,4 @@
-"""Gemma's three notations: round trips, values, and sentences that name a marker."""
+"""Gemma's three formats: round trips, values, and sentences that name a marker."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import Offered, RawBlock
-from harness.text_calls.notations.gemma import ESCAPE, Gemma, read_object, write_object
+from harness.text_calls.dialects.gemma import ESCAPE, Gemma, read_object, write_object
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import (
     SIZES,

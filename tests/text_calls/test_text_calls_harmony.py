@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import BlockStart, Offered, RawBlock
-from harness.text_calls.notations.harmony import Harmony
+from harness.text_calls.dialects.harmony import Harmony
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
 

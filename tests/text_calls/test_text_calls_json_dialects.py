@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.text_calls.notations.bare_json import BARE_JSON
-from harness.text_calls.notations.fenced_json import FencedJson
-from harness.text_calls.notations.tagged_json import TaggedJson
+from harness.text_calls.dialects.bare_json import BARE_JSON
+from harness.text_calls.dialects.fenced_json import FencedJson
+from harness.text_calls.dialects.tagged_json import TaggedJson
 from harness.turns.turn import Tool
 from tests.text_calls.round_trip import SIZES, Piece, check_round_trip, conversations, read
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import BlockStart, Offered
-from harness.text_calls.notations.pythonic import Pythonic, TaggedPythonic
+from harness.text_calls.dialects.pythonic import Pythonic, TaggedPythonic
 from harness.text_calls.python import read_python_calls
 from harness.turns.turn import Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read

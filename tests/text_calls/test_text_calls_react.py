@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.text_calls.dialect import Offered, RawBlock
-from harness.text_calls.notations.react import ReAct
+from harness.text_calls.dialects.react import ReAct
 from harness.turns.turn import Tool, Turn
 from tests.text_calls.round_trip import SIZES, TOOLS, Piece, check_round_trip, conversations, read
 

@@ -1,7 +1,7 @@
-"""Find what a provider would reject or misread in messages in OpenAI's form, by quirk.
+"""Find the parts of a history that a provider would reject or misread, by quirk.
 
-The input is what a client really sent. This check shares no code with the storing of turns. It
-never raises, whatever the messages are.
+The input are messages in OpenAI's form that a client really sent. This check shares no code with
+the storing of turns. It never raises, whatever the messages are.
 """
 
 import re
@@ -29,7 +29,7 @@ class Problem(msgspec.Struct, frozen=True):
     """One location in a history that a provider would reject or misread.
 
     Fields:
-        quirk: the one that it shows; "" if the value only has not the form of a message.
+        quirk: the quirk that it shows; "" if the value is only not a valid message.
         path: such as `messages[3].tool_calls[0].id`.
     """
 
@@ -43,8 +43,8 @@ def history_problems(messages: Sequence[object], capabilities: Capabilities) -> 
     """Return every problem of a history, in the order of its messages.
 
     Args:
-        messages: of a request, or of one that could be sent.
-        capabilities: as declared for the provider that gets them.
+        messages: those of a request, or of one that could be sent.
+        capabilities: those that are declared for the provider that receives them.
     """
     return tuple(_HistoryCheck(capabilities).problems(messages))
 

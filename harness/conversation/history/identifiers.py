@@ -39,7 +39,7 @@ class FittedIds(msgspec.Struct, frozen=True):
     """A history with ids that a provider accepts.
 
     Fields:
-        native: each sent id -> the id that the call had originally.
+        native: each sent id -> the original id of the call.
     """
 
     messages: tuple[Message, ...]
@@ -175,7 +175,7 @@ class NameMap:
     """The names of one request's tools, each with the name that is sent.
 
     Args:
-        declared: names of the application. The first of two similar names gets the simpler form.
+        declared: names in the application. The first of two similar names gets the simpler form.
     """
 
     def __init__(self, declared: Iterable[str]) -> None:

@@ -142,7 +142,7 @@ def _lines(conversation: Conversation) -> Iterator[dict[str, Any]]:
 def _turn_index(message: Message, turns: Sequence[TurnRecord]) -> int | None:
     """Return the index of the turn that left `message`, or None.
 
-    It decides only where a record is written. Reading gives the same result in any position.
+    It decides only in which line a record is written. The record can be read from any line.
     """
     if role_of(message) != "assistant":
         return None

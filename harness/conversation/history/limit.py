@@ -28,7 +28,7 @@ def limit_history(
         messages: a system text, then questions, each before the turns that answer it.
         most: the maximum number of messages; None for any number. Only the system text, the last
             question and the newest block may exceed it, because they are always kept.
-        language: of the notice.
+        language: the language of the notice.
     """
     if most is None:
         return tuple(messages)
@@ -44,7 +44,7 @@ def limit_history(
 
 
 def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
-    """Return the questions, and the turns with what answers them, each as one block."""
+    """Return the questions, and each turn with its results, as one block each."""
     blocks: list[list[Message]] = []
     for message in messages:
         if message["role"] == "assistant" or is_question(message):
@@ -55,7 +55,7 @@ def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def _kept(blocks: Sequence[list[Message]], most: int) -> list[Message]:
-    """Return a question and what follows it, or the last question and the newest turns."""
+    """Return a question and the blocks after it, or the last question and the newest turns."""
     last = max(at for at, block in enumerate(blocks) if is_question(block[0]))
     first = len(blocks) - 1
     left = most - len(blocks[first]) - (last < first)

@@ -3,7 +3,7 @@
 No part of an incomplete turn is stored as complete: its calls are left out, and its text says that
 it is incomplete. A call is stored only with a name, arguments that are one JSON object, and a
 result. A rejected call becomes text, or a call that contains its raw text and failed (quirk
-HIST-ARGS-INVALID). A call without a result did not run, and gets one that says so (quirk
+HIST-ARGS-INVALID). A call without a result was not executed, and gets a result that says so (quirk
 HIST-MISSING-RESULT).
 
 There are three policies. Each gives histories that providers accept: results are texts directly
@@ -15,8 +15,8 @@ after their calls, and no message is empty. `identifiers.fit_ids` makes ids uniq
     grouped   text, calls and results in separate messages; the name of the assistant's messages
               contains the iteration
 
-With `direct` and `grouped`, text after a call goes with a call if the provider signed that text,
-because a signature is sent back in the part and in the order in which it came.
+With `direct` and `grouped`, text after a call is stored with a call if the provider signed that
+text, because a signature must be sent back in the same part and in the same order.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -65,10 +65,10 @@ class StoringOptions(msgspec.Struct, frozen=True):
 
 
 class StorableParts(msgspec.Struct, frozen=True):
-    """What of a turn may be stored.
+    """The parts of a turn that may be stored.
 
     Fields:
-        sealed: what only the provider can read, the positions of calls counted in `calls`.
+        sealed: data that only the provider can read; positions count the calls in `calls`.
     """
 
     text: str
@@ -84,7 +84,7 @@ class AnsweredCall(msgspec.Struct, frozen=True):
 
 
 def incomplete_reason(turn: Turn) -> str:
-    """Return why `turn` is incomplete, so that none of its calls may run, or ""."""
+    """Return why `turn` is incomplete, so that none of its calls may be executed, or ""."""
     if turn.failure is not None:
         return turn.failure.code or "failure"
     if turn.finish is None:
@@ -110,10 +110,10 @@ def _incomplete_text(turn: Turn, why: str, storing: StoringOptions) -> str:
 def _storable_parts(
     turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
 ) -> StorableParts:
-    """Return what of `turn` may be stored; other calls become text.
+    """Return the parts of `turn` that may be stored; other calls become text.
 
     Args:
-        turn: as a normalizer parsed it.
+        turn: the turn that a normalizer parsed.
         results: by the ids of `distinct_ids(turn)`.
         storing: the options.
     """
@@ -143,7 +143,7 @@ def _sealed(turn: Turn, kept: list[bool]) -> Iterator[Sealed]:
 
 
 def _usable(call: ToolCall) -> ToolCall | ParseError:
-    """Return `call` as it may be sent; the text input of a custom tool becomes a member."""
+    """Return `call` in the form in which it may be sent; text input becomes a member."""
     arguments = call.arguments
     if call.kind == "custom":
         arguments = encode_json({"input": arguments}).decode()
@@ -192,10 +192,10 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
 
     Args:
         policy: the form of the messages.
-        turn: as a normalizer parsed it.
+        turn: the turn that a normalizer parsed.
         results: by the ids of `identifiers.distinct_ids(turn)`.
         iteration: number of the turn in the conversation.
-        capabilities: of the provider that gets the messages.
+        capabilities: those of the provider that receives the messages.
         storing: the options.
     """
     parts = _storable_parts(turn, results, storing)
@@ -230,10 +230,10 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
 def _by_message(
     parts: StorableParts,
 ) -> tuple[dict[int | None, str], dict[int | None, list[Sealed]]]:
-    """Return text and sealed data by the number of the call whose message they go with.
+    """Return text and sealed data by the number of the call whose message contains them.
 
     None is the message before the calls: the text, without signed text after calls, and the sealed
-    reasoning before the first call. If this text is blank, both go with the first call.
+    reasoning before the first call. If this text is blank, both are stored with the first call.
     """
     texts: dict[int | None, str] = {None: ""}
     sealed: dict[int | None, list[Sealed]] = {}

@@ -13,10 +13,10 @@ import msgspec
 
 from harness.conversation.history.identifiers import distinct_ids
 from harness.conversation.history.jsonl import ConversationLabels, LoggedConversation
-from harness.dialects.kit.parse_request import as_dict, text_of
 from harness.results.conversation import Conversation, Ending, Probe, Strategy, TurnMeta, TurnRecord
 from harness.turns.deltas import SNIPPET_CHARACTERS, Finish, FinishReason, ParseError, ToolCall
 from harness.turns.exact_json import encode_json
+from harness.turns.json_values import as_dict, text_of
 from harness.turns.messages import Message
 from harness.turns.turn import Turn
 from harness.turns.verdicts import unusable_reason
@@ -71,7 +71,7 @@ def _logged(messages: Sequence[Message], line: dict[str, Any]) -> LoggedConversa
         for index, message in enumerate(messages)
         if message["role"] == "assistant"
     )
-    plain = tuple(_without_meta(message) for message in messages)
+    plain = tuple({key: it[key] for key in it if key != "meta"} for it in messages)
     named = {key: line[key] for key in _LABELS if isinstance(line.get(key), str)}
     last = messages[-1]
     answer = text_of(last.get("content")) if last["role"] == "assistant" else ""
@@ -81,12 +81,8 @@ def _logged(messages: Sequence[Message], line: dict[str, Any]) -> LoggedConversa
     )
 
 
-def _without_meta(message: Message) -> Message:
-    return {key: value for key, value in message.items() if key != "meta"}
-
-
 def _answered(messages: Sequence[Message], start: int) -> Iterator[str]:
-    """Yield the ids of the calls that the messages from `start` answer."""
+    """Yield the ids of the calls whose results are in the messages from `start` on."""
     while start < len(messages) and messages[start]["role"] == "tool":
         yield text_of(messages[start].get("tool_call_id"))
         start += 1

@@ -41,9 +41,9 @@ def loop_mutant(
     """Declare a tool loop with one wrong step.
 
     Args:
-        name: selects it with `-a`.
+        name: the name that selects it with `-a`.
         breaks: ids of the rules that it violates, separated by spaces.
-        of: the agent that it is otherwise, `plain`, `grouped` or `gateway`.
+        of: the agent that is changed, `plain`, `grouped` or `gateway`.
         role: `known-bad` if a seed system had this bug.
     """
     configs = {gateway.name: choose_config, grouped.name: _grouped_config}
@@ -77,9 +77,9 @@ def config_mutant(
     """Declare an agent that chooses a wrong config.
 
     Args:
-        name: selects it with `-a`.
+        name: the name that selects it with `-a`.
         breaks: ids of the rules that it violates, separated by spaces.
-        of: the agent that it is otherwise, `plain` or `gateway`.
+        of: the agent that is changed, `plain` or `gateway`.
         prompts: ids of the prompts that it supports; by default those of `of`.
     """
 

@@ -1,4 +1,4 @@
-"""Mutants that tell the model of the wrong task."""
+"""Mutants that describe the task wrongly to the model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Mutants whose records or requests are wrong, and those that differ from run to run."""
+"""Mutants whose records or requests are wrong, or differ between equal runs."""
 
 import itertools
 

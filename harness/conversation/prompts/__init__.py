@@ -17,11 +17,11 @@ cassette shows the text that its model got.
   provider with tools gets `native-tools`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib import resources
 from typing import Final, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from harness.conversation.prompts.descriptions import describe
 from harness.conversation.wording import TEXTS, Language
@@ -37,7 +37,8 @@ class Prompt(msgspec.Struct, frozen=True):
     Fields:
         id: such as `tag-tools-zh/v1`.
         title: one line for lists.
-        text_dialects: formats of the calls in a reply; empty if the API has a field for calls.
+        text_dialects: text dialects of the calls in a reply; empty if the API has a field for
+            calls.
         deprecated: whether it is only for providers without a field for tools.
     """
 
@@ -59,59 +60,30 @@ class Prompt(msgspec.Struct, frozen=True):
         return self.protocol != "native-tools"
 
 
-def _prompts(
-    protocol: Protocol,
-    title: str,
-    *text_dialects: str,
-    version: str = "v1",
-    deprecated: bool = False,
-) -> tuple[Prompt, ...]:
-    english = Prompt(
-        f"{protocol}/{version}", protocol, "en", title, text_dialects, deprecated=deprecated
-    )
-    if protocol != "native-tools" and protocol not in TEXTS["zh"].system:
-        return (english,)
-    chinese = f"{title}; system text in Chinese"
-    return (
-        english,
-        replace(english, id=f"{protocol}-zh/{version}", language="zh", title=chinese),
-    )
+class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The fields of a prompt in `prompts.toml`, of each language."""
+
+    protocol: Protocol
+    title: str
+    version: str = "v1"
+    text_dialects: tuple[str, ...] = ()
+    deprecated: bool = False
+
+    def prompts(self) -> Iterator[Prompt]:
+        """Yield the prompt in English and, if there is a text for it, in Chinese."""
+        common = (self.text_dialects, self.deprecated)
+        english = f"{self.protocol}/{self.version}"
+        yield Prompt(english, self.protocol, "en", self.title, *common)
+        if self.protocol == "native-tools" or self.protocol in TEXTS["zh"].system:
+            title = f"{self.title}; system text in Chinese"
+            yield Prompt(f"{self.protocol}-zh/{self.version}", self.protocol, "zh", title, *common)
 
 
-_ALL = (
-    *_prompts("native-tools", "tools in the request's own field"),
-    *_prompts(
-        "native-tools",
-        "tools in the request's own field; asks for parameters and for no JSON in the text",
-        version="v2",
-    ),
-    *_prompts(
-        "tag-tools",
-        "tools described in the system text; calls as JSON in <tool_call> tags",
-        "tagged-json",
-        "bare-json",
-        "fenced-json",
-    ),
-    *_prompts(
-        "action-protocol",
-        "tools described in the system text; the complete reply is one JSON object",
-        "action-protocol",
-    ),
-    *_prompts(
-        "react",
-        "tools described in the system text; thoughts and actions as labelled lines",
-        "react",
-    ),
-    *_prompts(
-        "json-fallback",
-        "deprecated, for providers without tools: a call is one fenced JSON object",
-        "fenced-json",
-        "bare-json",
-        "tagged-json",
-        deprecated=True,
-    ),
-)
-PROMPTS: Final[dict[str, Prompt]] = {prompt.id: prompt for prompt in _ALL}
+_TEXT = resources.files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
+_DECLARED: Final = msgspec.toml.decode(_TEXT, type=dict[str, tuple[_Declared, ...]])["prompts"]
+PROMPTS: Final[dict[str, Prompt]] = {
+    prompt.id: prompt for declared in _DECLARED for prompt in declared.prompts()
+}
 # Of a task, a recording or a cassette that names none.
 DEFAULT_PROMPT: Final = "native-tools/v2"
 
@@ -120,7 +92,7 @@ def find_prompt(prompt_id: str) -> Prompt:
     """Return the prompt with this id.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such prompt.
     """
     prompt = PROMPTS.get(prompt_id)
     if prompt is None:
@@ -140,9 +112,9 @@ def system_text(prompt: Prompt, tools: Sequence[Tool], base_system: str = "") ->
     """Return the system text of a request with this prompt.
 
     Args:
-        prompt: of `PROMPTS`.
-        tools: those that may be called; without tools, the text does not mention calls.
-        base_system: the application's own system text, which comes first; "" for that of a
+        prompt: one of `PROMPTS`.
+        tools: the tools that may be called; without tools, the text does not mention calls.
+        base_system: the application's system text, which comes first; "" for that of a
             simple assistant.
     """
     texts = TEXTS[prompt.language]

@@ -51,7 +51,7 @@ class SchemaReader:
         self._steps = 0
 
     def resolved(self, value: object, depth: int = 0) -> Schema:
-        """Return a part with its reference followed and the parts of its `allOf` joined."""
+        """Return a part of the schema with its reference followed and its `allOf` joined."""
         self._steps += 1
         if not isinstance(value, dict) or depth > _MOST_DEPTH or self._steps > _MOST_STEPS:
             return {}
@@ -86,7 +86,7 @@ class SchemaReader:
         return name
 
     def objects(self, value: object, depth: int = 0) -> tuple[Schema, ...]:
-        """Return the objects with properties that a value is, holds as items, or can be."""
+        """Return the objects with properties that a value may be, or may contain as items."""
         schema = self.resolved(value)
         if isinstance(schema.get("properties"), dict) and schema["properties"]:
             return (schema,)
@@ -98,7 +98,7 @@ class SchemaReader:
 
 
 def iter_notes(schema: Schema, words: DescriptionTexts) -> Iterator[str]:
-    """Yield what else the schema says of the value: its choices, its default, its bounds."""
+    """Yield further facts in the schema: choices, default, bounds."""
     if _list(schema.get("enum")):
         yield words.one_of.format(_values(schema["enum"], words))
     if "const" in schema:
@@ -171,7 +171,7 @@ def _tool(tool: Tool, language: Language) -> str:
 
 @lru_cache(maxsize=256)
 def _described_once(packed: bytes, language: Language) -> str:
-    """Describe a tool; an agent sends the same ones with each request."""
+    """Describe a tool. The text is cached, because an agent sends it with each request."""
     tool = msgspec.msgpack.decode(packed, type=Tool)
     return _described(tool, TEXTS[language].description)
 
@@ -195,7 +195,7 @@ class _Parameters:
         return self._below(self._schema, 1, frozenset())
 
     def _below(self, value: object, level: int, above: frozenset[str]) -> Iterator[str]:
-        """Yield the lines of the parameters in `value`; `above` are the references it is in."""
+        """Yield the lines of the parameters in `value`; `above` are the references to it."""
         objects = self._read.objects(value) if level <= _MOST_LEVELS else ()
         for number, found in enumerate(objects, start=1):
             inside = level

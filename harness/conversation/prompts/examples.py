@@ -1,6 +1,7 @@
-"""Example arguments of a tool, for models whose JSON is unstable: they copy better than they read.
+"""Example arguments of a tool, for models whose JSON is unstable.
 
-Only required parameters appear, in the order of the schema. A value is the first that the schema
+Such models copy an example better than they follow a description. Only required parameters appear,
+in the order of the schema. A value is the first that the schema
 itself gives (a choice, a constant, a default), or a placeholder of its type.
 """
 

@@ -147,7 +147,7 @@ def _turn(message: Any) -> Turn:  # noqa: ANN401 - as above
 
 
 def _meta(message: Any) -> TurnMeta:  # noqa: ANN401 - as above
-    """Return the calls that the package could not parse and hands over apart from the others."""
+    """Return the calls that the package could not parse and returns in a separate field."""
     errors = (
         ParseError(
             "tool_use",

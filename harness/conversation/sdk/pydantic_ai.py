@@ -171,7 +171,7 @@ def _calls(response: Any) -> tuple[ToolCall, ...]:  # noqa: ANN401 - as above
 
 
 def _retries(following: list[Any]) -> int:
-    """Return how many requests follow because the package could not use a response."""
+    """Return how many later requests exist because the package could not use a response."""
     parts = (part for message in following for part in message.parts)
     return sum(part.part_kind == "retry-feedback" for part in parts)
 

@@ -1,7 +1,7 @@
-"""What the agents of libraries share: their declaration, and one run of a task.
+"""The common part of the agents of libraries: their declaration, and one run of a task.
 
 A run sends the requests of a library through the task, and executes its calls. It counts requests
-and notes executed calls, because libraries do not tell which calls of a turn were executed.
+and notes executed calls, because libraries do not report which calls of a turn were executed.
 """
 
 import importlib
@@ -41,7 +41,7 @@ _POLICIES: Final[Mapping[str, str]] = {
 
 
 class CallError(Exception):
-    """A call has no result; the text is for the model."""
+    """A call has no result. The message is for the model."""
 
 
 def messages_of_request(dialect: str, request: Request) -> list[Message]:
@@ -58,7 +58,8 @@ def _client() -> tuple[Any, sdk.Answers]:
 class TaskRun(ABC):
     """A library's agent on one task; an adapter implements its abstract methods.
 
-    `requests` is how many were sent, and `sent` the messages of the last one, in OpenAI's form.
+    `requests` is the number of sent requests, and `sent` the messages of the last one, in OpenAI's
+    form.
     """
 
     def __init__(self, task: Task) -> None:
@@ -94,7 +95,7 @@ class TaskRun(ABC):
 
     @abstractmethod
     def responses(self) -> Sequence[tuple[Turn, TurnMeta]]:
-        """Return each response as the library hands it over, in order."""
+        """Return each response in the form in which the library returns it, in order."""
 
     # What all share
 
@@ -137,7 +138,7 @@ class TaskRun(ABC):
             raise self._http.ReadError(str(error)) from error
 
     def call_json(self, call_id: str, name: str, arguments: str) -> object:
-        """Execute a call that the library hands over with its arguments as text.
+        """Execute a call whose arguments the library passes as text.
 
         Raises:
             CallError: the arguments are not an object, or as for `call`.
@@ -148,7 +149,7 @@ class TaskRun(ABC):
         return self.call(call_id, name, parsed.value)
 
     def check(self, name: str, arguments: dict[str, Any]) -> None:
-        """Check arguments as a tool does.
+        """Check the arguments of a call against the schema of its tool.
 
         Raises:
             CallError: they do not fit the parameters.
@@ -158,7 +159,7 @@ class TaskRun(ABC):
             raise CallError(f"The arguments are not valid: {problem}")
 
     def call(self, call_id: str, name: str, arguments: dict[str, Any]) -> object:
-        """Execute a call as a tool does: check its arguments, and return the result.
+        """Check the arguments of a call, execute it and return its result.
 
         Raises:
             CallError: the arguments do not fit the parameters, or the tool failed.

@@ -1,8 +1,9 @@
 """The content blocks of one message -> text, reasoning and calls, each delta routed to its block.
 
-`index` names the block of a delta. A call's value is the sum of its fragments; the
-`input` of its start only counts if none came. A block that stopped without either is a call
-without input. Tools that the provider runs itself are not calls; unknown kinds are passed over.
+`index` names the block of a delta. The input of a call is the sum of its fragments; the
+`input` in the start of the block counts only if no fragment comes. A block that stops without
+either is a call without input. Tools that the provider executes are not calls. Unknown kinds of
+blocks are ignored.
 Source: Anthropic API reference, "Streaming Messages" and "Messages".
 """
 
@@ -11,13 +12,13 @@ from typing import Any
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_text, dicts
 
 
 class BlockDelta(msgspec.Struct, gc=False):
-    """What the event adds to its block."""
+    """The member `delta` of an event: what it adds to its block."""
 
     type: Any = None
     text: Any = None
@@ -27,7 +28,7 @@ class BlockDelta(msgspec.Struct, gc=False):
 
 
 class BlockDeltaEvent(msgspec.Struct, gc=False):
-    """One event."""
+    """An event of the type `content_block_delta`."""
 
     type: str
     delta: BlockDelta
@@ -41,14 +42,14 @@ class _Block:
     """One block from its start on.
 
     Fields:
-        key: of the call, a number that no other block of the message has.
-        given_id: of the call.
-        input: JSON text to use if no fragment comes; "" from then on.
+        key: of a call, a number that no other block of the message has.
+        given_id: the id of a call.
+        input: the JSON text of a call's input if no fragment comes; "" after the first fragment.
         is_call: whether it is a call for the client.
         is_thinking: whether it is reasoning, which may have a signature.
-        passed_over: whether its fragments are none of a client's call.
-        open: until its stop.
-        signature: the pieces of that of a thinking block, so far.
+        passed_over: whether its fragments belong to no call of the client.
+        open: True until the block stops.
+        signature: the pieces so far of the signature of a thinking block.
     """
 
     __slots__ = (
@@ -74,7 +75,7 @@ class _Block:
 
 
 class Blocks:
-    """The blocks of one message; their deltas go to `turn`."""
+    """The blocks of one message, which add their deltas to `turn`."""
 
     __slots__ = ("_by_index", "_calls", "_last", "_turn", "count")
 
@@ -86,15 +87,16 @@ class Blocks:
         self._last: _Block | None = None  # the block that started last
 
     def start(self, index: object, content: dict[str, Any]) -> None:
-        """Open the block at `index`; a start that is only repeated opens none.
+        """Open the block at `index`. A start that only repeats an open block opens none.
 
-        Blocks and deltas of other types (citations, compaction, results of server tools) do not
-        concern a reader of the turn.
+        Blocks of other types (citations, compaction, results of server tools) are not part of the
+        turn and are ignored.
         """
         kind, given_id = content.get("type"), content.get("id")
         key_index = index if type(index) is int else None
         earlier = self._by_index.get(key_index)
         if earlier is not None:
+            # Indexes of blocks are reused (quirk ANT-BLOCK-INDEX), so the id decides about calls.
             if earlier.open and earlier.is_call and given_id == earlier.given_id != "":
                 if not self._turn.arguments(earlier.key):
                     earlier.input = self._input(earlier, content.get("input")) or earlier.input
@@ -112,6 +114,7 @@ class Blocks:
         elif kind == "thinking":
             self._turn.reasoning(content.get("thinking"))
             block.signature.append(as_text(content.get("signature")))
+        # Encrypted by the provider, which requires it back unchanged.
         elif kind == "redacted_thinking":
             self._turn.seal(kind, content.get("data"))
 
@@ -140,7 +143,7 @@ class Blocks:
             self._close(block)
 
     def complete(self, content: object) -> None:
-        """Take the blocks of a message that is there as a whole."""
+        """Take the blocks of a complete message."""
         for block in dicts(content):
             self.start(None, block)
             self.stop(None)
@@ -149,28 +152,30 @@ class Blocks:
         """Close all blocks.
 
         Args:
-            cut_short: why the model had to stop, "" if it did not. Whatever it was writing
-                then is not complete, even if it can be read: parameters that are not
-                complete are left out.
+            cut_short: why the model had to stop, "" if it did not. Then the block that it was
+                writing is not complete, even if its JSON is valid, because parameters may be
+                missing.
         """
         for block in self._calls:
             is_stopped = not block.open
             self._close(block)
+            # A call without input sends no fragment, or an empty one (quirk ANT-EMPTY-INPUT).
             if is_stopped and not self._turn.arguments(block.key):
                 self._turn.append(block.key, "{}")
         last = self._last
         self._seal(last)
+        # A limit may leave an input that is valid JSON (quirk ANT-BUFFERED-MAXTOKENS).
         if cut_short and last is not None and last.is_call:
             self._turn.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
 
     def _signature(self, index: object, piece: object) -> None:
-        """Take a signature; it belongs to thinking only."""
+        """Take a signature. Only a thinking block may have one."""
         block = self._by_index.get(index) if type(index) is int else self._last
         if block is not None and block.is_thinking:
             block.signature.append(as_text(piece))
 
     def _seal(self, block: _Block | None) -> None:
-        """Report the signature of a thinking block whose pieces have all come."""
+        """Emit the complete signature of a thinking block."""
         if block is not None:
             self._turn.seal("signature", "".join(block.signature))
             block.signature.clear()
@@ -183,7 +188,8 @@ class Blocks:
             block.input = ""
 
     def _odd_fragment(self, block: _Block | None, index: object, fragment: object) -> None:
-        """Take a fragment that is not text, or that no call of the client's waits for."""
+        """Take a fragment that is not text, or that belongs to no call of the client."""
+        # Tools that the provider executes stream their input too (quirk ANT-SERVER-TOOLS).
         if not fragment or (block is not None and block.passed_over):
             return
         if block is None or not block.is_call:
@@ -198,7 +204,7 @@ class Blocks:
             self._turn.reject(block.key, f"a fragment of its input is not text: {fragment!r:.80}")
 
     def _input(self, block: _Block, value: object) -> str:
-        """Return the JSON text of the `input` of a start; "" for a placeholder."""
+        """Return the JSON text of the `input` in a start; "" for an empty placeholder."""
         if not value:
             return ""
         if isinstance(value, dict | str):

@@ -1,7 +1,8 @@
-"""Anthropic's messages: the system text apart, content in blocks, `max_tokens` always.
+"""A history -> a request of Anthropic's Messages API.
 
-Thinking goes back with the signature that came with it, and redacted thinking as it came, before
-the calls that followed. Without a signature it is sent only to servers that take it as text.
+The system text is a separate member, content is a list of blocks, and `max_tokens` is always there.
+Thinking is sent back with its signature, and redacted thinking unchanged, before the calls that
+followed it. Thinking without a signature is sent only to servers that accept it as text.
 Source: Anthropic API reference, `POST /v1/messages`; Amazon Bedrock and Vertex AI, Anthropic
 models, which name the model in the address and the version in the body.
 """

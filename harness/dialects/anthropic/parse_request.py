@@ -10,6 +10,7 @@ from typing import Final
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_text, dicts, listed, text_of
 from harness.turns.turn import Tool
 
 # The model is between these parts of the path: Vertex AI, then Amazon Bedrock.
@@ -23,9 +24,9 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
     path = uri.partition("?")[0]
     return kit.ChatRequest(
-        model=kit.as_text(body.get("model")) or _model(path),
+        model=as_text(body.get("model")) or _model(path),
         tools=tuple(_tools(body)),
-        system=kit.system_text(body.get("messages"), instructions=kit.text_of(body.get("system"))),
+        system=kit.system_text(body.get("messages"), instructions=text_of(body.get("system"))),
         stream=body.get("stream") is True or path.endswith(_STREAMS),
     )
 
@@ -39,8 +40,8 @@ def _model(path: str) -> str:
 
 
 def _tools(body: Json) -> Iterator[Tool]:
-    for item in kit.dicts(body.get("tools")):
-        if (kit.as_text(item.get("type")) or "custom").startswith(_CLIENT_TOOLS):
+    for item in dicts(body.get("tools")):
+        if (as_text(item.get("type")) or "custom").startswith(_CLIENT_TOOLS):
             yield kit.tool(item.get("name"), item.get("description"), item.get("input_schema"))
 
 
@@ -49,10 +50,10 @@ def _messages(body: Json) -> Iterator[object]:
 
 
 def _groups(body: Json) -> Iterator[Iterable[object]]:
-    instructions = kit.text_of(body.get("system"))
+    instructions = text_of(body.get("system"))
     if instructions:
         yield [{"role": "system", "content": instructions}]
-    for message in kit.listed(body.get("messages")):
+    for message in listed(body.get("messages")):
         if not isinstance(message, dict):
             yield [message]
         elif message.get("role") == "assistant":
@@ -66,7 +67,7 @@ def _groups(body: Json) -> Iterator[Iterable[object]]:
 def _parts(content: object) -> Iterator[kit.Part]:
     if isinstance(content, str):
         yield kit.TextPart(content)
-    for block in kit.dicts(content):
+    for block in dicts(content):
         yield from _part(block)
 
 
@@ -76,10 +77,10 @@ def _part(block: Json) -> Iterator[kit.Part]:
         yield kit.TextPart(str(block.get("text") or ""))
     elif kind == "thinking":
         yield kit.ReasoningPart(str(block.get("thinking") or ""))
-        signature = kit.as_text(block.get("signature"))
+        signature = as_text(block.get("signature"))
         yield from [kit.SealedPart("signature", signature)] if signature else []
     elif kind == "redacted_thinking":
-        yield kit.SealedPart("redacted_thinking", kit.as_text(block.get("data")))
+        yield kit.SealedPart("redacted_thinking", as_text(block.get("data")))
     elif kind == "tool_use":
         yield kit.CallPart(
             str(block.get("id") or ""), block.get("name"), kit.object_arguments(block.get("input"))
@@ -92,5 +93,5 @@ def _part(block: Json) -> Iterator[kit.Part]:
 
 
 MESSAGES: Final = kit.MessageForm(
-    _messages, lambda body: kit.dicts(body.get("tools")), frozenset(("messages", "system", "tools"))
+    _messages, lambda body: dicts(body.get("tools")), frozenset(("messages", "system", "tools"))
 )

@@ -1,8 +1,8 @@
-"""Frames of a messages response -> deltas; stream, complete message and error body alike.
+"""Frames of a Messages response -> deltas; stream, complete message and error body alike.
 
-Whatever is not known is passed over, as the API asks of its clients; the turn still ends well
-only with a stop reason. Nothing of a stream raises, and no call runs of a message that failed,
-broke off or was stopped inside that call.
+The reader ignores what it does not know, as the API requires of its clients, but a turn ends well
+only with a stop reason. No content of a stream raises an exception. A call is not executed if its
+message failed or was truncated, or if the model was stopped inside the call.
 Source: Anthropic API reference, "Streaming Messages", "Errors" and "Handling stop reasons".
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from harness.dialects.anthropic.blocks import BlockDelta, Blocks, piece_of
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import CUT_SHORT, FinishReason
+from harness.turns.json_values import as_dict, as_text
 from harness.wire.frames import Frame
 
 Json = dict[str, Any]
@@ -31,7 +31,7 @@ def names_an_error(value: Json, event: str, *, first: bool) -> bool:
     Args:
         value: the object.
         event: its name in the framing.
-        first: nothing of the API came before, so that plain words are not part of a stream.
+        first: no event of the API preceded it, so that text is not part of a stream.
     """
     if event == "error" or any(map(value.get, _MARKS)):
         return True
@@ -92,9 +92,10 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
-        """Take one event by its type; the framing's name counts if it has none.
+        """Take one event by its type; if it has none, the name in the framing counts.
 
-        An error without a type stays one behind the name of a frame that it broke off.
+        An error without a type stays an error, even if it is in a frame with the name of another
+        event.
         """
         kind = value.get("type")
         if type(kind) is not str:
@@ -107,7 +108,7 @@ class _Reader(EventReader):
             self.turn.fail(*error_of(value))
 
     def end_of_stream(self) -> None:
-        """Close a message that has its stop reason, and fail any other."""
+        """Close a message that has its stop reason. Fail any other."""
         if self.turn.finished:
             self._close()
         else:
@@ -116,6 +117,7 @@ class _Reader(EventReader):
     # One method for each event
 
     def _message_start(self, value: Json, frame: Frame) -> None:
+        # A stream has one message; deltas of a second one would be added to blocks of the first.
         if self._blocks.count:
             self.turn.fail("bad_event", f"byte {frame.offset}: a second message began in the first")
             return
@@ -126,6 +128,7 @@ class _Reader(EventReader):
         # Code that calls tools is answered so (quirk ANT-WHOLE-IN-START).
         if message.get("content"):
             message = exact_event(value, frame.data).get("message", message)
+        # Null, unless the start has the complete message.
         self._reason_at_start = message.get("stop_reason")
         self._opening(message)
 
@@ -146,6 +149,7 @@ class _Reader(EventReader):
         delta = value.get("delta")
         if type(delta) is not dict:
             return
+        # A gateway that sends the object instead of its text would lose digits when decoded.
         if type(delta.get("partial_json")) is dict:
             delta = exact_event(value, frame.data).get("delta", delta)
         # Not `msgspec.convert`, which refuses half a surrogate pair in the name of any member.
@@ -160,6 +164,7 @@ class _Reader(EventReader):
         self._stopped(as_dict(value.get("delta")).get("stop_reason"))
 
     def _message_stop(self, _value: Json, _frame: Frame) -> None:
+        # Without message_delta, the reason in the start of the message counts.
         if not self.turn.finished:
             self._stopped(self._reason_at_start)
         if self.turn.finished:
@@ -169,6 +174,7 @@ class _Reader(EventReader):
 
     def _message(self, value: Json, frame: Frame) -> None:
         """Take a complete message, unless it only repeats what was streamed."""
+        # A complete message after a stream repeats it, and would double the turn.
         if self._started:
             return
         if type(value.get("content")) is not list:
@@ -180,7 +186,7 @@ class _Reader(EventReader):
             self.end_of_stream()
 
     def _ping(self, _value: Json, _frame: Frame) -> None:
-        """Keep waiting."""
+        """Ignore a `ping`, which only keeps the connection open."""
 
     def _error(self, value: Json, _: Frame) -> None:
         self.turn.fail(*error_of(value))

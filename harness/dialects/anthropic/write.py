@@ -96,7 +96,7 @@ _METRICS: Final = {"inputTokenCount": 1, "outputTokenCount": 1, "invocationLaten
 
 
 class _Writer(Writer[WriterOptions]):
-    """What a stream and a complete message have in common; errors come last."""
+    """The common part of a stream and a complete message. Errors come last."""
 
     FINISH_WORDS: ClassVar = finish_words(
         stop="end_turn",
@@ -381,7 +381,7 @@ def _call(start: ToolCallStart, start_input: Json) -> Json:
 
 
 def _counts(usage: Usage) -> Json:
-    """Return the usage; its counts are never left out, so one that is not known is 0."""
+    """Return the usage. The API requires both counts, so a count that is unknown is 0."""
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     return {"usage": {name: count or 0 for name, count in counts.items()}}
 

@@ -1,7 +1,8 @@
-"""Amazon Bedrock's Converse: each block is an object with one member, tools are in `toolConfig`.
+"""A history -> a request of Amazon Bedrock's Converse API.
 
-The address names the model and asks for the stream. Thoughts go back only as text, without the
-signature that a turn does not keep. Source: Amazon Bedrock API reference, `ConverseStream`.
+Each block is an object with one member, and tools are in `toolConfig`. The address names the model
+and requests the stream. Reasoning is sent back only as text, because a turn does not store its
+signature. Source: Amazon Bedrock API reference, `ConverseStream`.
 """
 
 from typing import Final
@@ -20,7 +21,7 @@ def build_request(spec: kit.RequestSpec) -> Json:
 
 
 def _tools(spec: kit.RequestSpec) -> Json:
-    """Return the declarations; the API has no field to request one call at a time."""
+    """Return the declarations. The API has no field that limits the model to one call at a time."""
     if not spec.tools:
         return {}
     config: Json = {"tools": [{"toolSpec": _tool(tool)} for tool in spec.tools]}
@@ -29,7 +30,7 @@ def _tools(spec: kit.RequestSpec) -> Json:
 
 
 def _tool(tool: Tool) -> Json:
-    """Return a declaration; an empty description is refused, so there is none."""
+    """Return a declaration. It has no empty description, because the API refuses one."""
     described = {"description": tool.description} if tool.description else {}
     return {"name": tool.name, **described, "inputSchema": {"json": kit.schema_of(tool)}}
 

@@ -1,8 +1,8 @@
 """The oracle of the dialect bedrock-converse.
 
-The framing names each event; recordings that lost it have the name as the one key around the
-event. The index distinguishes blocks. `messageStop` has the reason why the model stopped, and only
-`metadata` may follow it.
+The framing names each event. In recordings that lost the framing, the name is the only key of an
+object around the event. The index distinguishes blocks. `messageStop` contains the reason why the
+model stopped, and only `metadata` may follow it.
 Source: Amazon Bedrock API reference, "ConverseStream" and "Converse".
 """
 
@@ -38,12 +38,12 @@ class Blocks(OpenCalls[int, _Call]):
         self._others: set[int] = set()  # blocks of tools that run at the provider
 
     def conclude(self) -> None:
-        """Note what only all blocks show."""
+        """Note deviations that only all blocks together show."""
         for place, call in enumerate(self._calls.values()):
             if place:
-                self._notes.keep("BED-MULTI-BLOCKS", call.offset)
+                self._notes.harmless("BED-MULTI-BLOCKS", call.offset)
             if not any(call.fragments):
-                self._notes.keep("BED-EMPTY-INPUT", call.offset)
+                self._notes.harmless("BED-EMPTY-INPUT", call.offset)
 
     def start(self, index: object, start: object, offset: int) -> None:
         """Take a `contentBlockStart`."""
@@ -53,7 +53,7 @@ class Blocks(OpenCalls[int, _Call]):
         if not is_index(index) or index in self._calls or index in self._others:
             self._unclear(offset)
         elif isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
-            self._notes.keep("BED-SERVER-TOOL", offset)
+            self._notes.harmless("BED-SERVER-TOOL", offset)
             self._others.add(index)
         else:
             self._open(index, use, offset)
@@ -79,7 +79,7 @@ class Blocks(OpenCalls[int, _Call]):
     def complete_call(self, use: object, text: str, offset: int) -> None:
         """Take a call of a complete answer, with the text of its input."""
         if isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
-            self._notes.keep("BED-SERVER-TOOL", offset)
+            self._notes.harmless("BED-SERVER-TOOL", offset)
             return
         place = len(self._calls)
         self._open(place, use, offset)
@@ -95,9 +95,9 @@ class Blocks(OpenCalls[int, _Call]):
             self._unclear(offset)
             return
         if not name:
-            self._notes.open("NAME-EMPTY", offset, calls=True)
+            self._notes.ambiguous("NAME-EMPTY", offset, calls=True)
         if not call_id:
-            self._notes.keep("DELTA-ID-MISSING", offset)
+            self._notes.harmless("DELTA-ID-MISSING", offset)
         self._calls[index] = _Call(offset, call_id, name)
 
 
@@ -142,7 +142,9 @@ class BedrockConverseOracle(OneEndOracle):
             self.known += 1
             self._takes[event.name](value, event)
         elif event.name:
-            self.notes.open("BED-UNKNOWN-EVENT", event.offset, text=bool(keyed), calls=bool(keyed))
+            self.notes.ambiguous(
+                "BED-UNKNOWN-EVENT", event.offset, text=bool(keyed), calls=bool(keyed)
+            )
         elif keyed:
             self._keyed(keyed[0], value, event)
         elif "output" in value:
@@ -150,22 +152,22 @@ class BedrockConverseOracle(OneEndOracle):
         elif "stopReason" not in value and isinstance(value.get("message"), str):
             self._fail(value, event)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def check_calls(self, calls: int) -> None:
-        """Note what finish word, blocks and number of calls show together."""
+        """Note deviations between the finish word, the blocks and the number of calls."""
         self._blocks.conclude()
         if self.word == "tool_use" and not calls and self.notes.calls_known:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+            self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
         if self.word == "end_turn" and calls:
-            self.notes.keep("FINISH-STOP-WITH-CALLS", 0)
+            self.notes.harmless("FINISH-STOP-WITH-CALLS", 0)
 
     def _keyed(self, name: str, value: Json, event: Event) -> None:
         inner = value[name]
         if len(value) > 1 or not isinstance(inner, dict):
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
             return
-        self.notes.keep("BED-EVENT-NAMES-AS-KEYS", event.offset)
+        self.notes.harmless("BED-EVENT-NAMES-AS-KEYS", event.offset)
         if name not in self._takes:
             self._fail(inner, event)
         else:
@@ -174,7 +176,7 @@ class BedrockConverseOracle(OneEndOracle):
 
     def _fail(self, value: Json, event: Event) -> None:
         code, message = error_of(value, "error") or ("", "")
-        self.notes.keep(CHECKSUM if code == CHECKSUM else "BED-EXCEPTION", event.offset)
+        self.notes.harmless(CHECKSUM if code == CHECKSUM else "BED-EXCEPTION", event.offset)
         self.known += 1
         self.fail(code, message)
 
@@ -189,7 +191,7 @@ class BedrockConverseOracle(OneEndOracle):
     def _delta(self, value: Json, event: Event) -> None:
         delta = value.get("delta")
         if not isinstance(delta, dict):
-            self.notes.open("EVENT-GLUED", event.offset, text=True, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", event.offset, text=True, calls=True)
             return
         self.add_text(self.text, delta.get("text"), event.offset)
         thought = dict_or_empty(delta.get("reasoningContent"))
@@ -204,11 +206,11 @@ class BedrockConverseOracle(OneEndOracle):
     def _message_stop(self, value: Json, event: Event) -> None:
         word = value.get("stopReason")
         if not isinstance(word, str) or not word:
-            self.notes.open("FINISH-EMPTY-STRING", event.offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-EMPTY-STRING", event.offset, calls=True, end=True)
             return
         self.finish(word, event.offset)
         if word in self.OTHER_WORDS:
-            self.notes.keep("BED-STOP-REASONS", event.offset)
+            self.notes.harmless("BED-STOP-REASONS", event.offset)
             self.model_failed = True
             self.fail(word, "")
 
@@ -218,10 +220,10 @@ class BedrockConverseOracle(OneEndOracle):
         message = dict_or_empty(dict_or_empty(value["output"]).get("message"))
         content = message.get("content")
         if not isinstance(content, list):
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
             return
         self.known += 1
-        self.notes.keep("JSON-FOR-STREAM", event.offset)
+        self.notes.harmless("JSON-FOR-STREAM", event.offset)
         texts = item_texts(member_text(event.data, "output", "message", "content"))
         for block, text in zip(content, texts, strict=False):
             self._block(block, text, event.offset)
@@ -229,7 +231,7 @@ class BedrockConverseOracle(OneEndOracle):
 
     def _block(self, block: object, text: str, offset: int) -> None:
         if not isinstance(block, dict):
-            self.notes.open("EVENT-GLUED", offset, text=True, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, text=True, calls=True)
             return
         self.add_text(self.text, block.get("text"), offset)
         thought = dict_or_empty(block.get("reasoningContent")).get("reasoningText")

@@ -9,6 +9,7 @@ from typing import Final
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_dict, as_text, dicts, listed, text_of
 from harness.turns.turn import Tool
 
 _STREAM = "/converse-stream"
@@ -19,15 +20,15 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     path = kit.path_of(uri)
     return kit.ChatRequest(
         model=kit.unescaped(path.partition("/model/")[2].rpartition("/")[0])
-        or kit.as_text(body.get("modelId")),
+        or as_text(body.get("modelId")),
         tools=tuple(map(_tool, _declarations(body))),
-        system="\n".join(kit.as_text(part.get("text")) for part in kit.dicts(body.get("system"))),
+        system="\n".join(as_text(part.get("text")) for part in dicts(body.get("system"))),
         stream=path.endswith(_STREAM),
     )
 
 
 def _tool(spec: Json) -> Tool:
-    parameters = kit.as_dict(spec.get("inputSchema")).get("json")
+    parameters = as_dict(spec.get("inputSchema")).get("json")
     return kit.tool(spec.get("name"), spec.get("description"), parameters)
 
 
@@ -36,14 +37,14 @@ def _messages(body: Json) -> Iterator[object]:
 
 
 def _groups(body: Json) -> Iterator[Iterable[object]]:
-    instructions = kit.text_of(body.get("system"))
+    instructions = text_of(body.get("system"))
     if instructions:
         yield [{"role": "system", "content": instructions}]
-    for message in kit.listed(body.get("messages")):
+    for message in listed(body.get("messages")):
         if not isinstance(message, dict):
             yield [message]
             continue
-        parts = [part for block in kit.dicts(message.get("content")) for part in _parts(block)]
+        parts = [part for block in dicts(message.get("content")) for part in _parts(block)]
         if message.get("role") == "assistant":
             yield [kit.assistant_message(parts)]
         else:
@@ -66,8 +67,8 @@ def _parts(block: Json) -> Iterator[kit.Part]:
 
 
 def _result(content: object) -> object:
-    """Return what a kit.tool returned; content that is neither text nor JSON is unchanged."""
-    blocks = list(kit.dicts(content))
+    """Return what a tool returned; content that is neither text nor JSON is unchanged."""
+    blocks = list(dicts(content))
     if not isinstance(content, list) or len(blocks) != len(content):
         return content
     if any(block.keys().isdisjoint(("text", "json")) for block in blocks):
@@ -88,8 +89,8 @@ def _reasoning(content: Json) -> Iterator[kit.Part]:
 
 
 def _declarations(body: Json) -> Iterator[Json]:
-    """Yield the declared tools; a system kit.tool or a cache marker is not one."""
-    declared = kit.dicts(kit.as_dict(body.get("toolConfig")).get("tools"))
+    """Yield the declared tools; a system tool or a cache marker is not one."""
+    declared = dicts(as_dict(body.get("toolConfig")).get("tools"))
     return (item["toolSpec"] for item in declared if isinstance(item.get("toolSpec"), dict))
 
 

@@ -1,8 +1,8 @@
 """Frames of a ConverseStream response -> deltas; stream, recorded events and document alike.
 
-The framing names each event; recordings that lost the framing have the name as the one key
-around it. A call is a separate block, keyed by its index, whose input comes in fragments.
-Tools that run at the provider are not calls. Never raises.
+The framing names each event. In recordings that lost the framing, the name is the only key of an
+object around the event. A call is a separate block, keyed by its index, whose input comes in
+fragments. Tools that the provider executes are not calls. The reader never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
 """
 
@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Final, TypeAlias
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 FINISH: Final = finish_reasons(
@@ -59,7 +59,7 @@ class ReasoningPiece(msgspec.Struct, gc=False):
 
 
 class BlockDelta(msgspec.Struct, gc=False, rename="camel"):
-    """What the event adds to its block."""
+    """The member `delta` of an event: what it adds to its block."""
 
     text: Any = None
     tool_use: InputPiece | None = None
@@ -77,7 +77,7 @@ piece_of = piece_decoder(BlockDeltaEvent)
 
 
 def read_document(value: dict[str, Any], frame: Frame, turn: Assembly) -> None:
-    """Say the blocks of the message in `value`, which `frame` holds."""
+    """Add the blocks of the message in `value` to `turn`; `frame` contains the message."""
     if any("toolUse" in block for block in _blocks(value)):
         value = exact_event(value, frame.data)
     for block in _blocks(value):
@@ -143,14 +143,14 @@ class _Reader(EventReader):
             self._other(value, frame)
 
     def end_of_stream(self) -> None:
-        """Close the turn if `messageStop` came, else fail it."""
+        """Close the turn if `messageStop` came, otherwise fail it."""
         if self.failed:
             self.turn.fail(self.failed, f"the model stopped with {self.failed!r}")
         else:
             super().end_of_stream()
 
     def _keyed(self, value: Json, frame: Frame) -> bool:
-        """Take an event that has its name as the key around it; say whether it is one."""
+        """Take an event that has its name as the key around it; return whether it is one."""
         found = False
         for name, inner in value.items():
             if type(inner) is not dict or self.turn.over:
@@ -159,6 +159,7 @@ class _Reader(EventReader):
             if take is not None:
                 self.is_known = found = True
                 take(self, inner, frame)
+            # A recorder without framing keeps the name of an exception as the key (BED-EXCEPTION).
             elif name.endswith("Exception"):
                 found = True
                 self.turn.fail(name, quote(inner.get("message") or inner))
@@ -190,6 +191,7 @@ class _Reader(EventReader):
         if type(use) is not dict:
             return
         index = _index(value.get("contentBlockIndex"))
+        # The provider executes this tool itself (quirk BED-SERVER-TOOL).
         if use.get("type") == SERVER_TOOL:
             self._server_tools.add(index)
             return
@@ -248,7 +250,7 @@ def _index(index: object) -> Hashable:
 
 
 def _exact_input(value: Json, frame: Frame) -> str:
-    """Return the text of an input that came as an object, written as the event has it."""
+    """Return the text of an input that came as an object, with the characters of the event."""
     event = exact_event({}, frame.data)
     delta = as_dict(as_dict(event.get(_DELTA, event)).get("delta"))
     return write_exactly(as_dict(delta.get("toolUse")).get("input", value))

@@ -25,13 +25,13 @@ class BedrockLlamaOracle(FinishWordOracle):
         piece = value.get("generation")
         is_error_document = "generation" not in value and isinstance(_message(value), str)
         if event.name not in _OURS:
-            self.notes.keep("BED-UNKNOWN-EVENT", event.offset)
+            self.notes.harmless("BED-UNKNOWN-EVENT", event.offset)
         elif event.name == "error" or is_error_document:
             self._error(value, event.offset)
         elif isinstance(piece, str):
             self._piece(piece, value.get("stop_reason"), event.offset)
         elif list(value) != [_METRICS]:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _error(self, value: Json, offset: int) -> None:
         code, message = error_of({**value, "message": _message(value)}, "error") or ("", "")
@@ -41,14 +41,14 @@ class BedrockLlamaOracle(FinishWordOracle):
 
     def _piece(self, piece: str, word: object, offset: int) -> None:
         if self.ended and piece:
-            self.notes.open("CONTENT-AFTER-FINISH", offset, text=True)
+            self.notes.ambiguous("CONTENT-AFTER-FINISH", offset, text=True)
         self.text.add(piece)
         if isinstance(word, str) and word:
             self.finish(word, offset)
         elif word is not None:
-            self.notes.open("FINISH-UNKNOWN", offset, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, end=True)
 
 
 def _message(value: Json) -> object:
-    """Return the message of an error; the services in front of the model capitalize the key."""
+    """Return the message of an error. The services before the model write the key in capitals."""
     return value.get("message", value.get("Message"))

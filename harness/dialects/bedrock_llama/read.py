@@ -1,7 +1,7 @@
 """Frames of a Llama response on Bedrock -> deltas; stream and complete response alike.
 
-Each event is a piece of text with the tokens so far; the one with a stop reason is the last.
-Never raises.
+Each event is a piece of text with the number of tokens so far. The event with a stop reason is the
+last one. The reader never raises.
 Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html
 """
 
@@ -25,6 +25,7 @@ class _Reader(EventReader):
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one piece of text, or the complete response."""
+        # Invoke streams wrap the model's own events, which have no name (quirk BED-INVOKE-CHUNK).
         if frame.event not in _EVENTS:
             return
         if "generation" in value:

@@ -7,19 +7,14 @@ from typing import Final
 
 from harness.dialects.kit import build_request as kit
 from harness.dialects.kit.build_request import Json
-from harness.turns.messages import Message
 from harness.turns.turn import Tool
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
     """Return the body of version 2, which takes OpenAI's messages, but no null."""
-    return kit.chat_body(spec) | {
-        "messages": [_without_null(each) for each in kit.chat_messages(spec)]
-    }
-
-
-def _without_null(message: Message) -> Message:
-    return {key: value for key, value in message.items() if value is not None}
+    messages = kit.chat_messages(spec)
+    without_null = [{key: it[key] for key in it if it[key] is not None} for it in messages]
+    return kit.chat_body(spec) | {"messages": without_null}
 
 
 def _version_1(spec: kit.RequestSpec) -> Json:

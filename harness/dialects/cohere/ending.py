@@ -6,9 +6,9 @@ Source: https://docs.cohere.com/reference/chat and /reference/chat-v1 (`finish_r
 from typing import Any, Final
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict
 from harness.dialects.kit.reader import finish_reasons, quote
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_dict
 
 _FINISH: Final = finish_reasons(
     stop=("", "COMPLETE", "STOP_SEQUENCE"),
@@ -41,7 +41,7 @@ def usage(turn: Assembly, counts: object) -> None:
 
 
 def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
-    """Return code and words of the error that an object without a type is, or None."""
+    """Return code and message of the error in an object without a type; None without one."""
     error, message = value.get("error"), value.get("message")
     if isinstance(error, dict):  # in the shape of other APIs
         error = error.get("message") or error
@@ -53,5 +53,5 @@ def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
 
 
 def _as_integer(count: object) -> object:
-    """Return a count that came as `14.0` as the integer that it is."""
+    """Return a count as an integer, also if it came as `14.0`."""
     return int(count) if isinstance(count, float) and count.is_integer() else count

@@ -9,6 +9,7 @@ from typing import Final
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_text, dicts, text_of
 from harness.turns.turn import Tool
 
 _SYSTEM_ROLES: Final = frozenset(("system", "developer", "SYSTEM"))
@@ -26,8 +27,8 @@ _TYPES: Final = {
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
     return kit.ChatRequest(
-        model=kit.as_text(body.get("model")),
-        tools=tuple(map(_tool, kit.dicts(body.get("tools")))),
+        model=as_text(body.get("model")),
+        tools=tuple(map(_tool, dicts(body.get("tools")))),
         system=_system(body),
         stream=body.get("stream") is True,
     )
@@ -54,16 +55,16 @@ def _schema(definitions: object) -> Json:
 
 def _property(definition: Json) -> Json:
     """Return the schema of one parameter; an unknown type allows anything."""
-    kind = kit.as_text(definition.get("type")).partition("[")[0].lower()
+    kind = as_text(definition.get("type")).partition("[")[0].lower()
     name = _TYPES.get(kind, kind)
     return {"type": name} if name in _TYPES.values() else {}
 
 
 def _system(body: Json) -> str:
-    messages = (*kit.dicts(body.get("chat_history")), *kit.dicts(body.get("messages")))
+    messages = (*dicts(body.get("chat_history")), *dicts(body.get("messages")))
     texts = [
-        kit.text_of(message.get("content")) or kit.as_text(message.get("message"))
+        text_of(message.get("content")) or as_text(message.get("message"))
         for message in messages
-        if kit.as_text(message.get("role")) in _SYSTEM_ROLES
+        if as_text(message.get("role")) in _SYSTEM_ROLES
     ]
-    return "\n".join(filter(None, (kit.as_text(body.get("preamble")), *texts)))
+    return "\n".join(filter(None, (as_text(body.get("preamble")), *texts)))

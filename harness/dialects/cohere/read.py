@@ -1,8 +1,8 @@
 """Frames of a Cohere stream -> deltas: version 2 by `type`, version 1 by `event_type`.
 
-Both come as server-sent events or as lines of JSON; a complete, non-streamed response and an
-error body are one document. Types that are not known contain nothing, but a stream of nothing
-else is not a stream of this API. It never raises, whatever a stream contains.
+Both versions come as server-sent events or as lines of JSON. A complete response without a stream
+and an error body are one document. Events of unknown types are ignored, but a stream of nothing
+else is not a stream of this API. The reader never raises, whatever a stream contains.
 Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream-v1
 """
 

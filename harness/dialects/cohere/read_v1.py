@@ -1,8 +1,9 @@
-"""Events of the chat API, version 1 -> what they say.
+"""Events of the chat API, version 1 -> deltas.
 
-Calls come in pieces under an `index`, and again in a list that has authority: their
-parameters are an object there, and the pieces must say the same. The last event repeats the
-complete response, which is emitted once. A text next to calls is their plan: it is reasoning.
+Calls come in pieces under an `index`, and again in a list, which decides: in the list the
+parameters are an object, and the pieces must have the same content. The last event repeats the
+complete response, which is emitted only once. Text next to calls is the model's plan, and is
+reasoning.
 Source: https://docs.cohere.com/v1/docs/streaming and /reference/chat-stream-v1
 """
 
@@ -11,10 +12,10 @@ from typing import Any, ClassVar, TypeAlias
 
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.reader import exact_event
 from harness.turns.arguments import same_value
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 Take: TypeAlias = Callable[["V1", dict[str, Any], Frame], None]
@@ -78,7 +79,7 @@ class V1:
             self._turn.reasoning(text)
 
     def _complete(self, value: dict[str, Any]) -> None:
-        """Take what a complete response contains and no event contained before."""
+        """Take the parts of a complete response that no event contained before."""
         self._calls(value.get("tool_calls"))
         if not (self._spoke or self._planned):
             emit = self._plan if len(self._turn) else self._turn.text
@@ -86,7 +87,7 @@ class V1:
         usage(self._turn, value.get("meta"))
 
     def _calls(self, calls: object) -> None:
-        """Take the list of all calls, with every digit of their parameters."""
+        """Take the list of all calls. Numbers in parameters keep all their digits."""
         turn = self._turn
         for position, call in enumerate(dicts(calls)):
             so_far = turn.arguments(position)

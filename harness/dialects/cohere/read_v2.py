@@ -12,10 +12,10 @@ import msgspec
 
 from harness.dialects.cohere.ending import end, usage
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import exact_event, quote
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 
@@ -27,14 +27,14 @@ class ContentPiece(msgspec.Struct, gc=False):
 
 
 class FunctionPiece(msgspec.Struct, gc=False):
-    """A piece of arguments; a name opens a call and is not a piece."""
+    """A piece of arguments. An event with a name opens a call and does not fit this shape."""
 
     arguments: str = ""
     name: str = ""
 
 
 class CallPiece(msgspec.Struct, gc=False):
-    """A piece of a call; an id opens one and is not a piece."""
+    """A piece of a call. An event with an id opens a call and does not fit this shape."""
 
     function: FunctionPiece | None = None
     id: str = ""
@@ -82,7 +82,7 @@ class V2:
         self._call_ids: dict[int, object] = {}
 
     def piece(self, piece: MessageEvent) -> bool:
-        """Take an event that adds a piece or nothing; do nothing, and say so, for any other."""
+        """Take an event that adds at most a piece; return False for any other."""
         message = piece.delta.message if piece.delta is not None else None
         if message is None:
             return piece.type in _BORDERS
@@ -91,6 +91,7 @@ class V2:
                 self._turn.reasoning(message.content.thinking)
                 self._turn.text(message.content.text)
             case "tool-plan-delta":
+                # The plan is reasoning about tools, not text for the user (COH-TOOL-EVENTS).
                 self._turn.reasoning(message.tool_plan)
             case "tool-call-delta" if message.tool_calls is not None:
                 return self._call_piece(piece.index, message.tool_calls)
@@ -159,9 +160,10 @@ class V2:
             self._turn.text(part.get("text"))
 
     def _open(self, index: Hashable, call: dict[str, Any]) -> None:
-        """Open a call; if its index has one already, it is another unless the id is equal."""
+        """Open a call. If its index has a call already, this is another unless the id is equal."""
         turn, call_id = self._turn, call.get("id")
         key = self._keys.get(index)
+        # An index that comes again with another id is another call.
         if key is None or self._call_ids.get(key) != call_id:
             key = self._keys[index] = len(turn)
             self._call_ids[key] = call_id
@@ -191,7 +193,7 @@ def _message(value: dict[str, Any]) -> dict[str, Any]:
 def _exact_calls(
     value: dict[str, Any], frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> tuple[dict[str, Any], ...]:
-    """Return the calls of an event; one whose arguments are not text is read again, exactly."""
+    """Return the calls of an event. Arguments that are not text are decoded again, exactly."""
     found = _listed(message(value).get("tool_calls"))
     if all(isinstance(_function(call).get("arguments"), str | None) for call in found):
         return found
@@ -199,7 +201,7 @@ def _exact_calls(
 
 
 def _listed(calls: object) -> tuple[dict[str, Any], ...]:
-    """Return the calls of an event, which has one, or of a document, which has a list."""
+    """Return the calls of an event, which has one call, or of a document, which has a list."""
     return (calls,) if isinstance(calls, dict) else tuple(dicts(calls))
 
 

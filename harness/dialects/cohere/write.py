@@ -56,7 +56,7 @@ class WriterOptions(Options, frozen=True):
 
 
 class _Writer(Writer[WriterOptions]):
-    """What both versions have: their framing, and an error as the last event."""
+    """The common part of both versions: their framing, and an error as the last event."""
 
     FINISH_WORDS: ClassVar = finish_words(
         stop="COMPLETE",
@@ -99,7 +99,7 @@ class _Writer(Writer[WriterOptions]):
 
 
 class _WriterV1(_Writer):
-    """Writes version 1, which repeats at the end of a stream what came before."""
+    """Writes version 1, whose last events repeat what came before."""
 
     FINISH_WORDS: ClassVar = {**_Writer.FINISH_WORDS, FinishReason.TOOL_CALLS: "COMPLETE"}
 
@@ -164,12 +164,12 @@ class _WriterV1(_Writer):
 
 
 def _parameters(text: str) -> object:
-    """Return the JSON object that `text` is, digits and all; {} for none, else the text."""
+    """Return the JSON object in `text`, with all digits; {} for "", else the text itself."""
     return exact_object_or_text(text) if text else {}
 
 
 class _WriterV2(_Writer):
-    """Writes version 2; content blocks are numbered, and closed where another begins."""
+    """Writes version 2. Content blocks are numbered, and each is closed before the next one."""
 
     def begin(self) -> None:
         self._blocks = 0

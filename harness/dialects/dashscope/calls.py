@@ -1,8 +1,8 @@
-"""Entries of DashScope's `tool_calls` lists -> calls, each under its own key.
+"""Entries of DashScope's `tool_calls` lists -> calls, each under a separate key.
 
-An entry has the place of its call as `index`; later ones repeat id and name, or leave them
+An entry has the position of its call as `index`. Later entries repeat id and name, or leave them
 empty. Without an index the id decides, then the position in the list; an entry without any of them
-continues the last call. Another id with a name at the same place is another call.
+continues the last call. An entry with another id and a name at the same position is another call.
 Source: https://help.aliyun.com/zh/model-studio/qwen-function-calling (DashScope)
 """
 
@@ -35,7 +35,7 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    """What the model writes."""
+    """The message of the model."""
 
     content: str | None = None
     reasoning_content: str | None = None
@@ -64,7 +64,7 @@ class Counts(msgspec.Struct, gc=False):
 
 
 class MessageEvent(msgspec.Struct, gc=False):
-    """One event; the fields from `code` on are those of errors."""
+    """One event. The fields from `code` on are those of errors."""
 
     output: Output
     usage: Counts | None = None
@@ -79,7 +79,7 @@ class DashScopeCalls(ListedCalls):
     """All calls of one response.
 
     Args:
-        turn: takes them.
+        turn: receives the deltas of the calls.
         fields: decides what the arguments of an event add.
     """
 
@@ -118,11 +118,11 @@ class DashScopeCalls(ListedCalls):
         return bool(name and ((call_id and call.id) or (call.name and name != call.name)))
 
     def append(self, call: ListedCall, arguments: str) -> None:
-        """Take the arguments, new or all so far."""
+        """Take the arguments of an event, which are new or all so far."""
         self._fields.take(call.key, arguments)
 
     def open(self) -> ListedCall:
-        """Return a new call, whose arguments are a separate field."""
+        """Return a new call, whose arguments are a separate growing field."""
         call = super().open()
         emit: Callable[[str], None] = partial(self.turn.append, call.key)
         reason = "a snapshot of its arguments takes back what came before"

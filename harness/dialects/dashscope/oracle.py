@@ -13,13 +13,7 @@ import msgspec
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
-from harness.dialects.kit.oracle.reading import (
-    GrowingText,
-    Notes,
-    OpenCall,
-    OpenCalls,
-    OracleReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     event_value,
@@ -28,6 +22,7 @@ from harness.dialects.kit.oracle.values import (
     text_or_empty,
 )
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 
 # A value that repeats so much of the one before, and continues, is not a coincidence.
@@ -39,11 +34,12 @@ class Values:
 
     Fields:
         all: each value, with the end of its event.
-        repeats: some value begins with the one before.
-        differs_at: the end of the first event whose value does not, so that it continues it.
-        grows: some value begins with the one before, and continues.
-        repeats_much: so much of it that it must be a repetition.
-        has_half_characters: some value holds half a surrogate pair.
+        repeats: some value begins with the value before it.
+        differs_at: the end of the first event whose value does not begin with the value before,
+            so that it continues that value.
+        grows: some value begins with the value before it, and is longer.
+        repeats_much: a value repeats so much text that this must be intended.
+        has_half_characters: some value contains half a surrogate pair.
     """
 
     def __init__(self) -> None:
@@ -75,7 +71,7 @@ class Values:
 
 
 def requested_mode(request: bytes) -> bool | None:
-    """Return whether the request wants all so far in each event; None if unknown."""
+    """Return whether the request asks for all text so far in each event; None if unknown."""
     value = dict_or_empty(event_value(request.decode("utf-8", "replace")))
     increments = dict_or_empty(value.get("parameters")).get("incremental_output")
     return not increments if isinstance(increments, bool) else None
@@ -116,20 +112,20 @@ class CallTable(OpenCalls[int, _Call]):
         if entries is None:
             return
         if not isinstance(entries, list):
-            self._notes.open("EVENT-GLUED", event.offset, calls=True)
+            self._notes.ambiguous("EVENT-GLUED", event.offset, calls=True)
             return
         self._lists += 1
         for place, entry, arguments in function_entries(entries, _PATH, event, self._notes):
             function = entry["function"]
             if entry.get("type", "function") not in ("function", "", None):
-                self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", event.offset, calls=True)
+                self._notes.ambiguous("DELTA-TYPE-EMPTY-OR-NULL", event.offset, calls=True)
             self.from_objects |= isinstance(function.get("arguments"), dict)
             if not isinstance(arguments, str | None):
-                self._notes.open("ARGS-OBJECT", event.offset, calls=True)
+                self._notes.ambiguous("ARGS-OBJECT", event.offset, calls=True)
             self._entry(entry, text_or_empty(arguments), place, event)
         if self._without_index and self._lists > 1:
             # Only the place in the list is left, and a list of increments has no places.
-            self._notes.open("DELTA-INDEX-MISSING", event.offset, calls=True)
+            self._notes.ambiguous("DELTA-INDEX-MISSING", event.offset, calls=True)
 
     def _entry(self, entry: Json, arguments: str, place: int, event: Event) -> None:
         """Take one entry, whose arguments are text."""
@@ -145,16 +141,16 @@ class CallTable(OpenCalls[int, _Call]):
         if call is None:
             call = self._calls[index] = _Call(event.offset)
             if call_id in self._ids:
-                self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", event.offset, calls=True)
+                self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", event.offset, calls=True)
             self._ids |= {call_id} if call_id else set()
         elif not call_id and "id" in entry:
-            self._notes.keep("DELTA-ID-EMPTY-LATER", event.offset)
+            self._notes.harmless("DELTA-ID-EMPTY-LATER", event.offset)
         elif call_id and call.name and not call.id:  # the call may have started without it
-            self._notes.open("DELTA-ID-LATE", event.offset, calls=True)
+            self._notes.ambiguous("DELTA-ID-LATE", event.offset, calls=True)
         if call.id and call_id not in ("", call.id):
-            self._notes.open("DELTA-ID-CHANGES", event.offset, calls=True)
+            self._notes.ambiguous("DELTA-ID-CHANGES", event.offset, calls=True)
         if call.name and name not in ("", call.name):
-            self._notes.open("DELTA-NAME-FRAGMENTED", event.offset, calls=True)
+            self._notes.ambiguous("DELTA-NAME-FRAGMENTED", event.offset, calls=True)
         call.id = call.id or call_id
         call.name = call.name or name
         call.values.add(arguments, event.end)
@@ -196,7 +192,7 @@ class DashScopeOracle(FinishWordOracle):
         )
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         self._cumulative = self._is_cumulative()
         self._calls.join(cumulative=self._cumulative)
         super().conclude()
@@ -210,14 +206,14 @@ class DashScopeOracle(FinishWordOracle):
             self._no_output(value, event.offset)
         else:
             if self.ended:
-                self.notes.lost("CONTENT-AFTER-FINISH", event.offset)
+                self.notes.unreadable("CONTENT-AFTER-FINISH", event.offset)
             self._output(output, event)
 
     def _is_cumulative(self) -> bool:
-        """Return whether the events contain all so far; noted as open if that is not sure."""
+        """Return whether the events contain all so far; noted as ambiguous if uncertain."""
         fields = self._fields()
         if any(field.has_half_characters for field in fields):
-            self.notes.lost("SSE-UTF8-SPLIT", 0)
+            self.notes.unreadable("SSE-UTF8-SPLIT", 0)
         requested = self._requested
         cumulative = all(field.differs_at is None for field in fields)
         if cumulative and not any(field.repeats for field in fields):
@@ -230,17 +226,18 @@ class DashScopeOracle(FinishWordOracle):
             doubtful = requested is True or any(field.grows for field in fields)
             if self._calls.from_objects:
                 # An object is always complete, so no event of this stream continues another.
-                self.notes.open("ARGS-OBJECT", 0, text=True, calls=True)
+                self.notes.ambiguous("ARGS-OBJECT", 0, text=True, calls=True)
         if doubtful:
-            self.notes.open("DASH-CUMULATIVE", 0, text=True, calls=True)
+            self.notes.ambiguous("DASH-CUMULATIVE", 0, text=True, calls=True)
         elif cumulative:
-            self.notes.keep("DASH-CUMULATIVE", 0)
+            self.notes.harmless("DASH-CUMULATIVE", 0)
         return cumulative
 
     def _text_marks(self) -> tuple[tuple[int, int], ...]:
         """Return how much of the text is complete after which byte.
 
-        Values that repeat what came before, or might, may be held back until that is sure.
+        A client may hold back a value that repeats earlier text, or may do so, until that is
+        certain.
         """
         differ = (field.differs_at for field in self._fields() if field.differs_at is not None)
         sure_at = min(differ, default=0)
@@ -265,11 +262,11 @@ class DashScopeOracle(FinishWordOracle):
 
     def _no_output(self, value: Json, offset: int) -> None:
         if isinstance(value.get("usage"), dict) and value.get("output") is None:
-            self.notes.keep("CHUNK-CHOICES-ABSENT", offset)
+            self.notes.harmless("CHUNK-CHOICES-ABSENT", offset)
         elif isinstance(value.get("message"), str) and value["message"]:
             self._error(value, offset)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", offset)
 
     def _output(self, output: Json, event: Event) -> None:
         choices = output.get("choices")
@@ -280,12 +277,12 @@ class DashScopeOracle(FinishWordOracle):
         choice = dict_or_empty(choices[0] if isinstance(choices, list) and choices else None)
         message = choice.get("message")
         if not isinstance(message, dict):
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
             return
         if choice.get("index", 0) != 0:
-            self.notes.lost("N-CHOICES", event.offset)
+            self.notes.unreadable("N-CHOICES", event.offset)
         elif len(choices) > 1:
-            self.notes.keep("N-CHOICES", event.offset)
+            self.notes.harmless("N-CHOICES", event.offset)
         self._content(self._reasoning_values, message.get("reasoning_content"), event)
         self._content(self._text_values, message.get("content"), event)
         self._calls.add(message.get("tool_calls"), event)
@@ -293,20 +290,20 @@ class DashScopeOracle(FinishWordOracle):
 
     def _content(self, values: Values, content: object, event: Event) -> None:
         if isinstance(content, list):
-            self.notes.keep("DASH-CONTENT-PARTS", event.offset)
+            self.notes.harmless("DASH-CONTENT-PARTS", event.offset)
             texts = [part.get("text") if isinstance(part, dict) else 0 for part in content]
             if not all(isinstance(text, str | None) for text in texts):
-                self.notes.open("DASH-CONTENT-PARTS", event.offset, text=True)
+                self.notes.ambiguous("DASH-CONTENT-PARTS", event.offset, text=True)
             content = "".join(text for text in texts if isinstance(text, str))
         if isinstance(content, str):
             values.add(content, event.end)
         elif content is not None:
-            self.notes.open("EVENT-GLUED", event.offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", event.offset, text=True)
 
     def _take_finish(self, word: object, offset: int) -> None:
         if word == "null":
-            self.notes.keep("DASH-FINISH-NULL-TEXT", offset)
+            self.notes.harmless("DASH-FINISH-NULL-TEXT", offset)
         elif isinstance(word, str) and word:
             self.finish(word, offset)
         elif word not in (None, ""):
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)

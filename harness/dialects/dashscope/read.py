@@ -1,8 +1,9 @@
-"""Frames of DashScope's native text generation -> deltas; a plain response reads alike.
+"""Frames of DashScope's native text generation -> deltas; a complete response is read alike.
 
-Each event contains the message, new or complete: `snapshots` decides which. `output` has `choices`,
-or only `text` if the request asked for that format. What the model searched for itself is not a
-call. The reader never raises, whatever a stream contains, and never invents a call or a finish.
+Each event contains the message, either its new part or all of it so far: `snapshots` decides which.
+`output` has `choices`, or only `text` if the request asked for that format. A search by the model
+itself is not a call. The reader never raises, whatever a stream contains, and never invents a call
+or a finish.
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
 
@@ -12,9 +13,9 @@ from typing import Any, Final
 from harness.dialects.dashscope.calls import DashScopeCalls, MessageEvent, piece_of
 from harness.dialects.dashscope.snapshots import GrowingFields
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 _FINISH: Final = finish_reasons(stop=("stop",), tool_calls=("tool_calls",), length=("length",))
@@ -27,9 +28,9 @@ _TEXT, _REASONING = "content", "reasoning"
 
 
 class _GrowingTurn(Assembly):
-    """Emits what was pending before the turn ends, in whichever way it ends.
+    """A turn that emits all pending text before it ends, however it ends.
 
-    The counts of tokens are pending too: each event has them, and the last ones are the turn's.
+    Counts of tokens are pending too: each event has them, and only the last ones count.
     """
 
     __slots__ = ("_input_tokens", "_output_tokens", "fields")
@@ -52,7 +53,7 @@ class _GrowingTurn(Assembly):
         super().end_calls(failed, cut_short=cut_short)
 
     def contradict(self) -> None:
-        """Fail because a field takes something back, which has no one reading."""
+        """Fail the turn, because a field took back earlier text, so that its value is unknown."""
         self.fail("bad_event", "a snapshot takes back what came before")
 
 
@@ -76,7 +77,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def _takes_piece(self, piece: MessageEvent) -> bool:
-        """Take an ordinary event; do nothing, and say so, for any other."""
+        """Take an ordinary event; return False for any other."""
         choices = piece.output.choices
         if not choices or choices[0].index not in _FIRST_CHOICE:
             return False
@@ -115,6 +116,7 @@ class _Reader(EventReader):
 
     def _take_output(self, output: dict[str, Any], frame: Frame) -> None:
         choices = output.get("choices")
+        # `result_format: text` has the text directly in `output`.
         if not isinstance(choices, list):
             self._take_content(_TEXT, output.get("text"))
             self._take_finish(output.get("finish_reason"))
@@ -138,7 +140,7 @@ class _Reader(EventReader):
         self._take_finish(choice.get("finish_reason"))
 
     def _take_content(self, key: str, content: object) -> None:
-        """Take text, or parts that have some, as the multimodal address sends it."""
+        """Take text, or a list of parts with text, which the multimodal address sends."""
         if isinstance(content, list):
             texts = (part.get("text") for part in content if isinstance(part, dict))
             content = "".join(text for text in texts if isinstance(text, str))
@@ -146,13 +148,15 @@ class _Reader(EventReader):
             self._fields.take(key, content)
 
     def _take_finish(self, word: object) -> None:
-        """Take a finish reason; nothing takes the first one back."""
+        """Take a finish reason. A later event cannot take back the first one."""
+        # Until the end, the finish reason is the text "null" (quirk DASH-FINISH-NULL-TEXT).
         if isinstance(word, str) and word not in _NO_FINISH and not self.turn.finished:
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _error(self, value: dict[str, Any]) -> None:
         error = value.get("error")
         holder = error if isinstance(error, dict) else value
+        # Code and message are in the event itself (quirk DASH-ERROR-EVENT), or in `error`.
         code = holder.get("code") or holder.get("type") or "error"
         self.turn.fail(quote(code), quote(holder.get("message") or error or value))
 

@@ -1,20 +1,20 @@
 """Values that events repeat or continue -> what each of them adds.
 
-With `incremental_output` an event holds what is new; without it each event holds all that came
-so far (quirk DASH-CUMULATIVE). The response does not say which, so the bytes must:
+With `incremental_output` an event contains what is new; without it each event contains all text so
+far, a snapshot (quirk DASH-CUMULATIVE). The response does not say which, so the bytes must show it:
 
-- A value that does not begin with what its field held before proves increments.
-- A value that does, and is longer, may be either. It is taken for a snapshot if eight
-  characters or more are repeated, or if it happens in a field for the second time, and
-  never while the value is one character over and over. Until then it is held back: for two
+- A value that does not begin with the earlier value of its field proves increments.
+- A value that does, and is longer, may be either. It counts as a snapshot if it repeats eight
+  characters or more, or if this happens in a field for the second time, and
+  never while the value is the same character repeated. Until then it is held back, which takes two
   or three events of a stream that grows.
-- If the stream ends before that, it is of snapshots, unless only the appended values of
-  its arguments are JSON.
+- If the stream ends before that, it consists of snapshots, unless its arguments are JSON only if
+  the values are appended.
 - One answer holds for the complete stream, all its fields together. Empty values contain nothing.
 
-Its limits: increments whose second piece is the first one again and nothing else follows ("ha",
-"ha") read as a snapshot that did not grow. A snapshot that takes back what came before cannot
-be read at all, and is refused instead of guessed.
+Its limits: increments whose second piece repeats the first one and that end there ("ha",
+"ha") are read as a snapshot that did not grow. A snapshot that takes back earlier text has no
+certain meaning, so the turn fails and nothing is guessed.
 """
 
 from collections.abc import Callable, Hashable
@@ -28,7 +28,7 @@ _CONVINCING_TIMES = 2
 
 
 class _Field(msgspec.Struct, eq=False):
-    """One value of the message that grows: its text, its reasoning, or one call's arguments."""
+    """One value of the message that grows: its text, its reasoning, or a call's arguments."""
 
     emit: Callable[[str], None]
     contradict: Callable[[], None]
@@ -42,7 +42,7 @@ class _Field(msgspec.Struct, eq=False):
         return "".join((self.first, *self.pending))
 
     def extend(self, value: str) -> None:
-        """Say what a snapshot adds; a shorter one, and an equal one, adds nothing."""
+        """Emit what a snapshot adds. A shorter or equal snapshot adds nothing."""
         if value.startswith(self.last):
             self.emit(value[len(self.last) :])
             self.last = value
@@ -54,7 +54,7 @@ class GrowingFields:
     """The values of one stream, by field.
 
     Fields:
-        cumulative: an event holds all so far, not what is new; None while that is unknown.
+        cumulative: an event contains all so far, and not only what is new; None while unknown.
     """
 
     def __init__(self) -> None:
@@ -72,15 +72,15 @@ class GrowingFields:
         """Open the field `key`.
 
         Args:
-            key: of the field.
-            emit: takes what it contains, piece by piece.
-            contradict: is called if its values contradict each other.
+            key: the name of the field.
+            emit: receives the content of the field, piece by piece.
+            contradict: called if its values contradict each other.
             is_json: its complete value must be JSON.
         """
         self._fields[key] = _Field(emit, contradict, is_json)
 
     def take(self, key: Hashable, value: str) -> None:
-        """Take the value that an event has for the field `key`, which was opened."""
+        """Take the value in an event of the field `key`, which was opened before."""
         field = self._fields[key]
         if not value:
             return
@@ -92,7 +92,7 @@ class GrowingFields:
             field.emit(value)
 
     def flush(self) -> None:
-        """Decide what is still open, and say what was held back."""
+        """Decide what is still undecided, and emit what was held back."""
         if self.cumulative is None:
             self._decide(cumulative=not self._only_appended_is_json())
 

@@ -57,7 +57,7 @@ _OPEN_FINISHES: Final[dict[str, Json]] = {
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one response; `_steps` are the message of each event, new or all of it so far."""
+    """Writes one response. `_steps` are the messages of its events, new parts or all so far."""
 
     def begin(self) -> None:
         self._cumulative = self.options.output == "snapshots" or self.options.document

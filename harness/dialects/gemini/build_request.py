@@ -1,7 +1,8 @@
-"""Gemini's contents: the model is `model`, calls and results are parts, results are objects.
+"""A history -> a request of Gemini's generateContent.
 
-The address names the model and asks for the stream. A thought signature goes back on the part with
-which it came: Gemini 3 refuses a call without its own.
+The role of the model is `model`, calls and results are parts, and results are objects. The address
+names the model and requests the stream. A thought signature is sent back on the part that had it,
+because Gemini 3 refuses a call without its signature.
 Source: Gemini API reference, `models.generateContent`, and "Thought signatures"; Vertex AI takes
 the same body.
 """
@@ -23,7 +24,7 @@ def build_request(spec: kit.RequestSpec) -> Json:
 
 
 def _tools(spec: kit.RequestSpec) -> Json:
-    """Return the declarations; the API has no field to request one call at a time."""
+    """Return the declarations. The API has no field that limits the model to one call at a time."""
     if not spec.tools:
         return {}
     fields: Json = {"tools": [{"functionDeclarations": [_tool(tool) for tool in spec.tools]}]}

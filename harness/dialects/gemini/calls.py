@@ -1,8 +1,8 @@
 """The `functionCall` parts of a stream -> calls, complete ones and those that come in parts.
 
-A call is one part, unless it has `willContinue`: then parts without a name belong to it, up
-to the first that does not say so. The API's id is optional and no key; the place in the
-stream is one. Source: Gemini API and Vertex AI API references, `FunctionCall`.
+A call is one part, unless it has `willContinue`. Then the next parts without a name belong to it,
+up to the first one without `willContinue`. The API's id is optional, so calls are distinguished by
+their position in the stream. Source: Gemini API and Vertex AI API references, `FunctionCall`.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from harness.turns.exact_json import write_exactly
 
 
 class _Growing:
-    """A call whose parts are still coming."""
+    """A call whose parts are still arriving."""
 
     __slots__ = ("complete", "id", "key", "parts")
 
@@ -25,7 +25,7 @@ class _Growing:
 
 
 class GeminiCalls:
-    """All calls of one response; their deltas go to `turn`."""
+    """All calls of one response, which add their deltas to `turn`."""
 
     def __init__(self, turn: Assembly) -> None:
         self._turn = turn
@@ -47,14 +47,14 @@ class GeminiCalls:
             self._grow(growing, call, complete)
 
     def close(self) -> None:
-        """End what is still coming; the stream ended, or the turn."""
+        """End the calls that are still arriving, because the stream or the turn ended."""
         growing = self._growing
         if growing is not None:
             self._end(growing)
             self._turn.reject(growing.key, "its arguments were still to be continued")
 
     def _begin(self, call: dict[str, Any], complete: str) -> _Growing | None:
-        """Open a call; None if there is none, or if it came before."""
+        """Open a call; None if the part has no name, or repeats a call."""
         turn = self._turn
         call_id, name = call.get("id"), call.get("name")
         # An empty part ends a call; if that has ended already, it is ignored.
@@ -62,6 +62,7 @@ class GeminiCalls:
             return None
         if call_id and isinstance(call_id, str):
             content = (name, complete)
+            # A call may come again, without its signature (quirk GEM-SIGNATURE-OVERWRITTEN).
             if self._complete_calls.get(call_id) == content:
                 return None
             self._complete_calls.setdefault(call_id, content)
@@ -72,9 +73,10 @@ class GeminiCalls:
         return self._growing
 
     def _grow(self, growing: _Growing, call: dict[str, Any], complete: str) -> None:
-        """Take what one part adds; the last one ends the call."""
+        """Take the content of one part; the last part ends the call."""
         pieces = member(call, "partialArgs")
         more = bool(member(call, "willContinue"))
+        # An empty `args` next to parts is not a value (quirk GEM-PARTIAL-ARGS).
         if complete and (complete != "{}" or not (pieces or more)):
             if growing.complete:
                 self._turn.reject(growing.key, "its arguments came twice")
@@ -88,7 +90,7 @@ class GeminiCalls:
             self._end(growing)
 
     def _end(self, growing: _Growing) -> None:
-        """Write the arguments of the call, and say why it must not run, if it must not."""
+        """Emit the arguments of the call, or the reason why it cannot be used."""
         turn, parts = self._turn, growing.parts
         self._growing = None
         if parts is None:
@@ -103,7 +105,7 @@ class GeminiCalls:
 
 
 def _continues(call: dict[str, Any], growing: _Growing) -> bool:
-    """Whether a part belongs to the call that is still coming."""
+    """Whether a part belongs to the call that is still arriving."""
     call_id = call.get("id")
     if call.get("name"):
         return bool(call_id) and call_id == growing.id

@@ -1,7 +1,7 @@
 """The payload of an event, typed: the piece that it adds, or its arguments as they are written.
 
-Most events add one piece of text, and decoding straight into a shape takes half the time.
-Every other event, and one that does not fit, is left to the reader of complete values.
+Most events add one piece of text, and decoding the payload into a typed struct takes half the time.
+Any other event is decoded into plain values and read by the slower reader.
 Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
 """
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import exact_event
+from harness.turns.json_values import as_dict, dicts
 
 Json = dict[str, Any]
 
@@ -40,7 +40,7 @@ class _Candidate(msgspec.Struct, gc=False):
 
 
 class UsagePiece(msgspec.Struct, gc=False):
-    """The counts of an event, in the names of JSON; in the other names they are not read here."""
+    """The counts of an event under their camelCase names; snake_case names are not read here."""
 
     promptTokenCount: Any = None  # noqa: N815 - the API's own name
     candidatesTokenCount: Any = None  # noqa: N815 - the API's own name
@@ -90,7 +90,7 @@ def piece_of(
 ) -> tuple[str, bool, UsagePiece | None] | None:
     """Return the text that an event adds to candidate `index`, whether it is a thought, the counts.
 
-    None if the event may say anything else, as the id of a response that has none so far.
+    None if the event may contain anything else, such as the first id of the response.
     """
     event = _decode(data)
     if event is None or len(event.candidates) != 1 or event.error:
@@ -120,16 +120,16 @@ def _has_other_names(usage: UsagePiece) -> bool:
 
 
 def unwrapped(event: Json) -> Json:
-    """Return the response in an event: Code Assist wraps each one."""
+    """Return the response in an event. Code Assist puts each response into another object."""
     inner = event.get("response")
     return inner if isinstance(inner, dict) else event
 
 
 def keep_argument_text(event: Json, data: bytes) -> None:
-    """Put the JSON text of its arguments, as `data` writes it, in the place of each call's object.
+    """Replace the arguments object of each call by its JSON text in `data`.
 
-    If that text is not available, the call gets values that can be written again exactly, and so do
-    arguments in parts.
+    If that text is not available, the call gets values from which the text can be written again
+    exactly. The same holds for arguments in parts.
 
     Args:
         event: the value of `data`, unwrapped.
@@ -148,12 +148,12 @@ def keep_argument_text(event: Json, data: bytes) -> None:
 
 
 def has_object_arguments(call: Json) -> bool:
-    """Return whether what a call holds can be written in several ways."""
+    """Return whether the arguments of a call can be written in several ways."""
     return _has_values(call.get("args")) or _has_pieces(call)
 
 
 def _copy_argument_text(event: Json, typed_event: _CallEvent) -> None:
-    """Copy the text of arguments that are an object from the same event, decoded twice."""
+    """Copy the text of arguments that are an object into the event, from its typed form."""
     typed_event = typed_event.response or typed_event
     for candidate, shape in zip(event["candidates"], typed_event.candidates or (), strict=False):
         content = shape.content
@@ -167,7 +167,7 @@ def _copy_argument_text(event: Json, typed_event: _CallEvent) -> None:
 
 
 def _has_values(args: object) -> bool:
-    """Whether arguments are more than a text, and not empty."""
+    """Whether arguments are neither text nor empty."""
     return bool(args) and not isinstance(args, str)
 
 

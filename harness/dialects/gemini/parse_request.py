@@ -15,6 +15,7 @@ from harness.dialects.gemini.partial_args import member
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
 from harness.turns.deltas import SealedPlace
+from harness.turns.json_values import as_dict, as_text, dicts, listed, text_of
 from harness.turns.turn import Tool
 
 _MODEL = re.compile(r"/models/([^/:?]+)(?::|%3A)(\w+)")
@@ -26,9 +27,9 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     named, method = match.groups() if match else ("", "")
     system = member(_inner(body), "systemInstruction")
     return kit.ChatRequest(
-        model=named or kit.as_text(body.get("model")).removeprefix("models/"),
+        model=named or as_text(body.get("model")).removeprefix("models/"),
         tools=tuple(map(_tool, _declarations(body))),
-        system=kit.text_of(system.get("parts") if isinstance(system, dict) else system),
+        system=text_of(system.get("parts") if isinstance(system, dict) else system),
         stream=method.startswith("stream") or ":streamGenerateContent" in uri,
     )
 
@@ -44,17 +45,17 @@ def _messages(body: Json) -> Iterator[object]:
 
 def _groups(body: Json) -> Iterator[Iterable[object]]:
     inner = _inner(body)
-    parts = kit.as_dict(member(inner, "systemInstruction")).get("parts")
-    text = "".join(str(part.get("text") or "") for part in kit.dicts(parts))
+    parts = as_dict(member(inner, "systemInstruction")).get("parts")
+    text = "".join(str(part.get("text") or "") for part in dicts(parts))
     if text:
         yield [{"role": "system", "content": text}]
     contents = _Contents()
-    for place, content in enumerate(kit.listed(inner.get("contents"))):
+    for place, content in enumerate(listed(inner.get("contents"))):
         yield contents.messages(content, place)
 
 
 def _inner(body: Json) -> Json:
-    """Return the request that Code Assist wraps; else the body itself."""
+    """Return the request inside the object of Code Assist, or else the body itself."""
     inner = body.get("request")
     return inner if isinstance(inner, dict) else body
 
@@ -71,7 +72,7 @@ class _Contents:
             return
         parts = [
             parsed
-            for at, part in enumerate(kit.dicts(content.get("parts")))
+            for at, part in enumerate(dicts(content.get("parts")))
             for parsed in self._parts(part, f"{place}.{at}")
         ]
         if content.get("role") == "model":
@@ -85,7 +86,7 @@ class _Contents:
 
     def _parts(self, part: Json, place: str) -> Iterator[kit.Part]:
         call, answer = member(part, "functionCall"), member(part, "functionResponse")
-        if signature := kit.as_text(member(part, "thoughtSignature")):
+        if signature := as_text(member(part, "thoughtSignature")):
             yield kit.SealedPart("thoughtSignature", signature, _signed(part))
         if isinstance(call, dict):
             called = str(call.get("id") or place)
@@ -116,7 +117,7 @@ def _signed(part: Json) -> SealedPlace:
 
 
 def _result(answer: Json) -> object:
-    """Return what the kit.tool returned, as text; a response that is not an object is unchanged."""
+    """Return what the tool returned, as text; a response that is not an object is unchanged."""
     response, parts = answer.get("response"), answer.get("parts")
     if parts:
         return [{"type": "other", "parts": parts}]  # pictures and files
@@ -136,9 +137,9 @@ def _is_text(part: object) -> bool:
 
 
 def _declarations(body: Json) -> Iterator[Json]:
-    """Yield the declared functions, not search, code execution and the like."""
-    for item in kit.dicts(_inner(body).get("tools")):
-        yield from kit.dicts(member(item, "functionDeclarations"))
+    """Yield the declared functions, without tools of the provider such as search."""
+    for item in dicts(_inner(body).get("tools")):
+        yield from dicts(member(item, "functionDeclarations"))
 
 
 _FIELDS: Final = ("contents", "systemInstruction", "system_instruction", "tools", "request")

@@ -1,8 +1,9 @@
 """The partial arguments of one call -> the JSON text of its arguments.
 
 Vertex AI streams arguments as values with JSON paths; a string may come in pieces. The paths
-name the location of each value, whatever order they come in, so the text is known at the end of
-the call only. What contradicts itself, or leaves a gap, is a fault and never filled up.
+name the location of each value, and the values may come in any order, so the text is known only at
+the end of the call. Values that contradict each other or leave a gap are a fault. The reader never
+fills a gap.
 Source: Vertex AI API reference, `FunctionCall.partialArgs`, `PartialArg`.
 """
 
@@ -31,7 +32,7 @@ _CAPITAL = re.compile("[A-Z]")
 
 
 def parse_path(path: str) -> tuple[Step, ...]:
-    """Return the steps from the arguments down to one value; () if `path` is not such a path."""
+    """Return the steps from the arguments down to one value; () if `path` is not a valid path."""
     at = 1
     steps: list[Step] = []
     if not path.startswith("$"):
@@ -47,7 +48,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 
 def format_path(steps: tuple[Step, ...]) -> str:
-    """Return the path of `steps`, in shorthand if the names allow it."""
+    """Return the path of `steps`, in dot notation if the names permit it."""
     return "$" + "".join(map(_format_step, steps))
 
 
@@ -61,7 +62,7 @@ def _step(match: re.Match[str]) -> Step | None:
 
 
 def _requoted(text: str) -> str:
-    """Return the content of a single-quoted name as that of a double-quoted one."""
+    """Return the content of a single-quoted name in the escapes of a double-quoted one."""
     return re.sub(r'\\.|"', lambda m: {"\\'": "'", '"': '\\"'}.get(m[0], m[0]), text)
 
 
@@ -83,15 +84,15 @@ _QUOTED = 80
 
 
 class _Object(dict[Step, "_Node"]):
-    """An object so far; its members in the order in which they first came."""
+    """An object so far. Its members are in the order in which they first arrived."""
 
 
 class _Array(dict[Step, "_Node"]):
-    """An array so far, by index; indexes may come in any order."""
+    """An array so far, by index. Indexes may arrive in any order."""
 
 
 class _Leaf:
-    """One value; a string may still grow."""
+    """One value. A string may still grow."""
 
     __slots__ = ("growing", "is_text", "pieces")
 
@@ -109,10 +110,10 @@ _Node: TypeAlias = _Object | _Array | _Leaf
 
 
 class PartialArguments:
-    """What the partial arguments of one call add up to.
+    """The arguments that the partial arguments of one call add up to.
 
     Fields:
-        fault: why they cannot be arguments; "" if they may.
+        fault: why they cannot be arguments; "" if they may be.
     """
 
     def __init__(self) -> None:
@@ -142,7 +143,7 @@ class PartialArguments:
         return self._written(self._root)
 
     def close(self) -> None:
-        """Note a string that the end of the call leaves without its own end."""
+        """Note a fault if the call ends before a string in it."""
         if self._growing and not self.fault:
             path = format_path(min(self._growing, key=str))[:_QUOTED]
             self.fault = f"the string at {path!r} never ended"
@@ -158,7 +159,7 @@ class PartialArguments:
         (self._growing.add if leaf.growing else self._growing.discard)(steps)
 
     def _leaf(self, steps: tuple[Step, ...], *, is_text: bool) -> _Leaf | None:
-        """Return the leaf at `steps`; None if something else is in its way."""
+        """Return the leaf at `steps`; None if another value is at that path."""
         node: _Node = self._root
         for position, step in enumerate(steps):
             if isinstance(node, _Leaf) or isinstance(step, int) != isinstance(node, _Array):
@@ -190,7 +191,7 @@ def _new(following: tuple[Step, ...], *, is_text: bool) -> _Node:
 
 
 def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
-    """Return the text that a partial argument adds, and whether it is that of a string."""
+    """Return the text that a partial argument adds, and whether it belongs to a string."""
     text = member(piece, "stringValue")
     if isinstance(text, str):
         return text, True
@@ -205,11 +206,11 @@ def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
 
 
 def member(holder: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - a provider's member may be anything
-    """Return a member under the API's name for it, or under the one that Python clients write."""
+    """Return a member under the API's name, or under the snake_case name of Python clients."""
     return holder[name] if name in holder else holder.get(snake_case(name))
 
 
 @lru_cache
 def snake_case(name: str) -> str:
-    """Return the name that Python clients write for a member of the API."""
+    """Return the snake_case name that Python clients use for a member of the API."""
     return _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", name)

@@ -1,8 +1,8 @@
-"""Frames of a generateContent stream -> deltas, as prompt as the bytes allow.
+"""Frames of a generateContent stream -> deltas, as promptly as the bytes allow.
 
 Every event is a complete response that continues the ones before: SSE events, elements of one
-JSON array, or lines. A finish reason ends the turn only with the stream, since a turn in
-which the provider runs code goes on after one. It never invents a call or an argument.
+JSON array, or lines. A finish reason does not end the turn before the stream ends, because a turn
+in which the provider runs code continues after one. The reader never invents a call or an argument.
 Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
 """
 
@@ -16,9 +16,9 @@ from harness.dialects.gemini.event import (
     unwrapped,
 )
 from harness.dialects.gemini.partial_args import member
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.reader import EventReader, finish_reasons, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, SealedPlace, TextDelta
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 FINISHES: Final = finish_reasons(
@@ -97,27 +97,30 @@ class _Reader(EventReader):
             self._error(value["error"])
 
     def end_of_stream(self) -> None:
-        """End the turn; a finish reason is enough for it."""
+        """End the turn. It is complete if it has a finish reason."""
         self._calls.close()
+        # The turn went on after a finish reason, and then broke off (quirk GEM-FINISH-THEN-MORE).
         if self.turn.finished and not self._stopped:
             self.interrupted()
         else:
             super().end_of_stream()
 
     def interrupted(self, message: str = "") -> None:
-        """Fail the turn; the received part of a call is kept for the report."""
+        """Fail the turn. The report still shows the part of a call that was received."""
         self._calls.close()
         super().interrupted(message)
 
     # One event
 
     def _blocked(self, value: dict[str, Any]) -> None:
-        """Take an event without candidates: of usage alone, or of a blocked prompt."""
+        """Take an event without candidates: it has only usage, or reports a blocked prompt."""
+        # The last event may have only usage, without candidates.
         if not _OURS.isdisjoint(value):
             self.is_known = True
         feedback = member(value, "promptFeedback")
         if isinstance(feedback, dict) and self._candidate is _NO_CANDIDATE:
             reason = _word(member(feedback, "blockReason"))
+            # A blocked prompt has no candidate, so it is the end (quirk GEM-PROMPT-BLOCKED).
             if reason not in UNSAID:
                 self._stopped = True
                 self.turn.finish(FinishReason.CONTENT_FILTER, reason)
@@ -137,6 +140,7 @@ class _Reader(EventReader):
             )
 
     def _continue(self, candidate: dict[str, Any]) -> None:
+        # The API leaves out an index of 0.
         index = candidate.get("index") or 0
         if self._candidate is _NO_CANDIDATE:
             self._candidate = index
@@ -149,10 +153,11 @@ class _Reader(EventReader):
             self._finish(reason, candidate)
 
     def _part(self, part: dict[str, Any]) -> None:
-        """Take one part; those of tools that the provider runs itself are ignored."""
+        """Take one part. Parts of tools that the provider executes are ignored."""
         text = part.get("text")
         if text:
             self._stopped = False
+            # A thought is a text part with the flag `thought`.
             (self.turn.reasoning if part.get("thought") else self.turn.text)(text)
         if "functionCall" in part or "function_call" in part:
             call = member(part, "functionCall")
@@ -166,16 +171,19 @@ class _Reader(EventReader):
     def _call(self, call: object, signature: object) -> None:
         if self._data and isinstance(call, dict) and has_object_arguments(call):
             keep_argument_text(self._event, self._data)
+            # `args` is an object here, whose text keeps digits and repeated keys.
             self._data = b""  # once for all calls of an event
         self._calls.take(call, signature)
 
     # The end
 
     def _finish(self, reason: object, candidate: dict[str, Any]) -> None:
+        # Some clients log enumerations as numbers (quirk GEM-FINISH-NUMBER).
         known = NUMBERS.get(reason, "") if type(reason) is int else ""
         known = known or _word(reason).upper()
         if known in UNSAID:
             return
+        # The server could not parse the model's call (quirk GEM-MALFORMED); `stop` would hide it.
         if known in FAILED:
             message = as_text(member(candidate, "finishMessage"))
             self._calls.close()

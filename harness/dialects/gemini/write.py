@@ -74,13 +74,13 @@ _PIECE_CHARACTERS: Final = 8
 
 
 class Raw(str):
-    """JSON text that is written unchanged: arguments, whose every digit counts."""
+    """JSON text that is written unchanged, so that arguments keep every digit."""
 
     __slots__ = ()
 
 
 def _framed(events: list[Json], options: WriterOptions, *, ended: bool) -> tuple[bytes, ...]:
-    """Return the bytes of each event; an array is only closed if the stream `ended`."""
+    """Return the bytes of each event. An array is closed only if the stream `ended`."""
     wrapped = [{"response": event} if options.wrapped else event for event in events]
     payloads = [_dump(event, snake=options.names == "snake") for event in wrapped]
     match options.framing:
@@ -138,7 +138,7 @@ def _args(arguments: str) -> Json:
 
 
 def _pieces(arguments: str) -> list[Json]:
-    """Return the partial arguments; none if they do not add up to these arguments."""
+    """Return the partial arguments; none if they would not add up to the same arguments."""
     try:
         value = decode_exactly(arguments.encode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -151,7 +151,7 @@ def _pieces(arguments: str) -> list[Json]:
 
 
 def _leaves(value: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], object]]:
-    """Yield each value that is not a container, with its steps."""
+    """Yield each value that is neither an object nor an array, with its steps."""
     if isinstance(value, dict):
         for name, member in value.items():
             yield from _leaves(member, (*steps, name))
@@ -289,7 +289,7 @@ def _usage_metadata(usage: Usage) -> Json:
 
 
 def _merged(events: list[Json]) -> Json:
-    """Return the one response that was not streamed: all parts in one candidate."""
+    """Return the response without streaming: all parts in one candidate."""
     whole: Json = {}
     candidate: Json = {}
     parts: list[Json] = []

@@ -9,9 +9,10 @@ from typing import ClassVar, Final
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
-from harness.dialects.kit.oracle.reading import CallReading, GrowingText, OpenCall
+from harness.dialects.kit.oracle.reading import GrowingText, OpenCall
 from harness.dialects.kit.oracle.values import error_of, meanings, member_text, text_or_empty
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import CallReading
 
 _FAILED: Final = frozenset(("failed", "cancelled"))
 _LASTS: Final = ("interaction.completed", "interaction.status_update", "interaction.complete")
@@ -74,7 +75,7 @@ class GoogleInteractionsOracle(GoogleOracle):
         """Take one event, or the complete interaction."""
         kind = value.get("event_type")
         if self.error is not None or (self.finishes and kind not in ("error", *_LASTS)):
-            self.notes.lost("CONTENT-AFTER-FINISH", event.offset)
+            self.notes.unreadable("CONTENT-AFTER-FINISH", event.offset)
         if isinstance(kind, str) and kind in self._takes:
             self._takes[kind](value, event)
         elif "event_type" not in value and value.get("object") == "interaction":
@@ -82,14 +83,14 @@ class GoogleInteractionsOracle(GoogleOracle):
         elif (error := error_of(value, event.name)) is not None:
             self.take_error(error, event.offset)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _interaction(self, value: Json, event: Event) -> None:
         interaction = value.get("interaction")
         if isinstance(interaction, dict):
             self._status(interaction, event)
         else:
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
 
     def _status(self, value: Json, event: Event) -> None:
         word = join_surrogates(text_or_empty(value.get("status")))
@@ -99,15 +100,15 @@ class GoogleInteractionsOracle(GoogleOracle):
             self.take_error(error_of(value) or (word, ""), event.offset)
             return
         if word not in self.MEANINGS:
-            self.notes.open("FINISH-UNKNOWN", event.offset, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", event.offset, end=True)
         if self.finishes and word != self.finishes[-1]:
-            self.notes.open("FINISH-DUPLICATE", event.offset, end=True)
+            self.notes.ambiguous("FINISH-DUPLICATE", event.offset, end=True)
         self.add_finish(word)
 
     # Events of the first version of the API, in which a step is a content, and a call comes whole
 
     def _first_interaction(self, value: Json, event: Event) -> None:
-        self.notes.keep(_FIRST_VERSION, event.offset)
+        self.notes.harmless(_FIRST_VERSION, event.offset)
         interaction = value.get("interaction")
         if isinstance(interaction, dict) and interaction.get("outputs"):
             self._open_first(event)
@@ -116,7 +117,7 @@ class GoogleInteractionsOracle(GoogleOracle):
     def _first_start(self, value: Json, event: Event) -> None:
         index, content = value.get("index"), value.get("content")
         if type(index) is not int or index in self._steps or not isinstance(content, dict):
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         given = content.get("type")
         kind = given if isinstance(given, str) else ""
@@ -128,7 +129,7 @@ class GoogleInteractionsOracle(GoogleOracle):
     def _first_delta(self, value: Json, event: Event) -> None:
         index, delta = value.get("index"), value.get("delta")
         if type(index) is not int or index not in self._first_kinds or not isinstance(delta, dict):
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         kind, call = delta.get("type"), self._steps[index]
         expected = self._first_kinds[index]
@@ -150,14 +151,14 @@ class GoogleInteractionsOracle(GoogleOracle):
         call.at_start = member_text(event.data, "delta", "arguments")
 
     def _open_first(self, event: Event) -> None:
-        self.notes.open(_FIRST_VERSION, event.offset, text=True, calls=True)
+        self.notes.ambiguous(_FIRST_VERSION, event.offset, text=True, calls=True)
 
     # Events of the current version
 
     def _start(self, value: Json, event: Event) -> None:
         index, step = value.get("index"), value.get("step")
         if type(index) is not int or index in self._steps or not isinstance(step, dict):
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         self._step(index, step, member_text(event.data, "step", "arguments"), event.offset)
 
@@ -168,7 +169,7 @@ class GoogleInteractionsOracle(GoogleOracle):
             if not isinstance(step.get("arguments", {}), dict) or not text_or_empty(
                 step.get("name")
             ):
-                self.notes.open("EVENT-GLUED", offset, calls=True)
+                self.notes.ambiguous("EVENT-GLUED", offset, calls=True)
             self._steps[index] = _Call(step, at_start, offset)
         elif kind == "thought":
             self._thoughts.add(index)
@@ -176,9 +177,9 @@ class GoogleInteractionsOracle(GoogleOracle):
         elif kind == "model_output":
             self._contents(step.get("content"), self.text, offset)
         elif kind == "text" or not isinstance(kind, str):
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", offset)
         elif kind.endswith(("_call", "_result")):
-            self.notes.keep("GEM-SERVER-TOOLS", offset)
+            self.notes.harmless("GEM-SERVER-TOOLS", offset)
 
     def _contents(self, contents: object, into: GrowingText, offset: int) -> None:
         for content in contents if isinstance(contents, list) else ():
@@ -186,14 +187,14 @@ class GoogleInteractionsOracle(GoogleOracle):
             if isinstance(text, str) and content.get("type") == "text":
                 into.add(text)
             elif text is not None or not isinstance(content, dict):
-                self.notes.open("EVENT-GLUED", offset, text=True)
+                self.notes.ambiguous("EVENT-GLUED", offset, text=True)
         if contents is not None and not isinstance(contents, list):
-            self.notes.open("EVENT-GLUED", offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, text=True)
 
     def _delta(self, value: Json, event: Event) -> None:
         index, delta = value.get("index"), value.get("delta")
         if type(index) is not int or index not in self._steps or not isinstance(delta, dict):
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         kind, call = delta.get("type"), self._steps[index]
         if kind == "arguments_delta":
@@ -204,36 +205,36 @@ class GoogleInteractionsOracle(GoogleOracle):
         elif kind == "thought_summary" and call is None:
             self._contents([delta.get("content")], self.reasoning, event.offset)
         elif kind in ("text", "thought_summary", "function_call"):
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
 
     def _fragment(self, call: _Call | None, fragment: object, offset: int) -> None:
         if call is None or call.over or not isinstance(fragment, str):
-            self.notes.open("EVENT-GLUED", offset, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return
         if call.at_start == "{}" and not call.fragments:
-            self.notes.keep("GINT-ARGS-PLACEHOLDER", offset)
+            self.notes.harmless("GINT-ARGS-PLACEHOLDER", offset)
         elif call.at_start and not call.fragments:
-            self.notes.open("GINT-ARGS-PLACEHOLDER", offset, calls=True)
+            self.notes.ambiguous("GINT-ARGS-PLACEHOLDER", offset, calls=True)
         call.fragments.append(fragment)
 
     def _stop(self, value: Json, event: Event) -> None:
         index = value.get("index")
         if type(index) is not int or index not in self._steps:
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
         elif (call := self._steps[index]) is not None:
             call.over = True
             if not call.name:  # only in the first version, where a start need not have one
                 self._open_first(event)
 
     def _document(self, value: Json, event: Event) -> None:
-        """Take an interaction that was not streamed."""
+        """Take a complete interaction, which was not streamed."""
         steps = value.get("steps")
         if self.values > 1 or not isinstance(steps, list):
-            self.notes.lost(_FIRST_VERSION, event.offset)
+            self.notes.unreadable(_FIRST_VERSION, event.offset)
             return
         for index, step in enumerate(steps):
             if not isinstance(step, dict):
-                self.notes.lost("EVENT-GLUED", event.offset)
+                self.notes.unreadable("EVENT-GLUED", event.offset)
                 return
             # The texts of a list are looked up one by one: few steps, and only for calls.
             wanted = step.get("type") == "function_call"
@@ -245,13 +246,13 @@ class GoogleInteractionsOracle(GoogleOracle):
     # The end
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         calls = self.calls()
         if self._first_kinds and not all(call.name for call in calls):
-            self.notes.open(_FIRST_VERSION, 0, calls=True)
+            self.notes.ambiguous(_FIRST_VERSION, 0, calls=True)
         if not self.values:
-            self.notes.keep("STREAM-NO-EVENTS", 0)
+            self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif not self.finishes and self.error is None:
-            self.notes.keep("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
+            self.notes.harmless("SSE-EOF-MIDCALL" if calls else "SSE-EOF-NO-FINISH-TEXT", 0)
         if "requires_action" in self.finishes and not calls and self.notes.calls_known:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+            self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)

@@ -5,17 +5,18 @@ Source: Gemini API reference, "Interactions", `CreateInteraction`.
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_text, dicts, text_of
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     """Return what the request `body`, sent to `uri`, contains."""
     return kit.ChatRequest(
-        model=kit.as_text(body.get("model") or body.get("agent")),
+        model=as_text(body.get("model") or body.get("agent")),
         tools=tuple(
             kit.declared_tool(declared)
-            for declared in kit.dicts(body.get("tools"))
+            for declared in dicts(body.get("tools"))
             if declared.get("type") == "function"
         ),
-        system=kit.text_of(body.get("system_instruction")),
+        system=text_of(body.get("system_instruction")),
         stream=body.get("stream") is True or "alt=sse" in uri,
     )

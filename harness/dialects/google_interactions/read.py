@@ -1,8 +1,9 @@
-"""Frames of an Interactions stream -> deltas, as prompt as the bytes allow.
+"""Frames of an Interactions stream -> deltas, as promptly as the bytes allow.
 
-An interaction is a list of steps (`content` in the first version of the API); a function call
-is a step whose arguments come complete with its start, as one object, or as fragments of their
-text. How the interaction is is its end. It never invents a call or an argument.
+An interaction is a list of steps (`content` in the first version of the API). A function call
+is a step. Its arguments come complete with its start, as one object, or as fragments of their
+text. The status of the interaction is the finish reason. The reader never invents a call or an
+argument.
 Source: Gemini API reference, "Interactions", `InteractionSseEvent`.
 """
 
@@ -11,12 +12,12 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, as_text, dicts
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.arguments import same_value
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text, dicts
 from harness.wire.frames import Frame
 
 
@@ -24,7 +25,7 @@ class StepPiece(msgspec.Struct, gc=False):
     """What an event adds to its step.
 
     Fields:
-        text: of the answer, or of a thought, if the step is one.
+        text: a piece of the answer, or of a thought if the step is one.
         arguments: a fragment of the text of a call's arguments.
     """
 
@@ -99,7 +100,7 @@ class _Reader(EventReader):
             self._document(exact_event(value, frame.data))
 
     def end_of_stream(self) -> None:
-        """End the turn; the state of the interaction is its finish reason."""
+        """End the turn; the status of the interaction is its finish reason."""
         for call in self._at_start:
             self._complete_call(call)
         super().end_of_stream()
@@ -158,7 +159,7 @@ class _Reader(EventReader):
             self._complete_call(call)
 
     def _document(self, value: dict[str, Any]) -> None:
-        """Take an interaction that was not streamed."""
+        """Take a complete interaction, which was not streamed."""
         self.is_known = True
         self._identify(value)  # before its calls, whose ids may depend on it
         for key in _DOCUMENT_KEYS:
@@ -176,7 +177,7 @@ class _Reader(EventReader):
     # Steps
 
     def _step(self, index: object, step: dict[str, Any]) -> None:
-        """Take what a step holds when it starts; the provider's own tools are ignored."""
+        """Take the content of a step at its start. Steps of the provider's tools are ignored."""
         kind = step.get("type")
         if kind == "function_call":
             self._call(index, step)
@@ -194,7 +195,7 @@ class _Reader(EventReader):
                 emit(content.get("text"))
 
     def _call(self, index: object, call: dict[str, Any]) -> None:
-        """Open a call, or learn more of the one of this step."""
+        """Open the call of this step, or take more data of it."""
         call_id, arguments = as_text(call.get("id")), call.get("arguments")
         key = self._calls.get(index)
         if key is None or (call_id and self._ids.get(key, "") not in ("", call_id)):
@@ -213,7 +214,7 @@ class _Reader(EventReader):
         self.turn.append(self._calls.setdefault(index, len(self.turn)), fragment)
 
     def _complete_call(self, call: int) -> None:
-        """Decide between the arguments that came at once and their fragments."""
+        """Choose between the arguments in the start of a call and their fragments."""
         at_once, turn = self._at_start.get(call, ""), self.turn
         fragments = turn.arguments(call)
         if not fragments:

@@ -112,7 +112,7 @@ class _Writer(Writer[WriterOptions]):
         self._continue({"type": "thought_summary", "content": content})
 
     def _begin(self, kind: str, complete: Json) -> None:
-        """Start a step, unless one of its kind is open; `complete` is for the complete response."""
+        """Start a step unless one of its kind is open; `complete` is its form without streaming."""
         if self._open != kind:
             self._close()
             self._new_step({"type": kind}, complete)
@@ -201,7 +201,7 @@ def _is_empty(deltas: tuple[Delta, ...]) -> bool:
 
 
 def _arguments(text: str) -> Json:
-    """Return the member that holds arguments: an object if they are one."""
+    """Return the member with the arguments, as an object if they are one."""
     return {"arguments": object_or_text(text)} if text else {}
 
 

@@ -1,1 +1,1 @@
-"""What dialects share; it imports turns and wire, never a dialect."""
+"""The code that dialects share. It imports turns and wire, and never a dialect."""

@@ -1,8 +1,8 @@
-"""One response in the making: what its dialect reads becomes deltas, in the order it came.
+"""One response while it is read: what its dialect reads becomes deltas, in the same order.
 
-For dialects whose parts say which call they belong to. A call starts as soon as its name is
-known; all calls end together with the turn, so that none runs of a turn that fails later.
-It never makes up an argument, and gives each call exactly one end.
+It is for dialects whose events name the call that they belong to. A call starts as soon as its name
+is known. All calls end together with the turn, so that no call of a turn that fails later is
+executed. The assembly never invents an argument, and ends each call exactly once.
 """
 
 from collections.abc import Hashable
@@ -32,7 +32,7 @@ _NO_USAGE = Usage()
 
 
 class _Call:
-    """One call while it streams."""
+    """One call while it is read."""
 
     __slots__ = ("fragments", "id", "kind", "name", "position", "rejection")
 
@@ -56,8 +56,8 @@ class Assembly:
 
     Fields:
         out: deltas that were not emitted yet; always the same list.
-        over: nothing that follows may change the turn.
-        seed: what distinguishes this response from others; generated ids depend on it.
+        over: no later event may change the turn.
+        seed: distinguishes this response from others; generated ids depend on it.
     """
 
     __slots__ = ("_calls", "_finish", "_ids", "_started", "_usage", "out", "over", "seed")
@@ -80,21 +80,21 @@ class Assembly:
     # What the model writes
 
     def text(self, piece: object) -> None:
-        """Add a piece of the visible answer; what is not text, or empty, is ignored."""
+        """Add a piece of the visible answer. A value that is not text, or empty, is ignored."""
         if piece and type(piece) is str:
             self.out.append(TextDelta(piece))
 
     def reasoning(self, piece: object) -> None:
-        """Add a piece of the reasoning; what is not text, or empty, is ignored."""
+        """Add a piece of the reasoning. A value that is not text, or empty, is ignored."""
         if piece and type(piece) is str:
             self.out.append(ReasoningDelta(piece))
 
     def seal(
         self, kind: str, value: object, of: SealedPlace = "reasoning", item_id: object = ""
     ) -> None:
-        """Add data that only the provider can read, of the reasoning or the text before it.
+        """Add data that only the provider can read, for the reasoning or the text before it.
 
-        What is not text, or empty, is ignored.
+        A value that is not text, or empty, is ignored.
         """
         if value and type(value) is str:
             self.out.append(
@@ -102,7 +102,7 @@ class Assembly:
             )
 
     def seal_call(self, key: Hashable, kind: str, value: object) -> None:
-        """Add such data of the call at `key`, which is open; nothing if that has no name yet."""
+        """Add such data to the call at `key`, which is open; nothing if it has no name yet."""
         call = self._calls[key]
         if call.position >= 0 and value and type(value) is str:
             self.out.append(SealedDelta(kind, value, "call", call.position))
@@ -120,10 +120,10 @@ class Assembly:
         name: object = "",
         kind: CallKind = "function",
     ) -> None:
-        """Open the call at `key`, or learn more of one that is open.
+        """Open the call at `key`, or take more data of an open one.
 
-        An id is final once the call has started; another name than the one that it started
-        with makes the call unusable.
+        An id cannot change after the call has started. A name that differs from the one with which
+        it started makes the call unusable.
         """
         call_id = call_id if isinstance(call_id, str) else ""
         name = name if isinstance(name, str) else ""
@@ -149,10 +149,10 @@ class Assembly:
             self.out.append(ArgumentsDelta(call.position, fragment))
 
     def complete_arguments(self, key: Hashable, arguments: str) -> None:
-        """Take the complete arguments of the call at `key`, which its fragments only preceded.
+        """Take the complete arguments of the call at `key`, which repeat its fragments.
 
-        If the fragments are a beginning of them, the rest is appended; if they say
-        something else, the call cannot be trusted.
+        If they begin with the fragments, the rest is appended. If they differ, the call cannot be
+        trusted and is rejected.
         """
         call = self._calls.get(key)
         so_far = call.arguments if call else ""
@@ -182,7 +182,7 @@ class Assembly:
     # The end
 
     def usage(self, input_tokens: object = None, output_tokens: object = None) -> None:
-        """Take counts of tokens; what is not a number keeps the count before."""
+        """Take counts of tokens. A value that is not a number keeps the earlier count."""
         known = self._usage
         read = input_tokens if type(input_tokens) is int else known.input_tokens
         written = output_tokens if type(output_tokens) is int else known.output_tokens
@@ -191,16 +191,16 @@ class Assembly:
             self.out.append(UsageDelta(self._usage))
 
     def count(self, usage: object, input_name: str, output_name: str) -> None:
-        """Take the counts of an object that has them under these names."""
+        """Take the counts of an object that has members with these names."""
         if isinstance(usage, dict):
             self.usage(usage.get(input_name), usage.get(output_name))
 
     def finish(self, reason: FinishReason, raw: str) -> None:
-        """Remember why the model stopped; the turn goes on until it is closed."""
+        """Store why the model stopped. The turn continues until it is closed."""
         self._finish = Finish(reason, raw)
 
     def close(self) -> None:
-        """End the turn as it should end; without a finish reason that is `stop`."""
+        """End the turn as complete. Without a finish reason, it is `stop`."""
         finish = self._finish or Finish(FinishReason.STOP, "")
         self.end_calls("", cut_short=finish.reason in _CUT_SHORT)
         if len(self) and finish.reason in DECIDED_BY_CALLS:
@@ -209,7 +209,7 @@ class Assembly:
         self.over = True
 
     def fail(self, code: str, message: str) -> None:
-        """End the turn as failed; no call of it may run."""
+        """End the turn as failed, so that none of its calls is executed."""
         self.end_calls(f"the turn failed ({code}): {message}", cut_short=False)
         self.out.append(StreamFailure(code, message))
         self.over = True
@@ -218,8 +218,8 @@ class Assembly:
         """End or reject each call.
 
         Args:
-            failed: why no call of this turn may run; "" if they may.
-            cut_short: the model was stopped: a call whose arguments did not begin may have some.
+            failed: why no call of this turn may be executed; "" if they may.
+            cut_short: the model was stopped, so a call without arguments may have lost them.
         """
         for call in self._calls.values():
             if call.position < 0:

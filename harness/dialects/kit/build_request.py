@@ -1,8 +1,8 @@
-"""What the request builders of the dialects share: history, tools and options -> the body.
+"""The common parts of the request builders: history, tools and options -> the body.
 
-The history is in OpenAI's form. A builder returns the complete body. It leaves out what the API
-has no field for, and never invents what the history does not contain, such as the signature
-of a thought.
+The history is in OpenAI's form. A builder returns the complete body. It leaves out data for which
+the API has no field, and never invents data that the history does not contain, such as the
+signature of a thought.
 """
 
 import json
@@ -22,12 +22,12 @@ _INSTRUCTION_ROLES: Final = ("system", "developer")
 
 
 class RequestSpec(msgspec.Struct, frozen=True):
-    """What one request asks.
+    """What one request must contain.
 
     Fields:
-        uri: the address; clouds name the model there.
+        uri: the address. Clouds name the model in it.
         options: further fields of the body. `parallel_tool_calls` and `tool_choice` are in
-            OpenAI's form, and each API has its own form of them.
+            OpenAI's form, and each builder writes them in the form of its API.
         reasoning_field: the member of a message with the reasoning to send back.
     """
 
@@ -61,13 +61,14 @@ BuildRequest: TypeAlias = Callable[[RequestSpec], Json]
 
 
 class RequestForm(msgspec.Struct, frozen=True):
-    """The requests of emulated cassettes: addresses, and the least that the API accepts.
+    """The requests of emulated cassettes: addresses, and the smallest body that the API accepts.
 
-    Agents send what a real client needs, and may change. Requests in cassettes may not.
+    The requests of agents contain what a real client needs, and may change. Requests in cassettes
+    may not.
 
     Fields:
         addresses: provider -> address; `{model}` in it represents the model.
-        body: of a first request, whose messages are the instructions and a question.
+        body: returns the first request, whose messages are the instructions and a question.
         history: the path of the member to which later messages are added; () if there is none.
     """
 
@@ -76,7 +77,7 @@ class RequestForm(msgspec.Struct, frozen=True):
     history: tuple[str, ...] = ("messages",)
 
     def first_request(self, model: str, question: str, tools: tuple[Tool, ...]) -> Request:
-        """Return the request to its first address that asks `question`."""
+        """Return the request that asks `question`, for its first address."""
         address = next(iter(self.addresses.values()))
         spec = RequestSpec(model, address, (user(question),), tools)
         body = msgspec.json.encode(self.body(spec))
@@ -85,7 +86,7 @@ class RequestForm(msgspec.Struct, frozen=True):
 
 
 def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Message, ...]]:
-    """Return the instructions before the first question, and what follows them."""
+    """Return the instructions before the first question, and the messages after them."""
     count = next(
         (at for at, each in enumerate(messages) if each["role"] not in _INSTRUCTION_ROLES),
         len(messages),
@@ -101,7 +102,8 @@ def text_of(message: Message) -> str:
 def reasoning_of(message: Message, spec: RequestSpec) -> str | None:
     """Return the reasoning to send back with a message; None if there is none to send.
 
-    A provider that wants reasoning back wants it also if the model did not reason. Then it is "".
+    A provider that wants reasoning back also wants the member if the model did not reason. Then it
+    is "".
     """
     found = message.get(spec.reasoning_field) if spec.reasoning_field else None
     return found if isinstance(found, str) else None
@@ -163,10 +165,11 @@ class BlockFormat(msgspec.Struct, frozen=True):
         model: the role of the model.
         call: id, name and arguments -> block.
         result: id and name of the call, and its result -> block.
-        thought: reasoning that goes back -> block.
+        thought: reasoning that is sent back -> block.
         content: the member of a message that contains its blocks.
-        sealed: kind of data that only the provider can read -> the block with that data: of the
-            data, and of the block that it belongs to. Data of other kinds is not sent.
+        sealed: kind of data that only the provider can read -> a function of the data and of the
+            block that it belongs to, which returns the block with that data. Data of other kinds
+            is not sent.
     """
 
     model: str
@@ -181,7 +184,7 @@ class BlockFormat(msgspec.Struct, frozen=True):
 def blocks_by_speaker(
     messages: tuple[Message, ...], form: BlockFormat, spec: RequestSpec
 ) -> list[Json]:
-    """Return a message of blocks for each speaker, from all consecutive messages of the speaker."""
+    """Return one message of blocks for all consecutive messages of one speaker."""
     names = names_by_call_id(messages)
 
     def blocks(message: Message) -> Iterator[Json]:
@@ -199,12 +202,12 @@ def blocks_by_speaker(
 
 
 def _speaker(role: str, form: BlockFormat) -> str:
-    """Return the speaker; the API refuses instructions after the first message by their role."""
+    """Return the speaker of a role. Instructions after the first message become the user's."""
     return {_RESULT: "user", _MODEL: form.model}.get(role, role)
 
 
 def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> Iterator[Json]:
-    """Yield the blocks of a message; blank text next to calls is not a block."""
+    """Yield the blocks of a message. Blank text next to calls does not become a block."""
     calls, text = message.get("tool_calls", ()), text_of(message)
     sealed = SealedParts(message, form.sealed)
     thought = None if sealed.has_reasoning else reasoning_of(message, spec)
@@ -230,11 +233,11 @@ def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> I
 
 
 class SealedParts:
-    """What only the provider can read in a message, by the part that it belongs to.
+    """The data of a message that only the provider can read, by the part that it belongs to.
 
     Args:
-        message: of the assistant.
-        kinds: those that the API knows; data of others is left out.
+        message: a message of the assistant.
+        kinds: the kinds that the API knows; data of other kinds is left out.
     """
 
     def __init__(self, message: Message, kinds: Container[str]) -> None:
@@ -254,17 +257,17 @@ class SealedParts:
         self.has_text = bool(self._texts)
 
     def reasoning(self, call: int) -> list[Json]:
-        """Return that of the reasoning before the call at this position."""
+        """Return the data of the reasoning before the call at this position."""
         return self._reasoning.get(call, [])
 
     def of_call(self, call: int) -> list[Json]:
-        """Return that of the call at this position."""
+        """Return the data of the call at this position."""
         return self._of_calls.get(call, [])
 
     def texts(self, text: str) -> dict[int, list[tuple[str, Json | None]]]:
         """Return the pieces of `text` by the number of calls before them, each with its data.
 
-        The rest has no data, and follows the last piece.
+        The rest of the text has no data, and follows the last piece.
         """
         pieces: dict[int, list[tuple[str, Json | None]]] = {}
         start = at = 0
@@ -280,7 +283,7 @@ class SealedParts:
 
 
 def chat_messages(spec: RequestSpec) -> list[Message]:
-    """Return the messages without what only another API's provider can read."""
+    """Return the messages without data that only the provider of another API can read."""
     return [
         {key: value for key, value in message.items() if key != SEALED}
         if SEALED in message

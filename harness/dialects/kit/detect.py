@@ -17,7 +17,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 class Strength(IntEnum):
-    """What kind of sign an event has; if an event has several, the first of these counts."""
+    """The kinds of signs of an event. If an event has several, the first of these counts."""
 
     FRAME_NAME = 1
     TYPE = 2
@@ -38,11 +38,11 @@ _WEAKEST_CERTAIN: Final = Strength.MEMBERS
 
 
 class Sign(msgspec.Struct, frozen=True):
-    """One thing that the events of an API have.
+    """One feature of the events of an API.
 
     Fields:
-        strength: its kind.
-        label_of: an event and its name in the framing -> what it has, as text; "" if not.
+        strength: the kind of the sign.
+        label_of: an event and its name in the framing -> the feature as text; "" if it has none.
     """
 
     strength: Strength
@@ -56,14 +56,14 @@ class Detection(msgspec.Struct, frozen=True, kw_only=True):
         paths: regular expressions for the end of an address before its query.
         headers: names of request headers, in lower case.
         request_keys: members of a request's body that only this API has.
-        shared_request_keys: members that requests of other APIs may have too; they count if no
-            `request_keys` are there.
-        content_types: of responses.
-        signs: of its events.
-        looks_like: the dialect that its events may look like; the provider then decides.
-        providers: whose API it is, for a dialect that looks like another one.
+        shared_request_keys: members that requests of other APIs may have too; they count if the
+            body has none of `request_keys`.
+        content_types: content types of its responses.
+        signs: the signs of its events.
+        looks_like: the dialect whose events look the same; the provider then decides.
+        providers: the providers of an API whose events look like those of another dialect.
         events_in_lists: how its servers frame the events that a recorder saved as a list.
-        events_one_a_line: the member of those events that are sent as lines all the same.
+        events_one_a_line: a member of events that servers send as lines, whatever the framing is.
         sends_arrays: whether a list of events may be a body of the API.
     """
 
@@ -86,7 +86,7 @@ class Mark(msgspec.Struct, frozen=True):
     Fields:
         dialect: "unknown" if it shows none.
         strong: False if other dialects write such an event too.
-        label: what in the event shows it.
+        label: the feature of the event that shows it.
     """
 
     dialect: str = UNKNOWN
@@ -106,22 +106,22 @@ def frame_names(*names: str) -> Sign:
 
 
 def types(*starts: str) -> Sign:
-    """Return the sign of a `type` that begins so; one that ends in `$` must be equal."""
+    """Return the sign of a `type` with this beginning; one that ends in `$` must be equal."""
     return _value_sign(Strength.TYPE, "type", starts)
 
 
 def event_types(*starts: str) -> Sign:
-    """Return the sign of an `event_type`, as `types` does."""
+    """Return the sign of an `event_type`, matched as `types` does."""
     return _value_sign(Strength.EVENT_TYPE, "event_type", starts)
 
 
 def objects(*starts: str) -> Sign:
-    """Return the sign of an `object`, as `types` does."""
+    """Return the sign of an `object`, matched as `types` does."""
     return _value_sign(Strength.OBJECT, "object", starts)
 
 
 def members(*groups: str) -> Sign:
-    """Return the sign of members that are there together, such as `done message`."""
+    """Return the sign of members that occur together, such as `done message`."""
     sets = tuple(frozenset(group.split()) for group in groups)
 
     def label_of(event: Json, _: str) -> str:

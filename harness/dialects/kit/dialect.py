@@ -1,4 +1,4 @@
-"""The row of a dialect: what shared code needs to know of one API."""
+"""The row of a dialect: the facts about one API that shared code needs."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -24,37 +24,37 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """One provider API: the row that registers it for import, runs, recording and fuzzing.
 
     Fields:
-        name: such as `openai-chat`.
-        reference: the URL of what the provider documents, which the oracle follows.
-        read: frames of a response and the names of the declared tools -> deltas; lazy, and
-            it never raises for what a stream contains.
-        write: deltas and options -> the frames' bytes; joined, they are a body.
-        writer_options: the options of `write`; each is a quirk, and its default is what the
+        name: a stable name such as `openai-chat`.
+        reference: the URL of the provider's documentation, which the oracle follows.
+        read: frames of a response and the names of the declared tools -> deltas. It is lazy, and
+            no content of a stream makes it raise.
+        write: deltas and options -> the bytes of each frame; joined, they are a body.
+        writer_options: the options of `write`. Each one is a quirk, and its default is what the
             API documents.
-        oracle: reads a body from the API contract alone; a new one for each body.
+        oracle: reads one body by the contract of the API; make a new one for each body.
         parse_request: address and JSON body -> what the request contains; never raises.
         request_forms: variant -> requests of emulated cassettes; the variant "" is the usual one.
         detection: how the API is recognized by requests and events.
-        record_path: where a server answers, below its address, for `harness record`; "" if it
-            cannot send requests to this API.
+        record_path: the path below a server's address to which `harness record` sends requests;
+            "" if it cannot send requests to this API.
         messages: where a request contains messages and tools.
         build_request: history -> body; None if agents do not support the API.
-        request_headers: those that a request needs in addition.
-        content_type: of its streams.
+        request_headers: headers that each request needs.
+        content_type: the content type of its streams.
         done: whether the API sends `[DONE]`, gateways add it, or neither does.
         unknown_events: events that the API does not define, which clients must ignore.
-        meaningful_options: writer options that change the turn, and not only how it is written.
-        option_needs: writer option -> the capability of clients that read its other values,
-            because an API or a proxy sends them only to who asks for them.
+        meaningful_options: writer options that change the turn, and not only its format.
+        option_needs: writer option -> a capability of clients. An API or a proxy uses other values
+            than the default only for clients with this capability.
         arguments: the form of a call's arguments; "none" if the API has no calls.
         has_call_ids: calls have ids.
         can_require_tool: a request may name the tool that the model must call.
         id_pattern: a regular expression that ids must match in full; "" for any.
         may_send_snapshots: an event may contain all the text so far, so that text which repeats
             itself is ambiguous.
-        sealed_kind: the API's name for what only the provider can read of the reasoning before a
-            call; "" if it has none that is read here.
-        has_text_call_clients: clients that read text calls use the API.
+        sealed_kind: the API's name for the data, readable only by the provider, of the reasoning
+            before a call; "" if the harness reads no such data of the API.
+        has_text_call_clients: some clients of the API read text calls.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
         *,
         tools: tuple[Json, ...] = (),
     ) -> Interaction:
-        """Return an interaction that no network transferred: its body encodes `deltas`.
+        """Return an interaction whose body encodes `deltas`, without any network.
 
         Raises:
             ValueError: the API cannot encode them.

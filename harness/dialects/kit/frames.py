@@ -29,9 +29,9 @@ def sse_events(  # noqa: PLR0913 - what real servers do to this format, each on 
 
     Args:
         payloads: the data of each event.
-        names: of each event; "" for an event without one, () if no event has one.
-        line_end: of all lines.
-        space: whether one follows the colon of a field.
+        names: the name of each event; "" for an event without one, () if no event has one.
+        line_end: the end of each line.
+        space: whether a space follows the colon of a field.
         comment: a line before each event, as gateways keep a connection open; "" for none.
         bom: whether the stream begins with a byte order mark.
     """
@@ -50,7 +50,7 @@ def sse_events(  # noqa: PLR0913 - what real servers do to this format, each on 
 def json_lines(
     payloads: Iterable[bytes], line_end: LineEnd = "lf", *, final: bool = True
 ) -> tuple[bytes, ...]:
-    """Return each payload as a line; without `final` the last one has no line end."""
+    """Return each payload as a line. Without `final`, the last line has no line end."""
     end = LINE_ENDS[line_end]
     lines = [payload + end for payload in payloads]
     if lines and not final:
@@ -61,7 +61,7 @@ def json_lines(
 def json_array(
     payloads: Sequence[bytes], separator: bytes, end: bytes = b"]", *, ended: bool = True
 ) -> tuple[bytes, ...]:
-    """Return the payloads as the items of one array; it is only closed if the stream `ended`."""
+    """Return the payloads as the items of one array. It is closed only if the stream `ended`."""
     if not payloads:
         return (b"[]",) if ended else ()
     items = (b"[" + payloads[0], *(separator + payload for payload in payloads[1:]))

@@ -1,7 +1,7 @@
-"""Entries of `tool_calls` lists -> calls, each under its own key.
+"""Entries of `tool_calls` lists -> calls, each under a separate key.
 
-For APIs that repeat a call in several messages, or leave out index or id. What an entry continues
-depends on its index, id, name and place, as each API uses them.
+It is for APIs that repeat a call in several messages, or leave out index or id. Each API has its
+own rules for which call an entry continues, by its index, id, name and position.
 """
 
 from abc import ABC, abstractmethod
@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import exact_arguments
+from harness.turns.json_values import as_text
 
 
 class ListedCall(msgspec.Struct, eq=False):
@@ -25,10 +25,10 @@ class ListedCall(msgspec.Struct, eq=False):
 
 
 class ListedCalls(ABC):
-    """All calls of one response, which go to `turn`.
+    """All calls of one response, which add their deltas to `turn`.
 
     Fields:
-        NO_ID: texts that are for a missing id, apart from the empty one.
+        NO_ID: texts that mean a missing id, in addition to "".
         FUNCTION_TYPES: types of an entry that calls a function.
     """
 
@@ -42,7 +42,7 @@ class ListedCalls(ABC):
         self.by_id: dict[str, ListedCall] = {}
 
     def take(self, entries: list[Any], read_exactly: Callable[[], list[Any]]) -> None:
-        """Take one list; `exactly` returns it again, with each digit and key of its objects."""
+        """Take one list. `read_exactly` returns it again with each digit and key of its objects."""
         exact: list[Any] | None = None
         alone = len(entries) == 1
         for position, entry in enumerate(entries):
@@ -65,9 +65,9 @@ class ListedCalls(ABC):
 
         Args:
             ids: its index, id and type.
-            name: of the function.
-            arguments: or a piece of them.
-            position: of the entry in its list; -1 if it is alone.
+            name: the name of the function.
+            arguments: the arguments or a piece of them.
+            position: the position of the entry in its list; -1 if it is alone.
         """
         index, call_id, kind = ids
         call = self.known(index, call_id, name)
@@ -81,7 +81,7 @@ class ListedCalls(ABC):
 
     @abstractmethod
     def known(self, index: object, call_id: object, name: object) -> ListedCall | None:
-        """Return the call of an entry that can only continue it; most entries are such."""
+        """Return the call of an entry that can only continue it, as most entries do."""
 
     @abstractmethod
     def without_index(self, position: int) -> ListedCall | None:
@@ -106,7 +106,7 @@ class ListedCalls(ABC):
     def _identified(
         self, index: object, call_id: str, name: str, arguments: str, position: int
     ) -> ListedCall | None:
-        """Return the call of an entry that may open one, or identify it further."""
+        """Return the call of an entry that may open a call or add its id or name."""
         call_id = "" if call_id in self.NO_ID else call_id
         if not (name or call_id or arguments):
             return None

@@ -1,7 +1,7 @@
-"""Options of a writer or of a reader: each has a closed set of values, and nothing else is taken.
+"""Options of a writer or of a reader: each has a closed set of values, which is checked.
 
-A misspelt value would otherwise fall into the last branch of a `match` and write, or read, what
-no one asked for.
+Otherwise a misspelt value would reach the last branch of a `match`, and the writer would write
+something that the caller did not request.
 """
 
 from functools import lru_cache
@@ -11,7 +11,7 @@ import msgspec
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The base of all options; of a writer's, the default of each is what the API documents.
+    """The base of all options. The default of a writer's option is what the API documents.
 
     Raises:
         ValueError: an option has a value that it does not define.

@@ -1,8 +1,8 @@
-"""What parsing a request has in common: model, tools, system text, and messages in OpenAI's form.
+"""The common parts of parsing a request: model, tools, system text, messages in OpenAI's form.
 
-A body is hostile and often incomplete in a recording: what cannot be read is empty. Nothing here
-raises, whatever the body. No code is shared with `build_request`, because agents send what that
-builds and are judged by what this parses.
+A body is hostile and often incomplete in a recording. A value that cannot be read becomes empty,
+and no body makes these functions raise. No code is shared with `build_request`, because agents send
+the requests that it builds and are judged by what this module parses.
 """
 
 import json
@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from harness.turns.deltas import SealedPlace
+from harness.turns.json_values import as_dict, as_text, dicts, listed, text_of
 from harness.turns.turn import Tool
 
 Json: TypeAlias = dict[str, Any]
@@ -24,14 +25,14 @@ SYSTEM_ROLES: Final = frozenset(("system", "developer"))
 
 
 class ChatRequest(msgspec.Struct, frozen=True):
-    """What one request contains.
+    """The content of one request.
 
     Fields:
         model: as sent; "" if neither address nor body names it.
         tools: in the order of their declarations, without those that the provider executes.
         system: the text of all system and developer messages, joined by newlines.
         stream: whether the client requests a stream.
-        calls_barred: `tool_choice` or its counterpart in the API forbids to call a tool.
+        calls_barred: `tool_choice` or its counterpart in the API forbids calls.
         tools_known: False if the body was not recorded or is not a JSON object.
     """
 
@@ -86,29 +87,6 @@ def system_text(
     return "\n".join(texts)
 
 
-def dicts(value: object) -> Iterator[Json]:
-    """Yield the objects among the items of `value`, if it is a list."""
-    if isinstance(value, list):
-        yield from (item for item in value if isinstance(item, dict))
-
-
-def as_dict(value: object) -> Json:
-    """Return `value` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_text(value: object) -> str:
-    """Return `value` if it is text, else ""."""
-    return value if isinstance(value, str) else ""
-
-
-def text_of(content: object) -> str:
-    """Return the text of `content`: text itself, or a list of parts that have some."""
-    if isinstance(content, str):
-        return content
-    return "".join(as_text(part.get("text")) for part in dicts(content))
-
-
 _ESCAPES = re.compile("(?:%[0-9A-Fa-f]{2})+")
 
 
@@ -137,9 +115,9 @@ class MessageForm(msgspec.Struct, frozen=True):
     Fields:
         messages: body -> its messages in OpenAI's form.
         declarations: body -> the declarations of tools, each an object with a `name`.
-        fields: the members of the body that contain either.
-        has_blocks: content is a list of blocks, so that no content next to calls is neither null
-            nor `''`, and reasoning is a block.
+        fields: the members of the body that contain messages or tools.
+        has_blocks: content is a list of blocks. So a message with calls and without text has
+            neither null nor `''` as content, and reasoning is a block.
     """
 
     messages: Callable[[Json], Iterable[object]]
@@ -148,7 +126,7 @@ class MessageForm(msgspec.Struct, frozen=True):
     has_blocks: bool = True
 
     def messages_of(self, body: Json) -> tuple[object, ...]:
-        """Return the messages of a request, whatever they are; () if it has none."""
+        """Return the messages of a request, of any type; () if it has none."""
         return tuple(self.messages(body))
 
     def tool_names(self, body: Json) -> tuple[str, ...] | None:
@@ -159,11 +137,6 @@ class MessageForm(msgspec.Struct, frozen=True):
     def options_of(self, body: Json) -> Json:
         """Return the members of a body that contain neither messages nor tools."""
         return {key: value for key, value in body.items() if key not in self.fields}
-
-
-def listed(value: object) -> list[Any]:
-    """Return `value` if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
 
 
 def chat_declarations(body: Json) -> Iterator[object]:
@@ -190,7 +163,7 @@ class ReasoningPart(msgspec.Struct, frozen=True):
 
 
 class CallPart(msgspec.Struct, frozen=True):
-    """A call; `arguments` are JSON text, or anything else if they are invalid."""
+    """A call. `arguments` are JSON text, or a value of any type if they are invalid."""
 
     id: str
     name: Any
@@ -198,14 +171,14 @@ class CallPart(msgspec.Struct, frozen=True):
 
 
 class ResultPart(msgspec.Struct, frozen=True):
-    """The result of a call; `content` is text or parts, or anything else if it is invalid."""
+    """The result of a call. `content` is text or parts, or a value of any type if it is invalid."""
 
     id: Any
     content: Any
 
 
 class OtherPart(msgspec.Struct, frozen=True):
-    """An image, a file, a call that the provider executed itself."""
+    """Any other part, such as an image, a file, or a call that the provider executed."""
 
     raw: Json
 
@@ -215,9 +188,9 @@ class SealedPart(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Fields:
         kind: the provider's name for it.
-        value: the data; "" if the part only names what the provider stores.
-        of: what it belongs to; the call is the next part.
-        id: of the item that contains it.
+        value: the data; "" if the part only refers to data that the provider stores.
+        of: what it belongs to. If that is a call, it is the next part.
+        id: the id of the item that contains it.
     """
 
     kind: str
@@ -230,7 +203,7 @@ Part: TypeAlias = TextPart | ReasoningPart | CallPart | ResultPart | OtherPart |
 
 
 def assistant_message(parts: Iterable[Part]) -> Json:
-    """Return the message of the assistant that `parts` make."""
+    """Return the assistant's message with these parts."""
     listed = tuple(parts)
     text = "".join(part.text for part in listed if isinstance(part, TextPart))
     thoughts = [part.text for part in listed if isinstance(part, ReasoningPart)]
@@ -243,7 +216,7 @@ def assistant_message(parts: Iterable[Part]) -> Json:
 
 
 def user_messages(parts: Iterable[Part], role: str = "user") -> Iterator[Json]:
-    """Yield the messages that `parts` make, results as such."""
+    """Yield the messages with these parts; each result becomes a message of the role `tool`."""
     listed = tuple(parts)
     if not listed:
         yield {"role": role, "content": ""}
@@ -257,7 +230,7 @@ def user_messages(parts: Iterable[Part], role: str = "user") -> Iterator[Json]:
 def joined_messages(groups: Iterable[Iterable[object]]) -> Iterator[object]:
     """Yield the messages of `groups`, one group for each message of the request.
 
-    Results that follow those of the message before are marked as `apart`, because APIs whose
+    Results that follow results of the previous message are marked as `apart`, because APIs whose
     messages have blocks want all results of one turn in one message.
     """
     follows = False
@@ -283,7 +256,7 @@ def object_arguments(value: object) -> str:
 
 
 def _sealed_entries(parts: tuple[Part, ...]) -> Iterator[Json]:
-    """Yield what only the provider can read, with how many calls stand before it."""
+    """Yield the data that only the provider can read, with the number of calls before it."""
     calls = 0
     for part in parts:
         calls += isinstance(part, CallPart)
@@ -304,7 +277,7 @@ def _result_message(part: Part) -> Json:
 
 
 def _content_of(parts: tuple[Part, ...]) -> str | list[Json]:
-    """Return the text, or parts if there is more than text."""
+    """Return the text, or a list of parts if there is more than text."""
     if any(isinstance(part, OtherPart) for part in parts):
         return [
             {"type": "text", "text": part.text} if isinstance(part, TextPart) else part.raw

@@ -1,8 +1,8 @@
 """The payload of an event that only adds a piece -> that piece, typed.
 
-Nearly all events of a stream are such, and decoding straight into a shape skips the fields that
-a reader does not need, which halves the time. An event of another shape gives None, and the
-reader takes it as a complete value.
+Nearly all events of a stream are of this kind. Decoding them straight into a typed struct skips the
+fields that a reader does not need, which halves the time. A payload that does not fit gives None,
+and the reader decodes it as a plain value.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def piece_decoder(shape: type[S]) -> Callable[[bytes], S | None]:
-    """Return what decodes a payload into `shape`; None if it does not fit, or may be deep.
+    """Return a decoder of payloads into `shape`; it gives None if they do not fit, or may be deep.
 
-    `decode_json` refuses values that are nested too deeply; a typed decoder skips them unseen.
+    `decode_json` refuses values that are nested too deeply; a typed decoder would skip them unseen.
     """
     decode = msgspec.json.Decoder(shape).decode
 

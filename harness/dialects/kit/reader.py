@@ -1,8 +1,9 @@
-"""Frames of one response -> deltas: what is alike in all dialects whose events are JSON.
+"""Frames of one response -> deltas: the common part of all dialects whose events are JSON.
 
 A dialect defines what one event means (`event`) and what the end of the stream means
-(`end_of_stream`). What is not an event fails here, alike in each of them, and is never an
-empty success: no bytes, a page of HTML, half an event, a message that the framing refuses.
+(`end_of_stream`). Input that is not an event fails here, in the same way for all dialects: no
+bytes, an HTML page, an incomplete event, a message that the framing refuses. It never becomes an
+empty success.
 """
 
 from abc import ABC, abstractmethod
@@ -26,9 +27,10 @@ class EventReader(ABC):
     """Reads one response; make a new one for each.
 
     Fields:
-        turn: takes what the events contain.
-        first: the first event, for messages; empty until one came.
-        is_known: an event of this API came; a reader that fails at any other leaves it True.
+        turn: receives the content of the events.
+        first: the first event, for error messages; empty until one arrives.
+        is_known: an event of this API arrived. A reader that fails at any other event leaves it
+            True.
         failed: the finish word for a provider that failed, "" without one.
     """
 
@@ -45,7 +47,7 @@ class EventReader(ABC):
         self.turn = Assembly() if turn is None else turn
 
     def read(self, frames: Iterable[Frame]) -> Iterator[Delta]:
-        """Yield the deltas of the response, each as soon as its frame is there."""
+        """Yield the deltas of the response, each as soon as its frame has arrived."""
         turn, out, take = self.turn, self.turn.out, self._take
         for frame in frames:
             if frame.failure:
@@ -64,12 +66,12 @@ class EventReader(ABC):
 
     @abstractmethod
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event; what it contains goes to `turn`. Must never raise."""
+        """Take one event; its content is added to `turn`. Must never raise."""
 
     def end_of_stream(self) -> None:
-        """End the turn with the stream; called if it is not over by then.
+        """End the turn at the end of the stream; called if it is not over by then.
 
-        At least one event came. A turn that has its finish reason is complete.
+        At least one event arrived. A turn that has its finish reason is complete.
         """
         if self.failed:
             self.turn.fail(self.failed, f"the provider finished the turn with {self.failed!r}")
@@ -81,7 +83,7 @@ class EventReader(ABC):
             self.unknown(self.first)
 
     def interrupted(self, message: str = "") -> None:
-        """Fail the turn, since its stream ended too early."""
+        """Fail the turn, because its stream ended too early."""
         self.turn.fail("interrupted", message or self.INTERRUPTED)
 
     def provider_error(
@@ -90,9 +92,9 @@ class EventReader(ABC):
         """Fail the turn with an error of the provider: an object, or text.
 
         Args:
-            error: the value of the member that holds it.
-            codes: the members of the object that may hold its code, the best first.
-            default: the code of an error that names none.
+            error: the value of the member that contains it.
+            codes: the members of the object that may contain its code, the best first.
+            default: the code of an error without one.
         """
         if not isinstance(error, dict):
             self.turn.fail(default, quote(error))
@@ -101,7 +103,7 @@ class EventReader(ABC):
         self.turn.fail(quote(code), quote(error.get("message") or error))
 
     def unknown(self, value: object) -> None:
-        """Fail the turn, since what came is not an event of this API."""
+        """Fail the turn, because the value is not an event of this API."""
         self.turn.fail("unknown_envelope", f"no event of this API: {quote(value)}")
 
     def _end(self) -> None:
@@ -135,7 +137,7 @@ class EventReader(ABC):
                 self.event(value, frame)
 
     def _not_json(self, frame: Frame, error: str) -> None:
-        """Take a payload that is not JSON: an end mark, a stray comment, or a broken stream."""
+        """Take a payload that is not JSON: an end mark, a comment, or a broken stream."""
         data = frame.data.strip()
         if data in self.TERMINALS:
             self._end()
@@ -167,7 +169,7 @@ def _payload_kind(data: bytes, error: str) -> str:
 
 
 def error_text(data: bytes) -> str:
-    """Return the text of an error that the framing carries."""
+    """Return the text of an error that the framing reports."""
     try:
         value = decode_json(data)
     except NotJson:
@@ -184,13 +186,13 @@ class ReadFrames(Protocol):
         """Yield the deltas of one response.
 
         Args:
-            frames: of the response's body, in order.
-            tools: names that the request declared.
+            frames: the frames of the response's body, in order.
+            tools: the names of the tools that the request declared.
         """
 
 
 def reads_with(reader: Callable[[], EventReader]) -> ReadFrames:
-    """Return `read` of a dialect whose names come complete, so that it needs no declared tools."""
+    """Return `read` of a dialect that needs no declared tools, because names come complete."""
 
     def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - see above
         return reader().read(frames)
@@ -199,7 +201,7 @@ def reads_with(reader: Callable[[], EventReader]) -> ReadFrames:
 
 
 def finish_reasons(**words: tuple[str, ...]) -> dict[str, FinishReason]:
-    """Return the meaning of the API's words: the name of a reason -> the words for it."""
+    """Return finish word -> its meaning, given the name of a reason and the API's words for it."""
     return {word: FinishReason(reason) for reason, own in words.items() for word in own}
 
 
@@ -207,7 +209,7 @@ def exact_event(value: Json, data: bytes) -> Json:
     """Return the event of `data` with each digit and repeated key.
 
     Args:
-        value: the event as `decode_json` gave it; returned if `data` holds a list of events.
+        value: the event as `decode_json` returned it, which is returned if `data` is a list.
         data: the payload.
     """
     exact = decode_exactly(data)
@@ -230,8 +232,8 @@ def exact_arguments(entries: list[Any], place: int, arguments: object) -> str:
 
     Args:
         entries: the calls of the event, as `exact_list` read them.
-        place: of the call in it.
-        arguments: what to write if it is not there.
+        place: the position of the call in it.
+        arguments: the value to write if `entries` does not contain them.
     """
     with suppress(LookupError, TypeError):  # it may not be there, or be something else
         arguments = entries[place]["function"]["arguments"]

@@ -1,6 +1,6 @@
-"""Deltas -> the events of a response: what is alike in the writers of all dialects.
+"""Deltas -> the events of a response: the common part of the writers of all dialects.
 
-A writer is the way back from a reader. Emulated cassettes, round-trip tests and the fuzzer use it.
+A writer is the inverse of a reader. Emulated cassettes, round-trip tests and the fuzzer use it.
 """
 
 import json
@@ -44,19 +44,19 @@ class Writer(ABC, Generic[OptionsT]):
     """Writes one response; make a new one for each.
 
     Fields:
-        FINISH_WORDS: the API's own word for each reason; by default OpenAI's, as many APIs have.
+        FINISH_WORDS: the API's word for each reason; by default OpenAI's, which many APIs use.
         USAGE_AFTER_FINISH: the API sends the counts of tokens in an event after the finish.
-        deltas: all that is to be written.
-        options: how to write it.
+        deltas: all deltas to write.
+        options: how to write them.
         starts: the start of each call, by its index.
         arguments: the complete arguments of each call, by its index.
         usage: the last counts of tokens; None if there are none.
         total: the same, each count None if there are none.
         values: the JSON value of each event so far.
         reason: why the turn ended, once it did.
-        word: the same in the API's own words, if the dialect writes it later; None before.
-        failed: a failure was written, or left to show in what is missing.
-        has_sealed: `deltas` say what is sealed, so that options add nothing to it.
+        word: the API's word for `reason`, if the dialect writes it later; None before.
+        failed: a failure was written, or shows only in the events that are missing.
+        has_sealed: `deltas` contain data that only the provider can read, so options add none.
     """
 
     FINISH_WORDS: ClassVar[Mapping[FinishReason, str]] = {it: it.value for it in FinishReason}
@@ -78,18 +78,18 @@ class Writer(ABC, Generic[OptionsT]):
         self.begin()
 
     def begin(self) -> None:
-        """Set what a dialect keeps in addition."""
+        """Set the attributes that a dialect adds."""
 
     @abstractmethod
     def events(self) -> tuple[bytes, ...]:
         """Return the bytes of each event; joined, they are the body."""
 
     def take_all(self) -> None:
-        """Take each delta in its turn.
+        """Take all deltas in order.
 
         Raises:
             ValueError: the API cannot express a delta.
-            TypeError: what came is not a delta.
+            TypeError: an item is not a delta.
         """
         for delta in self._in_order():
             if isinstance(delta, _OF_CALL) and delta.index not in self.starts:
@@ -97,7 +97,7 @@ class Writer(ABC, Generic[OptionsT]):
             self._take(delta)
 
     def _in_order(self) -> Iterable[Delta]:
-        """Return the deltas, the usage that comes with the finish where the API sends it."""
+        """Return the deltas, with the usage at the position where the API sends it."""
         ends = [at for at, delta in enumerate(self.deltas) if isinstance(delta, Finish)]
         if not ends or not self.USAGE_AFTER_FINISH:
             return self.deltas
@@ -147,7 +147,7 @@ class Writer(ABC, Generic[OptionsT]):
         raise ValueError("this API streams text only: cannot write ReasoningDelta")
 
     def seal(self, _delta: SealedDelta) -> None:
-        """Write what only the provider can read."""
+        """Write data that only the provider can read."""
         raise ValueError("this API has no sealed data here: cannot write SealedDelta")
 
     def start_call(self, _start: ToolCallStart) -> None:
@@ -164,7 +164,7 @@ class Writer(ABC, Generic[OptionsT]):
         """Write the counts of tokens."""
 
     def finish(self, word: str) -> None:
-        """Write the end of the turn, whose reason is `word`, or keep it for later."""
+        """Write the end of the turn, whose reason is `word`, or store it for later."""
         self.word = word
 
     @abstractmethod
@@ -182,14 +182,14 @@ class Write(Protocol[OptionsT_contra]):
 
         Raises:
             ValueError: the API cannot express a delta.
-            TypeError: what came is not a delta.
+            TypeError: an item is not a delta.
         """
 
 
 def writes_with(
     writer: Callable[[tuple[Delta, ...], OptionsT], Writer[OptionsT]], default: type[OptionsT]
 ) -> Write[OptionsT]:
-    """Return `write` of a dialect, whose options are those of `default` if none are given."""
+    """Return `write` of a dialect; without options it uses `default`."""
 
     def write(deltas: Iterable[Delta], options: OptionsT | None = None) -> tuple[bytes, ...]:
         return writer(tuple(deltas), default() if options is None else options).events()
@@ -198,7 +198,7 @@ def writes_with(
 
 
 def finish_words(**words: str) -> dict[FinishReason, str]:
-    """Return the API's own word for each reason, by the reason's name; `other` for most others."""
+    """Return reason -> the API's word for it; reasons that are not given get the word `other`."""
     known = {"stop": "stop", "length": "length", **words}
     own = {FinishReason(reason): word for reason, word in known.items()}
     return dict.fromkeys(FinishReason, "other") | own
@@ -229,7 +229,7 @@ def exact_object_or_text(text: str) -> object:
 
 
 def optional_field(name: str, mode: str, value: str, changed: str = "") -> Json:
-    """Return the member `name` in one of the modes: absent, empty, null, repeated or changed."""
+    """Return the member `name`: absent, empty, null, repeated or changed, as `mode` says."""
     modes: dict[str, Json] = {
         "absent": {},
         "empty": {name: ""},
@@ -256,7 +256,7 @@ def token_counts(usage: Usage, input_name: str, output_name: str) -> Json:
 
 
 def _complete_arguments(deltas: Iterable[Delta]) -> dict[int, str]:
-    """Return the fragments of each call joined, by its index; "" for a call without any."""
+    """Return the joined fragments of each call, by its index; "" for a call without fragments."""
     pieces: dict[int, list[str]] = {}
     for delta in deltas:
         if isinstance(delta, ToolCallStart):

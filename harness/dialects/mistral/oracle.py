@@ -1,7 +1,8 @@
 """The oracle of the dialect mistral: it adds up the deltas of choice 0.
 
 Content is text or a list of parts. An entry of `tool_calls` with a name is a complete call, and one
-without continues the call at its index. An entry without a clear call leaves the calls open.
+without continues the call at its index. If an entry does not identify its call, the calls are
+ambiguous.
 Source: https://docs.mistral.ai/api/#tag/chat
 """
 
@@ -25,12 +26,12 @@ class CallList(OpenCalls[int, OpenCall]):
     def add(self, entries: list[Any], path: tuple[str | int, ...], event: Event) -> None:
         """Take one list, which is at `path` of the event."""
         if len(entries) > 1:
-            self._notes.keep("DELTA-MULTI-IN-CHUNK", event.offset)
+            self._notes.harmless("DELTA-MULTI-IN-CHUNK", event.offset)
         for _, entry, arguments in function_entries(entries, path, event, self._notes):
             self.check_type(entry, event.offset)
             if not isinstance(arguments, str):
                 quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
-                self._notes.open(quirk, event.offset, calls=arguments is not None)
+                self._notes.ambiguous(quirk, event.offset, calls=arguments is not None)
             self._entry(entry, text_or_empty(arguments), event.offset)
 
     def _entry(self, entry: Json, arguments: str, offset: int) -> None:
@@ -41,7 +42,7 @@ class CallList(OpenCalls[int, OpenCall]):
         if not (name or call_id or arguments):
             return
         if index is None:
-            self._notes.keep("DELTA-INDEX-MISSING", offset)
+            self._notes.harmless("DELTA-INDEX-MISSING", offset)
         known = self._by_index.get(index) if index is not None else None
         if name:
             call = self._new(call_id, name, known, offset, has_index=index is not None)
@@ -56,14 +57,14 @@ class CallList(OpenCalls[int, OpenCall]):
     def _new(
         self, call_id: str, name: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
-        """Open a call; ambiguous if it could continue a known one."""
+        """Open a call. It is ambiguous if it could also continue a known one."""
         rival = known if has_index else next(reversed(self._calls.values()), None)
         if call_id in self._by_id:
-            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
+            self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
         elif rival is not None:
             told_apart = bool(call_id and rival.id) or name != rival.name
             quirk = "DELTA-INDEX-ALL-ZERO" if has_index else "DELTA-INDEX-MISSING"
-            self._notes.open(quirk, offset, calls=not told_apart)
+            self._notes.ambiguous(quirk, offset, calls=not told_apart)
         call = self._calls[len(self._calls)] = OpenCall(offset, call_id, name)
         return call
 
@@ -71,16 +72,16 @@ class CallList(OpenCalls[int, OpenCall]):
         self, call_id: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
         """Return the call that an entry without a name continues."""
-        self._notes.keep("MIST-CALL-FRAGMENTS", offset)
+        self._notes.harmless("MIST-CALL-FRAGMENTS", offset)
         if not has_index and len(self._calls) == 1:
             known = self._calls[0]
         if known is None or (call_id and call_id != known.id):
-            self._notes.open("DELTA-ID-NAME-FIRST-ONLY", offset, calls=True)
+            self._notes.ambiguous("DELTA-ID-NAME-FIRST-ONLY", offset, calls=True)
         return known or self._new(call_id, "", None, offset, has_index=True)
 
     def _id(self, value: object, offset: int) -> str:
         if value == "null":
-            self._notes.keep("MIST-ID-NULL", offset)
+            self._notes.harmless("MIST-ID-NULL", offset)
             return ""
         return self.text(value, offset)
 
@@ -110,33 +111,35 @@ class MistralOracle(FinishWordOracle):
             self.fail(*error)
         elif isinstance(choices, list):
             if len(choices) > 1:
-                self.notes.lost("N-CHOICES", event.offset)
+                self.notes.unreadable("N-CHOICES", event.offset)
             for place, choice in enumerate(choices):
                 self._one_choice(choice, place, event)
         elif choices is None and isinstance(value.get("usage"), dict):
-            self.notes.keep("CHUNK-CHOICES-ABSENT", event.offset)
+            self.notes.harmless("CHUNK-CHOICES-ABSENT", event.offset)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _one_choice(self, choice: object, place: int, event: Event) -> None:
         if not isinstance(choice, dict):
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
             return
         index = choice.get("index", 0)
         if type(index) is not int:
-            self.notes.lost("N-CHOICES", event.offset)
+            self.notes.unreadable("N-CHOICES", event.offset)
         if not self.is_answer(index, event.offset):
             return
         delta, message = choice.get("delta"), choice.get("message")
         self._chunks += 1
         if message is not None and (delta is not None or self._chunks > 1):
-            self.notes.lost("MESSAGE-NOT-DELTA", event.offset)
+            self.notes.unreadable("MESSAGE-NOT-DELTA", event.offset)
         field = "delta" if message is None else "message"
         reply = choice.get(field)
         if isinstance(reply, dict):
             self._delta(reply, ("choices", place, field), event)
         else:
-            self.notes.open("DELTA-NULL", event.offset, text=reply is not None, calls=bool(reply))
+            self.notes.ambiguous(
+                "DELTA-NULL", event.offset, text=reply is not None, calls=bool(reply)
+            )
         self._take_finish(choice.get("finish_reason"), event.offset)
 
     def _delta(self, reply: Json, path: tuple[str | int, ...], event: Event) -> None:
@@ -144,7 +147,7 @@ class MistralOracle(FinishWordOracle):
         if self.ended and (content or entries) and not self.uses_late_content(event.offset):
             return
         if isinstance(content, list):
-            self.notes.keep("MIST-CONTENT-PARTS", event.offset)
+            self.notes.harmless("MIST-CONTENT-PARTS", event.offset)
             for part in content:
                 self._part(part, event.offset)
         else:
@@ -152,19 +155,19 @@ class MistralOracle(FinishWordOracle):
         if isinstance(entries, list):
             self._calls.add(entries, (*path, "tool_calls"), event)
         elif entries is not None:
-            self.notes.open("EVENT-GLUED", event.offset, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", event.offset, calls=True)
 
     def _part(self, part: object, offset: int) -> None:
         kind = part.get("type") if isinstance(part, dict) else None
         if not isinstance(part, dict) or not isinstance(kind, str):
-            self.notes.open("MIST-CONTENT-PARTS", offset, text=True)
+            self.notes.ambiguous("MIST-CONTENT-PARTS", offset, text=True)
         elif kind == "text" and isinstance(part.get("text"), str):
             self.text.add(part["text"])
         elif kind == "thinking" and isinstance(part.get("thinking"), list):
             for thought in part["thinking"]:
                 self._thought(thought, offset)
         elif kind not in _SILENT_PARTS:
-            self.notes.open("MIST-CONTENT-PARTS", offset, text=True)
+            self.notes.ambiguous("MIST-CONTENT-PARTS", offset, text=True)
 
     def _thought(self, thought: object, offset: int) -> None:
         members = dict_or_empty(thought)
@@ -172,7 +175,7 @@ class MistralOracle(FinishWordOracle):
         if kind == "text" and isinstance(text, str):
             self.reasoning.add(text)
         elif text is not None or not isinstance(kind, str):
-            self.notes.open("MIST-CONTENT-PARTS", offset, text=True)
+            self.notes.ambiguous("MIST-CONTENT-PARTS", offset, text=True)
 
     def _take_finish(self, word: object, offset: int) -> None:
         if word in (None, ""):
@@ -181,7 +184,7 @@ class MistralOracle(FinishWordOracle):
             self.check_failure_word(word, offset)
             self.finish(word, offset)
         else:
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
 
 
 def _error_of(value: Json, event: str) -> tuple[str, str] | None:

@@ -5,12 +5,13 @@ Source: https://docs.mistral.ai/api/#tag/chat
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_text
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
     return kit.ChatRequest(
-        model=kit.as_text(body.get("model")),
+        model=as_text(body.get("model")),
         tools=tuple(kit.function_tools(body.get("tools"))),
         system=kit.system_text(body.get("messages"), frozenset(("system",))),
         stream=body.get("stream") is True,

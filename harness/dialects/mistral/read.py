@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from harness.dialects.kit.listed_calls import ListedCall, ListedCalls
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, exact_list, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 
@@ -23,7 +23,7 @@ class MistralCalls(ListedCalls):
     FUNCTION_TYPES: ClassVar = ("function", None, "", "null")
 
     def known(self, index: object, call_id: object, name: object) -> ListedCall | None:  # noqa: ARG002 - as below
-        """Return None: an entry that only continues a call is rare, and is found as any other."""
+        """Return None: entries that only continue a call are rare, so no fast path is needed."""
         return None
 
     def without_index(self, position: int) -> ListedCall | None:  # noqa: ARG002 - the last one counts
@@ -33,7 +33,7 @@ class MistralCalls(ListedCalls):
     def is_other(
         self, call: ListedCall, index: int | None, call_id: str, name: str, arguments: str
     ) -> bool:
-        """Whether an entry opens another call: the same name again may begin new arguments."""
+        """Whether an entry opens another call. A repeated name may begin new arguments."""
         if call_id and (call.id or index is None):
             return True
         begins = call.end == "}" and arguments.lstrip()[:1] == "{"
@@ -110,6 +110,7 @@ class _Reader(EventReader):
                 self.turn.text(part)
             elif part.get("type", "text") == "text":
                 self.turn.text(part.get("text"))
+            # Models that reason send reasoning as a part (quirk MIST-CONTENT-PARTS).
             elif part["type"] == "thinking":
                 self._thinking(part.get("thinking"))
 
@@ -120,14 +121,15 @@ class _Reader(EventReader):
         self.turn.reasoning(thoughts)
 
     def _finished(self, word: str) -> None:
-        """Take a finish reason: nothing takes back the first, but that the provider failed."""
+        """Take a finish reason. Only a failure of the provider replaces the first one."""
+        # `error` is a finish word of this API (quirk MIST-FINISH-WORDS), and not an end.
         if word in _FAILED:
             self.failed = word
         elif not self.turn.finished:
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _no_chunk(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take what is not a chunk: an error in one of the API's forms, or something unknown."""
+        """Take an event that is not a chunk: an error in a form of the API, or unknown data."""
         error = value.get("error")
         holder = error if isinstance(error, dict) else value
         if frame.event == "error" or any(value.get(key) for key in _ERROR_KEYS):

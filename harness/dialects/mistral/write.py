@@ -63,7 +63,7 @@ _MOST_PADDING: Final = 7
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one response; `_messages` are its deltas as the API's messages."""
+    """Writes one response. `_messages` are its deltas as messages of the API."""
 
     def begin(self) -> None:
         self._messages: list[Json] = []
@@ -137,7 +137,7 @@ class _Writer(Writer[WriterOptions]):
         self._messages.append({"content": parts})
 
     def reasoning(self, text: str) -> None:
-        """Write reasoning as a part, which is its only form, whatever form the text has."""
+        """Write reasoning as a part, which is its only form, even if text is a string."""
         part: Json = {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
         if self.options.closed:
             part["closed"] = True

@@ -1,5 +1,6 @@
-"""Ollama takes arguments as objects, and names the tool in its result; calls have no ids.
+"""A history -> a request of Ollama's API.
 
+Arguments are objects, a result names its tool, and calls have no ids.
 Source: Ollama's API reference, `POST /api/chat`.
 """
 

@@ -11,8 +11,9 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
-from harness.dialects.kit.oracle.reading import CallReading, OpenCall
+from harness.dialects.kit.oracle.reading import OpenCall
 from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, meanings, member_text
+from harness.turns.oracle_reading import CallReading
 
 
 class OllamaOracle(OneEndOracle):
@@ -35,7 +36,7 @@ class OllamaOracle(OneEndOracle):
         """Take one line."""
         if self.framing == "sse":
             # Events of a gateway: no contract defines how it translates the lines.
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
         message, done = value.get("message"), value.get("done")
         if "error" in value:
             self._error(value, event.offset)
@@ -47,11 +48,11 @@ class OllamaOracle(OneEndOracle):
             self.known += 1
             self.add_text(self.reasoning, value.get("thinking"), event.offset)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
         if done is True:
             self._done_with(value, event.offset)
         elif done not in (None, False):
-            self.notes.open("ENVELOPE-WRAPPED", event.offset, end=True)
+            self.notes.ambiguous("ENVELOPE-WRAPPED", event.offset, end=True)
 
     def _error(self, value: Json, offset: int) -> None:
         error = value["error"]
@@ -70,7 +71,7 @@ class OllamaOracle(OneEndOracle):
             for call, text in zip(calls, texts, strict=False):
                 self._call(call, text, event.offset)
         elif calls is not None:
-            self.notes.open("EVENT-GLUED", event.offset, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", event.offset, calls=True)
 
     # Calls
 
@@ -79,7 +80,7 @@ class OllamaOracle(OneEndOracle):
         function = dict_or_empty(entry.get("function"))
         call_id, name = entry.get("id"), function.get("name")
         if not isinstance(call_id, str | None) or not isinstance(name, str):
-            self.notes.open("EVENT-GLUED", offset, calls=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return
         self._check_key(call_id, function.get("index"), offset)
         opened = OpenCall(offset, call_id or "", name)
@@ -89,23 +90,25 @@ class OllamaOracle(OneEndOracle):
     def _arguments(self, call: OpenCall, function: Json, text: str) -> str:
         arguments, quirk = function.get("arguments"), "OLL-ARGS-TEXT"
         if arguments is None:
-            self.notes.keep("OLL-ARGS-NULL", call.offset)
+            self.notes.harmless("OLL-ARGS-NULL", call.offset)
             return ""
         if isinstance(arguments, str):  # a reader parses the text, or refuses it
-            call.rejected = self.notes.choose(quirk, call.offset, "parse", "reject") == "reject"
+            call.rejected = (
+                self.notes.policy_choice(quirk, call.offset, "parse", "reject") == "reject"
+            )
             return arguments
         if not isinstance(arguments, dict):
-            self.notes.open(quirk, call.offset, calls=True)
+            self.notes.ambiguous(quirk, call.offset, calls=True)
         return member_text(text, "function", "arguments")
 
     def _check_key(self, call_id: str | None, index: object, offset: int) -> None:
-        """Each entry is a call; one that has the key of another may be that one again."""
+        """Take an entry as a call; if another call has the same key, it may repeat that call."""
         if not call_id:
-            self.notes.keep("OLL-ARGS-OBJECT", offset)
+            self.notes.harmless("OLL-ARGS-OBJECT", offset)
         elif call_id in self._ids:
-            self.notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
+            self.notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
         if isinstance(index, int) and index in self._indices and not call_id:
-            self.notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
+            self.notes.ambiguous("DELTA-INDEX-ALL-ZERO", offset, calls=True)
         self._ids.add(call_id or "")
         if isinstance(index, int):
             self._indices.add(index)
@@ -115,16 +118,16 @@ class OllamaOracle(OneEndOracle):
     def _done_with(self, value: Json, offset: int) -> None:
         word = value.get("done_reason")
         if not isinstance(word, str | None) or word == "error":
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
         if not word:
-            self.notes.keep("OLL-DONE-NO-REASON", offset)
+            self.notes.harmless("OLL-DONE-NO-REASON", offset)
         if self.error is not None:
-            self.notes.lost("ERR-IN-200", offset)
+            self.notes.unreadable("ERR-IN-200", offset)
         self.finish(word if isinstance(word, str) else "", offset)
 
     def check_calls(self, calls: int) -> None:
-        """Note what finish word and number of calls show together."""
+        """Note deviations between the finish word and the number of calls."""
         if calls and self.word == "stop":
-            self.notes.keep("OLL-DONE-STOP", 0)
+            self.notes.harmless("OLL-DONE-STOP", 0)
         if self.word == "tool_calls" and not calls:
-            self.notes.open("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)
+            self.notes.ambiguous("FINISH-TOOLCALLS-WITHOUT-CALLS", 0, end=True)

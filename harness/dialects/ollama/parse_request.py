@@ -8,24 +8,25 @@ from typing import Final
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_dict, as_text, dicts, listed
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
-    functions = (item.get("function") for item in kit.dicts(body.get("tools")))
+    functions = (item.get("function") for item in dicts(body.get("tools")))
     system = kit.system_text(body.get("messages"), frozenset(("system",)))
     return kit.ChatRequest(
-        model=kit.as_text(body.get("model")) or kit.as_text(body.get("name")),
-        tools=tuple(kit.declared_tool(kit.as_dict(each)) for each in functions),
-        system=system or kit.as_text(body.get("system")),  # `system` of a generate request
+        model=as_text(body.get("model")) or as_text(body.get("name")),
+        tools=tuple(kit.declared_tool(as_dict(each)) for each in functions),
+        system=system or as_text(body.get("system")),  # `system` of a generate request
         stream=body.get("stream") is not False,  # the default of this API is a stream
     )
 
 
 def _messages(body: Json) -> Iterator[object]:
-    """Give Ollama's calls the ids that it does not have: results follow in the calls' order."""
+    """Return the messages with ids for Ollama's calls, whose results follow in the calls' order."""
     waiting: list[tuple[str, str]] = []  # id and name of calls without a result
-    for place, message in enumerate(kit.listed(body.get("messages"))):
+    for place, message in enumerate(listed(body.get("messages"))):
         if not isinstance(message, dict):
             yield message
             continue
@@ -44,7 +45,7 @@ def _messages(body: Json) -> Iterator[object]:
 
 
 def _call_entry(call: object, call_id: str) -> Json:
-    function = kit.as_dict(kit.as_dict(call).get("function"))
+    function = as_dict(as_dict(call).get("function"))
     arguments = kit.object_arguments(function.get("arguments"))
     entry = {"name": function.get("name"), "arguments": arguments}
     return {"id": call_id, "type": "function", "function": entry}

@@ -1,8 +1,8 @@
 """Frames of an Ollama stream -> deltas: the lines of `/api/chat` and of `/api/generate`.
 
-A call comes complete in one line, its arguments as an object that is written again exactly as it
-was written; the line with `done` ends the turn, and what follows it contains nothing. A complete,
-non-streamed response is that one line. It never raises, whatever a stream contains.
+A call comes complete in one line. Its arguments are an object, whose JSON text the reader preserves
+exactly. The line with `done` ends the turn, and lines after it are ignored. A complete response
+without a stream is that one line. The reader never raises, whatever a stream contains.
 Source: https://docs.ollama.com/api/chat, /api/generate and /api/errors
 """
 
@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, exact_event, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason, ReasoningDelta, TextDelta
 from harness.turns.exact_json import write_exactly
+from harness.turns.json_values import as_dict, as_text
 from harness.wire.frames import Frame
 from harness.wire.payload import json_or_none
 
@@ -36,7 +36,7 @@ class _Message(msgspec.Struct, gc=False):
 
 
 class _Line(msgspec.Struct, gc=False):
-    """A line of this API; the text of `/api/generate` is in the line itself."""
+    """A line of this API. The text of `/api/generate` is a member of the line itself."""
 
     done: bool
     message: _Message | None = None
@@ -80,6 +80,7 @@ class _Reader(EventReader):
             return
         if not self.first:
             self.first = frame.data
+            # A response has no id, so `created_at` distinguishes it from others.
             self.turn.seed = as_text(line.created_at)
         message, add = line.message or _Message(line.response, line.thinking), self.turn.out.append
         if thinking := message.thinking:
@@ -93,7 +94,7 @@ class _Reader(EventReader):
             self._done(line.done_reason, line.prompt_eval_count, line.eval_count)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take a line of another shape."""
+        """Take a line that does not fit the typed struct."""
         if error := value.get("error"):
             self.provider_error(error)
             return
@@ -115,7 +116,7 @@ class _Reader(EventReader):
     # Calls
 
     def _calls(self, frame: Frame) -> None:
-        """Take the calls of a line; each entry of it is a separate call."""
+        """Take the calls of a line. Each entry is a separate call."""
         message = _message_of(exact_event({}, frame.data))
         entries = message.get("tool_calls") if message else None
         if not isinstance(entries, list):
@@ -131,6 +132,7 @@ class _Reader(EventReader):
                 self.turn.reject(len(self.turn), f"no call of a function: {quote(entry)}")
 
     def _call(self, call_id: object, name: object, arguments: str) -> None:
+        # Without an id, as older servers send it, each entry is a call (OLL-ARGS-OBJECT).
         if isinstance(call_id, str) and call_id:
             identity = (call_id, str(name), arguments)
             if identity in self._known_calls:
@@ -149,12 +151,13 @@ class _Reader(EventReader):
         if word in _FAILED:
             turn.fail(word, f"the provider finished the turn with {word!r}")
             return
+        # A turn with calls ends with `stop`, too (quirk OLL-DONE-STOP).
         turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
         turn.close()
 
 
 def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what of a line holds text and calls; None if it is not a line of this API."""
+    """Return the part of a line with text and calls; None if it is not a line of this API."""
     message = value.get("message")
     if isinstance(message, dict):
         return message
@@ -164,8 +167,9 @@ def _message_of(value: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _text_of(arguments: msgspec.Raw) -> str:
-    """Return the text of arguments; that of an object as it was written."""
+    """Return the JSON text of arguments; the text of an object stays as it was received."""
     text = str(arguments, "utf-8", "replace")
+    # Some servers send the arguments as text (quirk OLL-ARGS-TEXT), or null (OLL-ARGS-NULL).
     if text.startswith('"'):
         return as_text(json_or_none(bytes(arguments)))
     return "" if text == "null" else text

@@ -96,7 +96,7 @@ class _Writer(Writer[WriterOptions]):
         return {**call_id, "function": function}
 
     def _arguments(self, index: int) -> Json:
-        """Return the field `arguments`: the object that the text is, the text, or nothing."""
+        """Return the member `arguments`: an object, the text, or nothing."""
         text = self.arguments[index]
         if not text:
             return {}

@@ -1,4 +1,4 @@
-"""The requests of the chat completions API, whose form the history has.
+"""A history -> a request of the chat completions API. The history has the same form.
 
 Source: OpenAI API reference, `POST /chat/completions`.
 """

@@ -1,8 +1,8 @@
 """The `tool_calls` entries of a stream -> call deltas, each entry routed to its call.
 
-The contract: `index` is the key, id and name come once, fragments are appended. What
-providers do instead is the B group of the catalogue; the rules here are those that tell the
-calls apart without ever gluing two of them together in silence.
+By the contract, `index` is the key, id and name come once, and fragments are appended. Group B of
+the catalogue lists how providers deviate from it. The rules here distinguish the calls in spite of
+these deviations, and never join two calls without reporting it.
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import Literal, Protocol
 import msgspec
 
 from harness.dialects.kit.options import Options
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_chat.chunk import Entry
 from harness.dialects.openai_chat.fragments import Fragments
 from harness.turns.arguments import same_value
 from harness.turns.deltas import ArgumentsDelta, CallKind, Delta, ToolCallStart
+from harness.turns.json_values import as_text
 from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 
@@ -25,17 +25,17 @@ class ReaderPolicy(Options, frozen=True):
 
     Fields:
         names: a second piece of a name (`DELTA-NAME-FRAGMENTED` against
-            `DELTA-NAME-REPEATED`): `by-tools` picks the reading that the request declares,
+            `DELTA-NAME-REPEATED`): `by-tools` chooses the result that the request declares,
             `append` always appends, `first` keeps the first.
         arguments: a fragment that repeats or extends all the text before it
             (`ARGS-CUMULATIVE`, `ARGS-REPEATED-AT-END` against plain appending): `auto`
-            replaces only if appending cannot be JSON, `append` always appends.
-        nameless: a call whose name never came (`NAME-EMPTY`): reported or dropped.
+            replaces the text only if appending cannot give JSON, `append` always appends.
+        nameless: a call whose name never came (`NAME-EMPTY`) is reported or dropped.
         unfinished_event: an event without its blank line at the end of the stream
-            (`SSE-NO-FINAL-BLANK` against the WHATWG algorithm): used if it is complete JSON, or
+            (`SSE-NO-FINAL-BLANK` against the WHATWG algorithm) is used if it is complete JSON, or
             dropped.
-        done_without_finish: `[DONE]` but no finish reason: the turn counts as finished, or as
-            interrupted.
+        done_without_finish: after `[DONE]` without a finish reason, the turn counts as finished, or
+            as interrupted.
     """
 
     names: Literal["by-tools", "append", "first"] = "by-tools"
@@ -50,7 +50,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class CallAssembler(Protocol):
-    """What turns the entries of one choice into call deltas; new for each response."""
+    """Turns the entries of one choice into call deltas; make a new one for each response."""
 
     seed: str
 
@@ -63,8 +63,8 @@ class CallAssembler(Protocol):
         """Return whether arguments came for the call that `entry` repeats.
 
         Args:
-            entry: of another list of the response's calls.
-            position: of the entry in that list, which counts if the entry has no index.
+            entry: an entry of another list of the response's calls.
+            position: the position of the entry in that list, which counts if it has no index.
         """
 
     def close(self, out: list[Delta], *, failed: str, cut_short: bool) -> None:
@@ -87,7 +87,7 @@ class _Call(msgspec.Struct, eq=False):
     fragments: Fragments = msgspec.field(default_factory=Fragments)
 
     def fault(self) -> str:
-        """Return why the call must not run, whatever its arguments say."""
+        """Return why the call must not be executed, whatever its arguments are."""
         if self.kind:
             return f"the call is of type {self.kind!r}, expected 'function' or 'custom'"
         if self.rival_id and not self.fragments.size:
@@ -121,6 +121,7 @@ class ChatCalls:
         call_id, name, index = entry.id, function.name, entry.index
         is_custom = custom is not None or entry.type == "custom"
         call = None
+        # By the contract later deltas have only `index` and a fragment; most entries are such.
         if type(index) is int and not (name or is_custom):
             call = self._by_index.get(index)
         if call is None or (call_id and (call_id != call.given_id or call.rival_id)):
@@ -131,6 +132,7 @@ class ChatCalls:
             if is_custom and not call.started:
                 call.custom = True
             self._identify(call, call_id, name, out)
+        # The type may be missing, "" or null (quirk DELTA-TYPE-EMPTY-OR-NULL): a function.
         if entry.type not in KNOWN_TYPES:
             call.kind = as_text(entry.type) or "unreadable"
         if fragment:
@@ -148,10 +150,10 @@ class ChatCalls:
         """End or reject every call.
 
         Args:
-            out: takes the deltas.
-            failed: why no call of this turn may run; "" if they may.
-            cut_short: the provider stopped the turn early (`length`): a call whose arguments
-                did not begin cannot be distinguished from one without arguments.
+            out: receives the deltas.
+            failed: why no call of this turn may be executed; "" if they may.
+            cut_short: the provider stopped the turn early (`length`), so a call whose arguments
+                did not begin cannot be distinguished from a call without arguments.
         """
         if self._policy.nameless == "drop":
             self._calls = [call for call in self._calls if call.name]
@@ -186,19 +188,21 @@ class ChatCalls:
         return call
 
     def _at(self, key: Hashable, call_id: str, name: str) -> _Call | None:
-        """Return the call at an index; if several share one, that of the id."""
+        """Return the call at an index. If several calls share it, the id decides."""
         call = self._by_index.get(key)
         known = self._by_id.get(call_id) if call_id else None
+        # Parallel calls may all have index 0 (quirk DELTA-INDEX-ALL-ZERO).
         if known is None or known.key != key or (name and name != known.name):
             return call
         return known
 
     def _without_index(self, call_id: str, name: str) -> _Call | None:
-        """Route by id; else a name opens a call, and anything else continues the last."""
+        """Return the call of an entry without index: by id, a new one, or the last one."""
         last = self._calls[-1] if self._calls else None
         if not call_id:
             return last
         found = self._by_id.get(call_id)
+        # The id may come after the name (quirk DELTA-ID-LATE).
         if found is None and last is not None and not name and not last.given_id:
             return last
         return found
@@ -206,7 +210,8 @@ class ChatCalls:
     def _opens_new(
         self, call: _Call, key: Hashable, call_id: str, name: str, fragment: str
     ) -> bool:
-        """Whether a named entry at a known place is another call (quirk DELTA-INDEX-ALL-ZERO)."""
+        """Whether a named entry at a known index is another call (quirk DELTA-INDEX-ALL-ZERO)."""
+        # Some servers repeat id and name in each delta of a call (quirk DELTA-NAME-REPEATED).
         if call_id and call_id == call.given_id and key is not None:
             return False
         has_other_id = bool(call_id and call.given_id and call_id != call.given_id)
@@ -224,6 +229,7 @@ class ChatCalls:
             call.given_id = call_id
             self._by_id[call_id] = call
             self._send_starts(out)
+        # The id may change within a call (quirk DELTA-ID-CHANGES); results must name the first.
         elif name and call_id and call_id != call.given_id:
             call.rival_id = call_id
         elif call.rival_id and call_id == call.given_id:  # an id that changed does not return
@@ -258,6 +264,7 @@ class ChatCalls:
         appended = so_far + piece
         if self._policy.names == "append":
             return appended
+        # An equal piece repeats the name, unless only the name twice over is a declared tool.
         if piece == so_far:
             is_piece = appended in self._tools and so_far not in self._tools
             return appended if is_piece else so_far
@@ -267,9 +274,10 @@ class ChatCalls:
         return (declared or begun or list(reversed(readings)))[0]
 
     def _maybe_start(self, call: _Call, out: list[Delta]) -> None:
-        """Start as soon as the name cannot grow into another declared one."""
+        """Start the call as soon as its name cannot become another declared name."""
         name = call.name
         if call.waiting or (
+            # "get" may become "get_weather", so a name waits if it begins that of another tool.
             name in self._tools
             and not any(tool != name and tool.startswith(name) for tool in self._tools)
         ):
@@ -280,9 +288,9 @@ class ChatCalls:
         self._send_starts(out)
 
     def _send_starts(self, out: list[Delta], *, is_over: bool = False) -> None:
-        """Emit the starts of calls in their order, up to one whose name or id may still come.
+        """Emit the starts of calls in order, up to the first whose name or id may still arrive.
 
-        A result must name the provider's id, so a call gets a generated one only at the end.
+        A result must name the provider's id, so a call gets a generated id only at the end.
         """
         while self._sent < len(self._calls):
             call = self._calls[self._sent]
@@ -296,7 +304,8 @@ class ChatCalls:
 
 
 def _index_key(index: object) -> Hashable:
-    """Return the key of an index; None for a missing or senseless one."""
+    """Return the key of an index; None for a missing or invalid one."""
+    # Some gateways send the index as text or as a float.
     if isinstance(index, str) and _NUMBER.fullmatch(index):
         return int(index)
     if isinstance(index, bool) or not isinstance(index, int | float):
@@ -309,8 +318,9 @@ def _kind(call: _Call) -> CallKind:
 
 
 def _is_sibling(call: _Call, fragment: str) -> bool:
-    """Whether a complete object follows a complete object that is not the same again."""
+    """Whether a complete object follows another complete object without repeating it."""
     if not fragment.startswith("{") or not call.fragments.complete():
         return False
     text = call.fragments.text
+    # `{}` before the arguments is a placeholder (quirk ARGS-EMPTYOBJ-THEN-REAL).
     return text.strip() != "{}" and not same_value(text, fragment)

@@ -1,10 +1,10 @@
-"""The payload of one event -> a chunk, typed in its shape and untyped in its leaves.
+"""The payload of one event -> a chunk, typed in its structure and untyped in its leaves.
 
-Decoding straight into this shape skips the fields that no reader needs, which halves the
-time of the longest part of reading. A payload of another shape (`choices` that is an object,
-a `delta` that is a string) is read again without types, and what fits is kept: bytes
-never decide by an exception what a turn is. No chunk can be part of a cycle, so the cycle
-collector skips them.
+Decoding straight into this struct skips the fields that no reader needs, which halves the
+time of the slowest part of reading. A payload of another structure (`choices` that is an object,
+a `delta` that is a string) is decoded again without types, and the members that fit are used. So
+one unexpected member does not make the whole event unreadable. No chunk can be part of a reference
+cycle, so the garbage collector does not track chunks.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
@@ -18,9 +18,9 @@ from harness.turns.exact_json import write_exactly
 
 
 class Function(msgspec.Struct, gc=False):
-    """The function of a call; UNSET, which is false, distinguishes a missing name from a null one.
+    """The function of a call. A missing name is UNSET, which is false, and differs from null.
 
-    A custom tool has `input`, free text, in the place of `arguments`.
+    A custom tool has `input`, free text, instead of `arguments`.
     """
 
     name: Any = UNSET
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class ChoiceDelta(msgspec.Struct, gc=False):
-    """What a `delta` or a `message` holds."""
+    """The content of a `delta` or a `message`."""
 
     content: Any = None
     tool_calls: list[Entry] | None = None
@@ -57,7 +57,7 @@ class ChoiceDelta(msgspec.Struct, gc=False):
 
 
 class Choice(msgspec.Struct, gc=False):
-    """One of the answers that a chunk continues."""
+    """One of the alternative answers, which a chunk continues."""
 
     index: Any = None
     delta: ChoiceDelta | None = None
@@ -67,7 +67,7 @@ class Choice(msgspec.Struct, gc=False):
 
 
 class Chunk(msgspec.Struct, gc=False):
-    """One event; the fields from `error` on are those in which servers tell failures."""
+    """One event. The fields from `error` on are those in which servers report failures."""
 
     id: Any = None
     choices: list[Choice] | None = None
@@ -85,7 +85,7 @@ decode_plain = piece_decoder(Chunk)
 
 
 def chunk_of(value: dict[str, Any]) -> Chunk:
-    """Return what of a decoded object fits the shape of a chunk."""
+    """Return a chunk with the members of a decoded object that fit."""
     fields = _plain(value, Chunk)
     choices = fields.get("choices")
     listed = choices if isinstance(choices, list) else []

@@ -1,10 +1,10 @@
-"""The fragments of one call's arguments -> the text to append, whatever the provider repeats.
+"""The fragments of one call's arguments -> the text to append, even if the provider repeats text.
 
-Most providers append. Some send all the text so far each time, or all of it again at the
-end, or `{}` before the real object. Such a fragment starts with the complete text before it, and
-appending it mostly cannot be JSON: that, and nothing weaker, is taken as the sign. So no
-fragments that append to JSON, or to the start of it, are ever read in another way; if a
-stream contains both, or one and then the other, `fault` has the reason and the call must not run.
+Most providers append. Some send all the text so far in each fragment, or all of it again at the
+end, or `{}` before the real object. Such a fragment starts with all the text before it, and
+appending it can rarely give JSON. Only if it cannot, the fragment counts as a repetition. So
+fragments that append to JSON, or to the start of it, are never read in another way. If a
+stream mixes both forms, `fault` has the reason and the call must not be executed.
 Quirks: ARGS-CUMULATIVE, ARGS-REPEATED-AT-END, ARGS-EMPTYOBJ-THEN-REAL.
 """
 
@@ -23,7 +23,7 @@ _SCALAR_CHARACTERS = 64
 
 
 class Completeness:
-    """What is known of one text that only grows."""
+    """Whether a growing text is complete JSON, the start of JSON, or neither."""
 
     __slots__ = (
         "_complete_text",
@@ -93,7 +93,7 @@ _BROKEN_OFF = "its fragments repeated all the text before them, and then one did
 
 
 class Fragments:
-    """Takes fragments as streamed, none of them empty; gives back what is to be appended."""
+    """Takes the fragments of a stream, none of them empty, and returns what is to be appended."""
 
     def __init__(self) -> None:
         self.size = 0  # number of characters so far
@@ -111,13 +111,13 @@ class Fragments:
         return "".join(self._pieces)
 
     def append(self, fragment: str) -> str:
-        """Take a fragment that is to be appended in any case."""
+        """Append a fragment without any check."""
         self._pieces.append(fragment)
         self.size += len(fragment)
         return fragment
 
     def take(self, fragment: str) -> str:
-        """Take a fragment; return what is new, which may be nothing yet."""
+        """Take a fragment; return the new text, which may be "" for now."""
         size = len(fragment)
         if self._appending and size < self.size:
             if self._repeats(fragment):
@@ -128,7 +128,7 @@ class Fragments:
         return self._take_rare(fragment)
 
     def close(self) -> str:
-        """Return what was held back, now that the call is over."""
+        """Return what was held back, because the call has ended."""
         if self._pending:
             return self.text
         last = self._in_doubt[-1] if self._in_doubt else ""
@@ -153,7 +153,7 @@ class Fragments:
         return self._long(fragment)
 
     def _first(self, fragment: str) -> str:
-        """Take the first fragment that is not blank; blanks before it mean nothing."""
+        """Take the first fragment that is not blank. Blank fragments before it have no meaning."""
         if not fragment.strip(_BLANKS):
             return ""
         self._pending = "".join(fragment.split()) == _PLACEHOLDER
@@ -186,10 +186,10 @@ class Fragments:
         return self._replace(fragment)
 
     def _decide(self, fragment: str) -> str:
-        """Decide about fragments in doubt by one that follows them.
+        """Decide about held fragments by a fragment that follows them.
 
-        What is before the last of them stays open inside it, so whether this one can be
-        appended to all is whether it can be appended to that one: no text is read twice.
+        The text before the last held fragment is open JSON. So if this fragment can be appended to
+        the last one, it can be appended to all of them, and no text is checked twice.
         """
         last = self._in_doubt[-1]
         if not fragment.startswith(last):
@@ -212,7 +212,7 @@ class Fragments:
         return doubtful
 
     def _replace(self, fragment: str) -> str:
-        """Take a fragment that cannot be appended, if it can replace the text."""
+        """Take a fragment that cannot be appended, if it may replace the text."""
         if prefix_state(fragment) not in _OPEN:
             return self.append(fragment)
         new = fragment[self.size :]
@@ -227,7 +227,7 @@ class Fragments:
         self.size = len(text)
 
     def _extend(self, fragment: str) -> str:
-        """Take a fragment of a call whose fragments replace each other."""
+        """Take a fragment of a call in which each fragment replaces the one before."""
         so_far = self._pieces[0]
         if so_far.startswith(fragment):
             return ""
@@ -240,7 +240,7 @@ class Fragments:
         return self.append(fragment)
 
     def _repeats(self, fragment: str) -> bool:
-        """Whether a complete object comes again, perhaps in another form."""
+        """Whether a complete object is repeated, perhaps with other white space or key order."""
         if not fragment.lstrip().startswith("{") or not fragment.rstrip().endswith("}"):
             return False
         return self.complete() and same_value(self.text, fragment)

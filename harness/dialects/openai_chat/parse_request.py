@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_text, dicts
 from harness.turns.turn import Tool
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
     """Return what the request `body`, sent to `uri`, contains."""
     return kit.ChatRequest(
-        model=kit.as_text(body.get("model")),
+        model=as_text(body.get("model")),
         tools=tuple(_tools(body)),
         system=kit.system_text(body.get("messages")),
         stream=body.get("stream") is True,
@@ -22,8 +23,8 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - ot
 
 def _tools(body: Json) -> Iterator[Tool]:
     """Yield the declared tools, the legacy `functions` after `tools`."""
-    for item in kit.dicts(body.get("tools")):
+    for item in dicts(body.get("tools")):
         declared = item.get("function") or item.get("custom")
         if isinstance(declared, dict):
             yield kit.declared_tool(declared)
-    yield from map(kit.declared_tool, kit.dicts(body.get("functions")))
+    yield from map(kit.declared_tool, dicts(body.get("functions")))

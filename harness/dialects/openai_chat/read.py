@@ -1,7 +1,7 @@
-"""Frames of an openai-chat stream -> deltas, as prompt as the bytes allow.
+"""Frames of an openai-chat stream -> deltas, as promptly as the bytes allow.
 
-Reads what providers really send, not only the contract: every rule of the catalogue's B
-group that concerns a first reader. It never raises, whatever a stream contains, and never invents
+The reader handles what providers really send, not only the contract: all quirks of group B of the
+catalogue. It never raises, whatever a stream contains, and never invents
 a call, an argument or a finish that the stream does not contain.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
@@ -61,10 +61,10 @@ def read(
     """Yield the deltas of one response.
 
     Args:
-        frames: of the response's body, in order.
-        tools: names that the request declared; they settle how a name in pieces is meant.
+        frames: the frames of the response's body, in order.
+        tools: the names of the declared tools, which decide how a name in pieces is meant.
         policy: how to decide if rules contradict each other.
-        calls: how entries become calls; a fresh `Calls` if not given.
+        calls: how entries become calls; a new `ChatCalls` if not given.
     """
     policy = policy or _DEFAULT_POLICY
     if calls is None:  # an assembler that holds no call yet is false
@@ -113,13 +113,14 @@ class _Reader(EventReader):
         chunk = decode_plain(frame.data) if frame.complete else None
         if chunk is not None:
             self._chunk(chunk, frame)
+        # `[DONE]` is not JSON; it ends the stream by OpenAI's convention.
         elif frame.data.strip() == DONE:
             self._done()
         elif frame.complete or not self._may_be_left_out(frame):
             super()._take(frame)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take an event that is truncated, or that does not have the shape of a chunk."""
+        """Take an event that is truncated, or that is not a chunk by its structure."""
         self._chunk(chunk_of(exact_event(value, frame.data)), frame)
 
     def end_of_stream(self) -> None:
@@ -130,13 +131,13 @@ class _Reader(EventReader):
             self.interrupted()
 
     def _elements(self, values: list[Any], frame: Frame) -> None:
-        """Ignore a list, which is not an event of this API."""
+        """Ignore a list, because events of this API are objects."""
 
     def _may_be_left_out(self, frame: Frame) -> bool:
-        """Whether an event that the end of the stream truncated does not matter.
+        """Whether an event that is incomplete at the end of the stream does not matter.
 
-        A finish reason is enough for a complete turn (quirk SSE-DONE-MISSING), so neither half a
-        [DONE] nor half a usage chunk after it takes the turn back.
+        A turn with a finish reason is complete (quirk SSE-DONE-MISSING). So an incomplete [DONE] or
+        an incomplete usage chunk after it does not fail the turn.
         """
         if self._policy.unfinished_event == "drop" or b"[DONE]".startswith(frame.data.strip()):
             return True
@@ -150,6 +151,7 @@ class _Reader(EventReader):
             self._calls.seed = "" if chunk.id is None else str(chunk.id)
             self.first = frame.data
         choices = chunk.choices
+        # Servers send errors as chunks with status 200 (quirks ERR-IN-200, ERR-CHOICES-EMPTY).
         if not choices or frame.event or chunk.error:
             failure = _failure(chunk, frame)
             if failure is not None:
@@ -158,17 +160,19 @@ class _Reader(EventReader):
         for choice in choices or ():
             if self._take_choice(choice, frame):
                 return
+        # A chunk may have counts without a choice (quirk CHUNK-CHOICES-EMPTY); the last ones count.
         usage = chunk.usage
         if isinstance(usage, dict):
             self._out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: Choice, frame: Frame) -> bool:
-        """Take what a choice adds; return whether it ends the turn."""
+        """Take the content of a choice; return whether it ends the turn."""
         out = self._out
         if choice.index != self._choice and not self._is_ours(choice.index):
             return False  # another answer to the same request (quirk N-CHOICES)
         delta = choice.delta
         message = choice.message
+        # Some servers stream `message`, as without streaming (quirk MESSAGE-NOT-DELTA).
         if message is not None and (delta is None or _is_silent(delta)):
             self._message(message, out)
         elif delta is not None:
@@ -177,6 +181,7 @@ class _Reader(EventReader):
             if self._take_answer(delta, out):
                 self._calls_came = len(self._calls) > 0
         finish = choice.finish_reason
+        # "" and null are not reasons; servers send them until the end (quirk FINISH-EMPTY-STRING).
         if finish and type(finish) is str:
             self._finished(finish)
         if choice.error and (failure := _failure(Chunk(error=choice.error), frame)) is not None:
@@ -192,7 +197,7 @@ class _Reader(EventReader):
         return number == self._choice
 
     def _take_answer(self, answer: ChoiceDelta, out: list[Delta]) -> bool:
-        """Append what a delta or a message contains; return whether it may have had calls."""
+        """Append the content of a delta or a message; return whether it may have had calls."""
         content = answer.content
         if content:
             if type(content) is str:
@@ -200,6 +205,7 @@ class _Reader(EventReader):
             else:
                 for part in content if isinstance(content, list) else ():
                     self.turn.text(part.get("text") if isinstance(part, dict) else part)
+        # Providers use two names for it (quirk REASONING-FIELD-NAMES).
         reasoning = answer.reasoning_content or answer.reasoning
         if reasoning:
             self.turn.reasoning(reasoning)
@@ -215,7 +221,8 @@ class _Reader(EventReader):
         return True
 
     def _calls_elsewhere(self, answer: ChoiceDelta, out: list[Delta]) -> None:
-        """Take calls that are not in `tool_calls`; next to those they are only stubs."""
+        """Take calls outside of `tool_calls`; if both are there, these are only copies."""
+        # The field of the first version of tool calls (quirk LEGACY-FUNCTION-CALL).
         if answer.function_call is not None:
             self._calls.take(Entry(index=0, function=answer.function_call), out)
         kwargs = answer.additional_kwargs
@@ -226,7 +233,8 @@ class _Reader(EventReader):
     def _take_copy(self, entry: Entry, position: int, out: list[Delta]) -> None:
         """Take an entry that may repeat a call of `tool_calls` (quirk DELTA-ADDITIONAL-KWARGS).
 
-        It adds only what is missing there. Without an index, its position in the list counts.
+        It only adds members that are missing there. Without an index, its position in the list
+        counts.
         """
         if not isinstance(entry.index, int | str):
             entry.index = None
@@ -240,7 +248,7 @@ class _Reader(EventReader):
         self._calls.take(entry, out)
 
     def _message(self, message: ChoiceDelta, out: list[Delta]) -> None:
-        """Use a complete message once (quirk MESSAGE-NOT-DELTA); it may also grow each time."""
+        """Use a complete message once (quirk MESSAGE-NOT-DELTA). It may also grow each time."""
         content = message.content
         if type(content) is str:
             content, self._message_text = content[self._message_text :], len(content)
@@ -255,12 +263,14 @@ class _Reader(EventReader):
     def _finished(self, raw: str) -> None:
         reason = _FINISH.get(raw.lower(), FinishReason.OTHER)
         so_far = self._finish
+        # A second `stop` must not hide `tool_calls` (quirk FINISH-TOOLCALLS-THEN-STOP).
         if so_far is not None and so_far.reason in _STRONG and reason not in _STRONG:
             return
         if so_far is None or not _is_error(so_far):  # nothing takes an error back
             self._finish = Finish(reason, raw)
 
     def _done(self) -> None:
+        # `[DONE]` alone is not an answer, and must not become an empty success.
         if not self.first:
             self.turn.fail("empty_stream", "the stream held no event before [DONE]")
         elif self._choice is _NO_CHOICE:
@@ -272,6 +282,7 @@ class _Reader(EventReader):
             self._close(self._finish or Finish(FinishReason.STOP, ""))
 
     def _close(self, finish: Finish) -> None:
+        # A refusal is not an answer: agent code must not read it as the text of one.
         if self._refusal:
             self.turn.fail("refusal", "".join(self._refusal))
         elif _is_error(finish):
@@ -303,7 +314,7 @@ def _usage(usage: dict[str, Any]) -> Usage:
 
 
 def _failure(chunk: Chunk, frame: Frame) -> StreamFailure | None:
-    """Return the error of a chunk, in any of the forms that servers use, or None."""
+    """Return the error of a chunk in any form that servers use; None if there is none."""
     error = chunk.error
     if isinstance(error, dict):
         code = error.get("code") or error.get("type") or "error"
@@ -324,7 +335,8 @@ def _is_error(finish: Finish) -> bool:
 
 
 def _glued_error(frame: Frame) -> StreamFailure | None:
-    """Find the error that a gateway put behind an unfinished event."""
+    """Return the error that a gateway appended to an incomplete event."""
+    # Gateways write their error into an event that broke off (quirk ERR-INJECTED-MID-EVENT).
     _, mark, rest = frame.data.partition(b'{"error"')
     data = mark + rest
     value = json_or_none(data)

@@ -276,7 +276,7 @@ class _Writer(Writer[WriterOptions]):
         self._chunk({"choices": [choice], **usage})
 
     def _open(self, delta: Json) -> Json:
-        """Return the first delta with the role; a delta without a call follows the role's own."""
+        """Return the first delta, with the role; without a call, the role has a separate delta."""
         self._opened = True
         if "role" in delta:
             return delta
@@ -300,7 +300,7 @@ class _Writer(Writer[WriterOptions]):
 
 
 def _pieces(name: str, count: int) -> list[str]:
-    """Cut `name` into at most `count` pieces, none of them empty unless the name is."""
+    """Split `name` into at most `count` pieces, none of them empty unless the name is."""
     size = max(1, -(-len(name) // max(1, count)))
     return [name[at : at + size] for at in range(0, len(name), size)] or [""]
 

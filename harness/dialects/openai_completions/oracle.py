@@ -1,7 +1,7 @@
 """The oracle of the dialect openai-completions.
 
-Texts of the first choice are appended; others are other answers to the prompt.
-A chunk without a choice has usage. Any other member of a choice is of another API, and the
+The texts of the first choice are appended; other choices are alternative answers to the prompt.
+A chunk without a choice has usage. Any other member of a choice belongs to another API, and the
 oracle abstains.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
@@ -27,32 +27,32 @@ class OpenAICompletionsOracle(FinishWordOracle):
         if error := error_of(value, event.name):
             self._error(error, value, event)
         elif value.get("error"):
-            self.notes.lost("ERR-IN-200", event.offset)
+            self.notes.unreadable("ERR-IN-200", event.offset)
         elif isinstance(choices, list):
             for choice in choices:
                 self._choice(choice, event.offset)
         elif choices is None and "choices" in value:
-            self.notes.keep("CHUNK-CHOICES-NULL", event.offset)
+            self.notes.harmless("CHUNK-CHOICES-NULL", event.offset)
         elif choices is not None or not isinstance(value.get("usage"), dict):
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _error(self, error: tuple[str, str], value: Json, event: Event) -> None:
         is_error = value.get("error") or event.name == "error" or value.get("object") == "error"
         if not is_error or value.get("choices") or self.ended:
-            self.notes.lost("ERR-IN-200", event.offset)
+            self.notes.unreadable("ERR-IN-200", event.offset)
         else:
-            self.notes.keep("ERR-IN-200", event.offset)
+            self.notes.harmless("ERR-IN-200", event.offset)
             self.fail(*error)
 
     def _choice(self, choice: object, offset: int) -> None:
         if not isinstance(choice, dict) or not isinstance(choice.get("text", ""), str):
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", offset)
             return
         if choice.get("message") or choice.get("delta"):
-            self.notes.lost("ENVELOPE-WRAPPED", offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", offset)
         index = choice.get("index", 0)
         if type(index) is not int:
-            self.notes.lost("N-CHOICES", offset)
+            self.notes.unreadable("N-CHOICES", offset)
         if not self.is_answer(index, offset):
             return
         text = choice.get("text", "")
@@ -67,5 +67,5 @@ class OpenAICompletionsOracle(FinishWordOracle):
             self.check_failure_word(word, offset)
             self.finish(word, offset)
         else:
-            self.notes.open("FINISH-UNKNOWN", offset, calls=True, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
             self.ended = True

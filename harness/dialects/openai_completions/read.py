@@ -1,7 +1,7 @@
 """Frames of an openai-completions response -> deltas; a stream and a complete response alike.
 
-Text, a finish reason and usage are all that this API has. An event whose choice holds a
-message or a delta is one of another API and fails the turn; nothing here ever raises.
+This API has only text, a finish reason and usage. An event whose choice contains a
+message or a delta belongs to another API and fails the turn. The reader never raises.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
 """
 
@@ -43,7 +43,7 @@ class _Reader(EventReader):
         self.turn.count(value.get("usage"), "prompt_tokens", "completion_tokens")
 
     def _choose(self, choice: object) -> None:
-        """Take a piece of the first answer; others to the same prompt are ignored."""
+        """Take a piece of the first answer. Other answers to the same prompt are ignored."""
         if type(choice) is not dict:
             self.unknown(choice)
             return
@@ -68,7 +68,7 @@ class _Reader(EventReader):
         self.turn.finish(_FINISH.get(word.lower(), FinishReason.OTHER), word)
 
     def _is_failure(self, value: dict[str, Any], frame: Frame) -> bool:
-        """Fail the turn if the event is an error, in any of the forms that servers use."""
+        """Fail the turn if the event is an error in any known form; return whether it is one."""
         is_error = frame.event == "error" or value.get("object") == "error"
         details = value.get("error") or (value if is_error else None)
         if not details:

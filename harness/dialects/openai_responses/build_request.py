@@ -1,9 +1,10 @@
-"""The Responses API: instructions apart, and a list of items in place of messages.
+"""A history -> a request of the Responses API.
 
-Reasoning items go back with their id and their encrypted content, before the calls that followed;
-the option `include: [reasoning.encrypted_content]` requests that content. Items of calls and texts
-have no separate id, because the server looks up what has one, and it stores nothing: each request
-has the complete history. Source: OpenAI API reference, "Create a model response", `input`.
+Instructions are a separate member, and a list of items replaces messages. Reasoning items are sent
+back with their id and their encrypted content, before the calls that followed them; the option
+`include: [reasoning.encrypted_content]` requests that content. Items of calls and texts have no id:
+the server would look up an item with an id, but it stores nothing, because each request contains
+the complete history. Source: OpenAI API reference, "Create a model response", `input`.
 """
 
 from collections.abc import Iterator

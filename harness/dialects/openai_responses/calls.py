@@ -1,15 +1,14 @@
-"""The calls of one response: what each event contains of an item that asks the client for a call.
+"""The calls of one response: the data in each event about an item that is a call for the client.
 
-A call is known by its item; the id that its result must name is `call_id`. Its arguments, or
-the input of a custom tool, come as fragments, as complete text, or as both, up to three times;
-the same twice is one call, and two different ones are a call that must not run. An action of the
-client, such as a shell command, is a call whose arguments are the JSON of its content.
+A call is identified by its item; its result must name the id `call_id`. Its arguments, or
+the input of a custom tool, come as fragments, as complete text, or as both, up to three times.
+Equal repetitions are one call. If two of them differ, the call must not be executed. An action of
+the client, such as a shell command, is a call whose arguments are the JSON of its content.
 """
 
 from typing import Any
 
 from harness.dialects.kit.assembly import Assembly
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.openai_responses.items import (
     CALLS,
     Item,
@@ -20,6 +19,7 @@ from harness.dialects.openai_responses.items import (
 )
 from harness.turns.arguments import parse, same_value
 from harness.turns.exact_json import decode_exactly, write_exactly
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 _TWICE = "its arguments came twice and differ"
@@ -27,7 +27,7 @@ Path = tuple[str | int, ...]
 
 
 class ResponsesCalls:
-    """What is known of the calls; their deltas go to `turn`."""
+    """The calls so far, which add their deltas to `turn`."""
 
     def __init__(self, turn: Assembly, items: Items) -> None:
         self._turn = turn
@@ -35,16 +35,16 @@ class ResponsesCalls:
         self._exact: tuple[Frame, object] | None = None
 
     def announced(self, item: Item, value: dict[str, Any], arguments: str) -> None:
-        """Take a call's item that begins; arguments that it has already must wait.
+        """Take the start of a call's item. Arguments that it has already are held back.
 
-        It is unknown whether the fragments that follow continue them or repeat them.
+        The fragments that follow may continue or repeat these arguments.
         """
         self._name(item, value)
         if arguments and not self._turn.arguments(item.key):
             item.snapshot, item.pending = arguments, []
 
     def complete(self, item: Item, value: dict[str, Any], arguments: str) -> None:
-        """Take a call's item that is over, or all that is known of it by now."""
+        """Take the end of a call's item, or the item in a complete response."""
         item.kind = as_text(value.get("type"))
         self.named(item, value)
         if value.get("status") == "incomplete":
@@ -62,7 +62,7 @@ class ResponsesCalls:
             item.pending.append(piece)
 
     def complete_arguments(self, item: Item, arguments: str) -> None:
-        """Take the complete arguments; no text, or `{}` after others, is ignored."""
+        """Take the complete arguments. A value that is not text is ignored, as is a later `{}`."""
         if not arguments:
             return
         if item.complete:
@@ -82,14 +82,14 @@ class ResponsesCalls:
             self._turn.complete_arguments(item.key, arguments)
 
     def named(self, item: Item, value: dict[str, Any]) -> None:
-        """Take the name and id that the end of the arguments, or of the response, may bring too."""
+        """Take the name and id, which the end of arguments or of the response may have too."""
         item.kind = item.kind or "function_call"
         item.name = item.name or as_text(value.get("name"))
         item.call_id = item.call_id or as_text(value.get("call_id"))
         self._name(item, value)
 
     def finish(self) -> None:
-        """Settle what waited: an id that never came, fragments after early arguments."""
+        """Decide what was held back: calls without an id, fragments after early arguments."""
         for item in self._items:
             if item.pending is not None:
                 self.complete_arguments(item, _from_early(item, "".join(item.pending)))
@@ -98,7 +98,7 @@ class ResponsesCalls:
                 self._turn.open(item.key, item.id, name, kind_of(item.kind))
 
     def _name(self, item: Item, value: dict[str, Any]) -> None:
-        """Open the call as soon as its id is known, which is final once it has started."""
+        """Open the call as soon as its id is known. A call that has started keeps its id."""
         kind = kind_of(item.kind)
         call_id = item.call_id or (item.id if kind == "action" else "")
         if call_id:
@@ -109,12 +109,12 @@ class ResponsesCalls:
             self._turn.open(item.key, call_id, name, kind)
 
     def arguments_of(self, value: dict[str, Any], frame: Frame, path: Path) -> str:
-        """Return the arguments, or the input, in `value`; other values are written as they came.
+        """Return the arguments, or the input, in `value`; other values keep their JSON text.
 
         Args:
-            value: what holds them.
-            frame: whose payload holds `value`.
-            path: the way from the payload to `value`.
+            value: the object that contains them.
+            frame: the frame whose payload contains `value`.
+            path: the keys from the payload to `value`.
         """
         field = field_of(value)
         arguments = value.get(field)
@@ -139,7 +139,7 @@ def _is_function(item: Item) -> bool:
 
 
 def _from_early(item: Item, rest: str) -> str:
-    """Return the arguments that began before their first fragment: repeated, or continued."""
+    """Return arguments that began before their first fragment, which repeats or continues."""
     if _is_function(item):
         repeated = rest != "" and parse(rest).value is not None
     else:

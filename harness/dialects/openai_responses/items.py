@@ -1,9 +1,9 @@
-"""The output items of one response, and which of them an event means.
+"""The output items of one response, and the item that each event means.
 
-The contract: `output_index` is the place of an item and `item_id` its id, both in each event
-of it, and the terminal event repeats all items. Gateways leave ids out, make up new ones on
-the way or number every item 0; what is left of the two then distinguishes the items. Two items
-are taken for one only if nothing contradicts that.
+By the contract, `output_index` is the position of an item and `item_id` its id, each event of an
+item has both, and the terminal event repeats all items. Some gateways leave ids out, change them in
+the middle of a stream, or number every item 0. Then the member that is still usable distinguishes
+the items. Two items count as one only if nothing contradicts that.
 Source: OpenAI API reference, "Responses", "Streaming events".
 """
 
@@ -12,27 +12,28 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.turns.deltas import CallKind
+from harness.turns.json_values import as_dict, as_text
 
 
 class Item(msgspec.Struct, eq=False):
     """One output item while it streams.
 
     Fields:
-        key: its number here, the key of a call's deltas.
+        key: its number here, which is the key of a call's deltas.
         kind: its `type`; "" until an event has it.
-        id, call_id, name: "" if they did not come.
+        id, call_id, name: "" if they did not arrive.
         index: its `output_index`; -1 if it has none.
-        announced: an `output_item` event of it came, not only pieces.
-        done: its `output_item.done` came.
-        texts: its texts so far, by field; each item has its own.
+        announced: an `output_item` event of it arrived, and not only pieces.
+        done: its `output_item.done` arrived.
+        texts: its texts so far, by field.
         compared: its texts were compared with a complete item.
-        complete: its complete arguments, as they came first.
-        pending: fragments of arguments that wait, since the item opened with arguments already.
-        snapshot: those arguments.
-        has_event: an event reported it, not only the response as a whole.
-        by_provider: the provider runs it itself.
+        complete: its complete arguments, as they arrived first.
+        pending: fragments of arguments that are held back, because the item had arguments already
+            when it opened.
+        snapshot: the arguments with which the item opened.
+        has_event: an event reported it, and not only the complete response.
+        by_provider: the provider executes it.
         opened: the name with which its call was opened under its `call_id`, None before.
     """
 
@@ -102,8 +103,8 @@ class Items:
     def paired(self, output: list[Any]) -> list[tuple[Item, dict[str, Any], int]]:
         """Return each object of a complete `output` with its item and its position.
 
-        First come those whose ids are known, then those at a known place, then those of the
-        same type and name in their order; what is left are items without an event.
+        The items are matched first by known ids, then by known positions, then by type and name in
+        order. The remaining objects are items without an event.
         """
         has_event = [
             (position, value) for position, value in enumerate(output) if isinstance(value, dict)
@@ -260,7 +261,7 @@ def kind_of(item_type: str) -> CallKind:
 
 
 def field_of(value: dict[str, Any]) -> str:
-    """Return the field of the call `value` with what the model gives it."""
+    """Return the member of the call `value` that contains the model's arguments."""
     fields = CALLS.get(as_text(value.get("type")), CALLS["function_call"])[1]
     return next((field for field in fields if value.get(field) is not None), fields[0])
 
@@ -276,8 +277,8 @@ def is_call(value: dict[str, Any], custom: frozenset[str] | None = None) -> bool
 
     Args:
         value: the item.
-        custom: names of the custom tools that the client declared; None if that is not
-            known. A custom call of another name was made to a tool of the provider, such as
+        custom: names of the custom tools that the client declared; None if they are not
+            known. A custom call of another name is a call of a tool of the provider, such as
             the `x_keyword_search` of xAI's `x_search`.
     """
     match kind := as_text(value.get("type")):

@@ -1,6 +1,6 @@
-"""What a written Responses stream is made of: the response, output items, parts, usage.
+"""The parts of a written Responses stream: the response, output items, content parts, usage.
 
-All of them have every member that the API's reference calls required. Source: OpenAI API
+All of them have every member that the API's reference requires. Source: OpenAI API
 reference, "The response object" and "Responses: streaming events".
 """
 
@@ -62,12 +62,12 @@ class Out:
     """One output item.
 
     Fields:
-        index: its place.
-        kind: of a text, a key of `TEXTS`, or of a call.
-        call: how it began, if it is one.
+        index: its position.
+        kind: the kind of a text, which is a key of `TEXTS`, or of a call.
+        call: the start of the call, if it is one.
         pieces: its text, or its arguments, so far.
-        status: in its next complete item.
-        encrypted: of a reasoning item, what only the provider can read.
+        status: the status in its next complete item.
+        encrypted: the data of a reasoning item that only the provider can read.
     """
 
     def __init__(self, index: int, kind: str, call: ToolCallStart | None = None) -> None:
@@ -95,7 +95,7 @@ class Out:
 
 
 def response(response_id: str, model: str, status: str, output: Json, usage: Usage | None) -> Json:
-    """Return a response object; `output` is the field of that name, if it is to be there."""
+    """Return a response object; `output` is its member of that name, left out if it is None."""
     start = {"id": response_id, "object": "response", "created_at": CREATED, "status": status}
     # The service tier that was requested, and at the end the one that was used.
     tier = {"service_tier": "auto" if status == "in_progress" else "default"}
@@ -103,7 +103,7 @@ def response(response_id: str, model: str, status: str, output: Json, usage: Usa
 
 
 def as_realtime(value: Json) -> Json:
-    """Return the response object `value` as the Realtime API has it."""
+    """Return the response object `value` in the form of the Realtime API."""
     details = value["incomplete_details"] or {}
     error = {"error": value["error"]} if value["error"] else {}
     details_of_end = {"type": value["status"], **details, **error} if details or error else None

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from harness.dialects.kit import parse_request as kit
 from harness.dialects.kit.parse_request import Json
+from harness.turns.json_values import as_text, dicts, listed
 from harness.turns.turn import Tool
 
 _CALLED_BY_NAME = ("function", "custom")
@@ -21,10 +22,10 @@ def parse_request(uri: str, body: Json) -> kit.ChatRequest:
     session = body.get("session")
     holder = session if isinstance(session, dict) else body
     return kit.ChatRequest(
-        model=kit.as_text(holder.get("model")) or _model_of(uri),
+        model=as_text(holder.get("model")) or _model_of(uri),
         tools=tuple(_tools(holder.get("tools"))),
         system=kit.system_text(
-            holder.get("input"), instructions=kit.as_text(holder.get("instructions"))
+            holder.get("input"), instructions=as_text(holder.get("instructions"))
         ),
         stream=body.get("stream") is True or holder is session,
     )
@@ -38,9 +39,9 @@ def _model_of(uri: str) -> str:
 
 def _tools(declared: object) -> Iterator[Tool]:
     """Yield the tools that are called by a name, also those in a namespace."""
-    for item in kit.dicts(declared):
+    for item in dicts(declared):
         if item.get("type") == "namespace":
-            yield from map(_tool, kit.dicts(item.get("tools")))
+            yield from map(_tool, dicts(item.get("tools")))
         elif item.get("type") in _CALLED_BY_NAME:
             yield _tool(item)
 
@@ -56,11 +57,11 @@ _TEXTS: Final = ("input_text", "output_text", "text", "refusal")
 
 def _messages(body: Json) -> Iterator[object]:
     content = body.get("input")
-    if instructions := kit.as_text(body.get("instructions")):
+    if instructions := as_text(body.get("instructions")):
         yield {"role": "system", "content": instructions}
     if isinstance(content, str):
         yield {"role": "user", "content": content}
-    for is_models, items in groupby(kit.listed(content), _is_models):
+    for is_models, items in groupby(listed(content), _is_models):
         if is_models:
             yield kit.assistant_message(part for item in items for part in _parts(item))
         else:
@@ -105,7 +106,7 @@ def _parts(item: Json) -> Iterator[kit.Part]:
 def _texts(content: Any) -> Iterator[kit.Part]:  # noqa: ANN401 - a client may send any value
     if isinstance(content, str):
         yield kit.TextPart(content)
-    for part in kit.dicts(content):
+    for part in dicts(content):
         if part.get("type") in _TEXTS:
             yield kit.TextPart(str(part.get("text") or part.get("refusal") or ""))
         else:
@@ -114,17 +115,17 @@ def _texts(content: Any) -> Iterator[kit.Part]:  # noqa: ANN401 - a client may s
 
 def _reasoning(item: Json) -> Iterator[kit.Part]:
     """Yield the text of a reasoning item; without text, its id or encrypted content counts."""
-    texts = [str(part.get("text") or "") for part in kit.dicts(item.get("content"))]
+    texts = [str(part.get("text") or "") for part in dicts(item.get("content"))]
     if texts:
         yield kit.ReasoningPart("".join(texts))
     if item.get("encrypted_content") or not texts:
-        encrypted, item_id = kit.as_text(item.get("encrypted_content")), kit.as_text(item.get("id"))
+        encrypted, item_id = as_text(item.get("encrypted_content")), as_text(item.get("id"))
         yield kit.SealedPart("reasoning", encrypted, id=item_id)
 
 
 _RESULTS: Final = ("function_call_output", "custom_tool_call_output")
 MESSAGES: Final = kit.MessageForm(
     _messages,
-    lambda body: kit.dicts(body.get("tools")),
+    lambda body: dicts(body.get("tools")),
     frozenset(("input", "instructions", "tools")),
 )

@@ -1,9 +1,10 @@
-"""Frames of a Responses stream -> deltas, as prompt as the bytes allow.
+"""Frames of a Responses stream -> deltas, as promptly as the bytes allow.
 
-Deltas are emitted as they come; complete texts, items and the terminal event, which repeat them,
-only add what no delta contained. A turn needs its terminal event: without one no call runs. The
-Realtime API writes the same events, some under other names; those are in the same tables.
-It never raises, whatever a stream contains, and invents no call, argument or end.
+Deltas are emitted as they arrive. Complete texts, complete items and the terminal event repeat
+them, and only add what no delta contained. Without the terminal event the turn is not complete, and
+no call is executed. The Realtime API writes the same events, some under other names, which are in
+the same tables. The reader never raises, whatever a stream contains, and invents no call, argument
+or end.
 Source: OpenAI API reference, "Responses: streaming events" and "Realtime: server events".
 """
 
@@ -12,7 +13,6 @@ from typing import Any, ClassVar, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_dict, as_text
 from harness.dialects.kit.piece import piece_decoder
 from harness.dialects.kit.reader import EventReader, finish_reasons, quote
 from harness.dialects.openai_responses.calls import Path, ResponsesCalls
@@ -33,6 +33,7 @@ from harness.turns.deltas import (
     StreamFailure,
     TextDelta,
 )
+from harness.turns.json_values import as_dict, as_text
 from harness.wire.frames import Frame
 
 
@@ -65,7 +66,7 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
 
     Args:
         response: a complete response object.
-        status: what its event is for; "" for a document without an event.
+        status: the status that its event means; "" for a document without an event.
     """
     given = as_text(response.get("status"))
     status = given if given in _OVER else status
@@ -83,7 +84,7 @@ def end_of(response: dict[str, Any], status: str) -> Finish | StreamFailure:
 
 
 def failure_of(value: dict[str, Any]) -> StreamFailure:
-    """Return the error that `value` is, or holds as `error`."""
+    """Return the error in `value`, or in its member `error`."""
     error = value.get("error")
     if isinstance(error, dict) and error:
         value, error = error, None
@@ -94,7 +95,7 @@ def failure_of(value: dict[str, Any]) -> StreamFailure:
 
 
 def is_error(value: dict[str, Any]) -> bool:
-    """Whether a value without a known type is an error, as gateways and HTTP answers say it."""
+    """Whether a value without a known type is an error of a gateway or of HTTP."""
     if value.get("error") or value.get("object") == "error":
         return True
     return isinstance(value.get("detail"), str) or (
@@ -115,8 +116,8 @@ def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta
     """Yield the deltas of one response.
 
     Args:
-        frames: of the response's body, in order.
-        tools: names that the request declared.
+        frames: the frames of the response's body, in order.
+        tools: the names of the tools that the request declared.
     """
     return _Reader(tools).read(frames)
 
@@ -143,10 +144,11 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def _takes_piece(self, piece: TextDeltaEvent) -> bool:
-        """Take an event that adds a piece or nothing; do nothing, and say so, for any other."""
+        """Take an event that adds at most a piece; return False for any other."""
         kind = piece.type
         if kind == _ARGUMENTS:
             item = self._items.at(piece.item_id, piece.output_index)
+            # Fragments follow arguments that came early, or repeat them: then they wait.
             if item.kind and item.pending is None:
                 self.turn.append(item.key, piece.delta)
             else:
@@ -162,8 +164,8 @@ class _Reader(EventReader):
     def event(self, value: dict[str, Any], frame: Frame) -> None:
         """Take one event, or a complete response as a document.
 
-        The framing's name counts if it has no type; but an error stays one behind the name
-        of a frame that it broke off.
+        If it has no type, the name in the framing counts. But an error stays an error, even if it
+        is in a frame with the name of another event.
         """
         kind = value.get("type") or (None if is_error(value) else frame.event)
         if type(kind) is not str:
@@ -186,7 +188,7 @@ class _Reader(EventReader):
             self._untyped(value, frame)
 
     def end_of_stream(self) -> None:
-        """Without a terminal event the turn is not complete."""
+        """Fail the turn, because it is not complete without a terminal event."""
         if self._error is not None:
             self._calls.finish()
             self.turn.fail(self._error.code, self._error.message)
@@ -196,7 +198,7 @@ class _Reader(EventReader):
             self.unknown(self.first)
 
     def interrupted(self, message: str = "") -> None:
-        """Fail the turn, since its stream ended too early."""
+        """Fail the turn, because its stream ended too early."""
         self._calls.finish()
         super().interrupted(message)
 
@@ -207,13 +209,14 @@ class _Reader(EventReader):
             self._emit(self._items.at(item_id, index), field, piece)
 
     def _part_over(self, field: str, position: str, event: dict[str, Any]) -> None:
-        """Take a complete part if no delta of its item came."""
+        """Take a complete part if its item had no delta."""
         item = self._items.at(event.get("item_id"), event.get("output_index"))
+        # `done` repeats the deltas, or replaces them (quirk RESP-NO-TEXT-DELTAS).
         if field not in item.texts:
             self._emit(item, field, as_text(event.get(position)))
 
     def _item_over(self, item: Item, value: dict[str, Any]) -> None:
-        """Emit what of a complete message or reasoning no delta contained."""
+        """Emit the part of a complete message or reasoning item that no delta contained."""
         kind = value.get("type")
         if item.compared or type(kind) is not str or kind not in _SPEAKING:
             return
@@ -223,6 +226,7 @@ class _Reader(EventReader):
             if pieces := complete.get(field):
                 so_far = "".join(item.texts.get(field, ()))
                 all_of_it = "".join(pieces)
+                # Deltas that were emitted cannot be taken back, so only a continuation is added.
                 if all_of_it.startswith(so_far):
                     self._emit(item, field, all_of_it[len(so_far) :])
         if kind == "reasoning":
@@ -268,7 +272,7 @@ class _Reader(EventReader):
             self._item_over(item, value)
 
     def _is_call(self, item: Item, value: dict[str, Any]) -> bool:
-        """Whether an item asks the client for something."""
+        """Whether an item is a call or an action for the client."""
         if is_call(value, self._custom):
             return True
         item.by_provider = True
@@ -285,6 +289,7 @@ class _Reader(EventReader):
 
     def _input(self, event: dict[str, Any], _: Frame) -> None:
         item = self._items.at(event.get("item_id"), event.get("output_index"))
+        # The provider's own tools use the same events, such as `x_keyword_search` of xAI.
         if not item.by_provider:
             self._calls.fragment(item, event.get("delta"), "custom_tool_call")
 
@@ -337,7 +342,7 @@ class _Reader(EventReader):
             self.turn.close()
 
     def _session_closed(self, _event: dict[str, Any], _: Frame) -> None:
-        """End a translation session, whose end is its only terminal event."""
+        """End a translation session. It has no other terminal event."""
         if not len(self._items):
             self.turn.finish(FinishReason.STOP, "session.closed")
             self.turn.close()

@@ -147,7 +147,7 @@ class _Writer(Writer[WriterOptions]):
         self._text("summary" if self.options.reasoning == "summary" else "reasoning", text)
 
     def seal(self, delta: SealedDelta) -> None:
-        """Write the encrypted content of the reasoning item; its id is this writer's own."""
+        """Write the encrypted content of the reasoning item, under an id of this writer."""
         if (delta.kind, delta.of) != ("reasoning", "reasoning"):
             super().seal(delta)
         run = self._run
@@ -312,7 +312,7 @@ class _Writer(Writer[WriterOptions]):
         return response(options.response_id, options.model, status, output, self._usage)
 
     def _output(self) -> Json:
-        """Return the field `output` of the terminal event; null and none at all are quirks."""
+        """Return the member `output` of the terminal event. A null or missing one is a quirk."""
         modes: dict[str, Json] = {"empty": {"output": []}, "null": {"output": None}, "absent": {}}
         if self.options.output in modes:
             return modes[self.options.output]

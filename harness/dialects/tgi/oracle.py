@@ -1,7 +1,7 @@
 """The oracle of the dialect tgi.
 
-Texts of the tokens that are not special are appended; the event that has the whole text is
-the last one, and its details say why the model stopped, where they were asked for.
+The texts of all tokens that are not special are appended. The event with the complete text is
+the last one. Its details say why the model stopped, if the request asked for them.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
@@ -24,17 +24,17 @@ class TgiOracle(FinishWordOracle):
         if "error" in value or event.name == "error":
             self._error(value, event.offset)
         elif not isinstance(whole, str | None):
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
         elif isinstance(token, dict):
             self._token(token, event.offset)
         elif token is None and whole is not None:
             self.text.add(whole)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
         if isinstance(whole, str):
             self._last(value.get("details"), event.offset)
         elif value.get("details"):
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _error(self, value: Json, offset: int) -> None:
         error, code = value.get("error", value.get("message")), value.get("error_type")
@@ -45,7 +45,7 @@ class TgiOracle(FinishWordOracle):
     def _token(self, token: Json, offset: int) -> None:
         text, special = token.get("text"), token.get("special", False)
         if not isinstance(text, str) or not isinstance(special, bool):
-            self.notes.open("EVENT-GLUED", offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, text=True)
         elif not special:
             self.text.add(text)
 
@@ -57,4 +57,4 @@ class TgiOracle(FinishWordOracle):
         if isinstance(word, str) and word:
             self.finish(word, offset)
         else:
-            self.notes.open("FINISH-UNKNOWN", offset, end=True)
+            self.notes.ambiguous("FINISH-UNKNOWN", offset, end=True)

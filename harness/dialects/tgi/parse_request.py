@@ -1,6 +1,6 @@
 """A text-generation-inference request -> the model, and whether it requests a stream.
 
-The server has one model, which at most the address names; the input is one text without
+A server has one model, which only the address may name. The input is one text without
 roles and tools.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/`.
 """

@@ -1,15 +1,15 @@
 """Frames of a text-generation-inference response -> deltas; stream and complete response alike.
 
-Each event is one token; the last one also has the complete text, which is not emitted again.
-A special token (end of text and its kind) is not part of the answer. Never raises.
+Each event is one token. The last one also contains the complete text, which is not emitted again.
+A special token, such as the end of text, is not part of the answer. The reader never raises.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
 from typing import Any, ClassVar, Final
 
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.kit.reader import EventReader, finish_reasons, quote, reads_with
 from harness.turns.deltas import FinishReason
+from harness.turns.json_values import as_text
 from harness.wire.frames import Frame
 
 _FINISH: Final = finish_reasons(stop=("eos_token", "stop_sequence"), length=("length",))
@@ -24,6 +24,7 @@ class _Reader(EventReader):
         """Take one token, or the complete response."""
         token = value.get("token")
         if type(token) is dict:
+            # Special tokens such as `</s>` are part of the stream, and not of the text.
             if not token.get("special"):
                 self.turn.text(token.get("text"))
             if value.get("generated_text") is not None or value.get("details"):
@@ -39,7 +40,7 @@ class _Reader(EventReader):
             self.unknown(value)
 
     def _last(self, value: dict[str, Any]) -> None:
-        """Close the turn; without details it ended well for an unknown reason."""
+        """Close the turn. Without details, the reason of its end is unknown."""
         details = value.get("details")
         word = ""
         if type(details) is dict:

@@ -1,4 +1,4 @@
-"""The plan of a conversation: a small value that can shrink, from which everything else follows.
+"""The plan of a conversation: a small value that can shrink, from which everything else is built.
 
 The responses, the results of the tools and the expected result are made from one plan. An agent
 must execute each usable call once and in order, report the others to the model, and stop if a
@@ -46,7 +46,7 @@ _BROKEN: Final = ('{"city": "Os', "Oslo, please", "['Oslo']")
 
 
 class PlannedCall(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call of the model; `broken` replaces arguments that can be parsed."""
+    """A call of the model; `broken` replaces its arguments by text that cannot be parsed."""
 
     tool: str = "get_weather"
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -54,7 +54,7 @@ class PlannedCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_executed(self) -> bool:
-        """Whether there is such a tool, and the arguments can be parsed and fit it."""
+        """Whether the tool exists, and the arguments can be parsed and fit its schema."""
         return not self.broken and self.tool != UNKNOWN and self.arguments not in _MISFITS
 
 
@@ -69,17 +69,18 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """One conversation.
 
     Fields:
-        questions: for each, the turns with calls before its answer.
-        answer: the final text of each; its number makes it distinct.
-        sealed: what only the provider can read of each turn with calls; "" if there is none.
-        end: of the last turn: a complete answer, a truncated one, an empty turn, or text that
-            announces calls which do not come.
-        again: then the model repeats one call until the agent stops.
+        questions: for each question, the turns with calls before its answer.
+        answer: the final text of each question; its number makes it distinct.
+        sealed: the data of each turn with calls that only the provider can read; "" if there is
+            none.
+        end: the kind of the last turn: a complete answer, a truncated one, an empty turn, or text
+            that announces calls which do not come.
+        again: at the end, the model repeats one call until the agent stops.
         stopped: instead of an answer, the model makes one call more than the limit allows.
         same_ids: each turn uses the same call ids.
         probed: the provider's answer to a probe; "" if its capabilities are declared.
-        capabilities: further ones, besides `takes_tools`.
-        system: the application's own system text.
+        capabilities: capabilities other than `takes_tools`.
+        system: the application's system text.
         prompt: id of the agent's prompt.
     """
 
@@ -112,7 +113,7 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def size(self) -> tuple[int, int]:
-        """Return what makes one plan smaller than another: its turns, and its whole text."""
+        """Return the key by which shrinking compares plans: number of turns, length of text."""
         turns = sum(len(planned) + 1 for planned in self.questions)
         return turns, len(msgspec.json.encode(self))
 
@@ -234,7 +235,7 @@ def _plans(calls: _Calls, dialect: str) -> SearchStrategy[ConversationPlan]:
 
 
 def _unambiguous(plan: ConversationPlan) -> ConversationPlan:
-    """Return `plan` without what agents may rightly handle in different ways."""
+    """Return `plan` without parts that agents may correctly handle in different ways."""
     # An API without ids has no null and no reasoning to send back either, and one with blocks
     # has other fields for them.
     row = DIALECTS[plan.dialect]
@@ -265,7 +266,7 @@ def _ends_broken(turns: tuple[PlannedTurn, ...]) -> bool:
 
 
 def _unambiguous_turns(turns: tuple[PlannedTurn, ...], *, serial: bool) -> Iterator[PlannedTurn]:
-    """Yield turns: one call at a time if that was requested, no broken turn after another."""
+    """Yield turns with one call at a time if requested, and no two broken turns in a row."""
     broken_before = False
     made: set[bytes] = set()
     for each in turns:
@@ -285,7 +286,7 @@ _MEMBERS: Final = (
 
 
 def smaller_plans(plan: ConversationPlan) -> Iterator[ConversationPlan]:
-    """Yield plans with one part less, the largest change first."""
+    """Yield plans without one part, the largest change first."""
     for less in map(_unambiguous, _less(plan)):
         if less.size < plan.size:
             yield less

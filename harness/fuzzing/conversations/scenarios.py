@@ -56,7 +56,7 @@ class GeneratedScenario(msgspec.Struct, frozen=True):
 
     Fields:
         conversation: the value of the key `conversation` of a scenario file.
-        policies: of the agent, which the expected result depends on.
+        policies: the agent's policies on which the expected result depends.
     """
 
     cassette: Cassette
@@ -64,7 +64,7 @@ class GeneratedScenario(msgspec.Struct, frozen=True):
     policies: dict[str, str]
 
     def loaded(self, name: str = "talk") -> LoadedSubject:
-        """Return it as a run loads it from files."""
+        """Return the scenario in the form in which a run loads it from files."""
         file = msgspec.convert(self.conversation, ConversationFile)
         scenario = Scenario(
             name, name, name, conversation=script_from_file(file, name), policies=self.policies
@@ -73,7 +73,7 @@ class GeneratedScenario(msgspec.Struct, frozen=True):
 
 
 def build_scenario(plan: ConversationPlan, agent: Agent) -> GeneratedScenario:
-    """Return the scenario that `agent` is judged by."""
+    """Return the scenario by which `agent` is judged."""
     replies = tuple(_replies(plan, agent))
     cassette = Cassette("talk", replies, Origin("emulated", by="harness fuzz"))
     undeclared = plan.probed or not plan.takes_tools

@@ -1,6 +1,6 @@
 """Search one agent with generated conversations, each under several chunkings of its responses.
 
-The judge is that of a run: the rules about conversations, and a script made from the plan.
+Conversations are judged as in a run: by the rules about conversations, and a script from the plan.
 """
 
 import math
@@ -11,8 +11,8 @@ from typing import Final
 from harness.conversation.agent import Agent
 from harness.fuzzing.conversations.plans import ConversationPlan, conversation_plans, smaller_plans
 from harness.fuzzing.conversations.scenarios import build_scenario
-from harness.fuzzing.found import FuzzFinding, FuzzReport, Parent, SmallestInput, signature_of
-from harness.fuzzing.search import Draws, OnFound, Profile, Shrinking, fuzz
+from harness.fuzzing.found import FuzzFinding, Parent, SmallestInput, signature_of
+from harness.fuzzing.search import Draws, Shrinking
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.session import SessionLimits
 from harness.results.finding import Finding
@@ -22,23 +22,8 @@ _LIMITS = SessionLimits(seconds=3.0)
 _DRAWS = 50
 
 
-def fuzz_agent(  # noqa: PLR0913 - as `fuzz_normalizer`
-    agent: Agent,
-    profile: Profile,
-    *,
-    random: int = 0,
-    share: int = 0,
-    shares: int = 1,
-    on_found: OnFound = lambda _: None,
-) -> FuzzReport:
-    """Search `agent` and shrink what is found; the parameters are those of `fuzz_normalizer`."""
-    source = ConversationSource(agent)
-    own = random * shares + share
-    return fuzz(source, profile, random=random, search_random=own, on_found=on_found)
-
-
 class ConversationSource:
-    """The conversations with which an agent is searched."""
+    """The generated conversations that a search runs with an agent."""
 
     seconds_to_shrink = math.inf
 
@@ -62,7 +47,7 @@ class ConversationSource:
         shrinking.repeat(smaller_plans)
 
     def finding(self, smallest: SmallestInput[ConversationPlan]) -> FuzzFinding:
-        """Return what was found in a conversation."""
+        """Return the finding that reports the bug of a conversation."""
         scenario = build_scenario(smallest.input, self._agent)
         first, *others = scenario.cassette.interactions
         return FuzzFinding(

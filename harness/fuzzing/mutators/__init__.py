@@ -1,1 +1,1 @@
-"""Wire mutators: an interaction in, one that a provider might have sent instead out."""
+"""Wire mutators: an interaction -> one that a provider might have sent instead."""

@@ -1,6 +1,6 @@
-"""Other calls than the model made: what models do wrong, and what gateways make of it.
+"""Mutators that change the calls of a turn: mistakes of models, and what gateways make of them.
 
-The oracle decides from the changed bytes which of them a client may execute.
+The oracle decides from the changed bytes which of the calls a client may execute.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from msgspec.structs import replace
 
-from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import Mutate, changing
+from harness.dialects.table import DIALECTS, offered_tools
+from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
 from harness.fuzzing.strategies.arguments import Schema, argument_texts, json_text
 from harness.fuzzing.strategies.malformed import malformed_arguments
 from harness.fuzzing.strategies.turns import draw_pieces
-from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import parse
 from harness.turns.deltas import ArgumentsDelta, Delta, ToolCallEnd, ToolCallRejected, ToolCallStart
 from harness.wire.interaction import Interaction
@@ -55,7 +54,7 @@ def calls_of(deltas: Deltas) -> list[Call]:
 
 
 def with_calls(deltas: Deltas, calls: list[Call]) -> Deltas:
-    """Return `deltas` with `calls` instead of theirs, one after the other, renumbered."""
+    """Return `deltas` with `calls` in place of their calls, one after the other, renumbered."""
     first = next(at for at, delta in enumerate(deltas) if isinstance(delta, CallDelta))
     rest = tuple(delta for delta in deltas if not isinstance(delta, CallDelta))
     return (*rest[:first], *_numbered(calls), *rest[first:])
@@ -69,7 +68,7 @@ def _numbered(calls: list[Call]) -> Iterator[Delta]:
 
 
 def recalling(edit: EditCalls) -> Mutate:
-    """Return the mutation that edits all calls of a turn together."""
+    """Return the mutation that applies `edit` to all calls of a turn together."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
@@ -83,7 +82,7 @@ def recalling(edit: EditCalls) -> Mutate:
 
 
 def editing_call(edit: EditCall) -> Mutate:
-    """Return the mutation that edits one call, knowing the schema of its tool."""
+    """Return the mutation that applies `edit` to one call, with the schema of its tool."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         schemas = {tool.name: tool.parameters for tool in offered_tools(interaction)}
@@ -112,44 +111,21 @@ def _with_arguments(draw: DrawFn, call: Call, text: str) -> Call:
     return (call[0], *(ArgumentsDelta(0, piece) for piece in pieces if piece), ToolCallEnd(0))
 
 
-@changing(
-    "arguments-malformed",
-    "the arguments of a call are malformed: truncated, prose, several objects and so on",
-    *_MALFORMED,
-    dialects=_TEXTUAL,
-)
+@mutator("arguments-malformed", dialects=_TEXTUAL)
 @editing_call
 def _malformed(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str]:
     found = draw(malformed_arguments(schema))
     return _with_arguments(draw, call, found.text), f"{found.kind}, {_shown(found.text)}"
 
 
-@changing(
-    "arguments-other",
-    "a call has other arguments that fit its tool",
-    "ARGS-BIGINT",
-    "ARGS-LONE-SURROGATE",
-    "ARGS-APOSTROPHE",
-    "ARGS-STRING-LOOKS-LIKE-JSON",
-    "ARGS-FENCE-IN-VALUE",
-    new_calls=True,
-)
+@mutator("arguments-other")
 @editing_call
 def _other_arguments(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str]:
     text = draw(argument_texts(schema))
     return _with_arguments(draw, call, text), _shown(text)
 
 
-@changing(
-    "arguments-misfit",
-    "the arguments of a call have other types, and one is added",
-    "ARGS-NUM-AS-STRING",
-    "ARGS-STRING-AS-NUM",
-    "ARGS-NESTED-STRINGIFIED",
-    "ARGS-COERCION-TRAP",
-    "ARGS-EXTRA-PARAM",
-    new_calls=True,
-)
+@mutator("arguments-misfit")
 @editing_call
 def _misfit(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str] | None:
     text = "".join(delta.fragment for delta in call if isinstance(delta, ArgumentsDelta))
@@ -167,13 +143,7 @@ def _of_other_types(value: object) -> SearchStrategy[object]:
     return st.sampled_from((json_text(value), "007", "no", "1e3"))
 
 
-@changing(
-    "arguments-empty",
-    "a call without arguments, of a tool that requires none",
-    "ARGS-EMPTY-NOARG",
-    "ARGS-SILENT-EMPTY",
-    new_calls=True,
-)
+@mutator("arguments-empty")
 @editing_call
 def _no_arguments(draw: DrawFn, call: Call, schema: Schema) -> tuple[Call, str] | None:
     if isinstance(schema, dict) and schema.get("required"):
@@ -191,18 +161,13 @@ def _named(name: str, call: Call) -> Call:
     return (replace(start, name=name), *rest) if isinstance(start, ToolCallStart) else call
 
 
-@changing("name-emptied", "a call without a name", "NAME-EMPTY")
+@mutator("name-emptied")
 @editing_call
 def _nameless(_draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
     return _named("", call), "no name"
 
 
-@changing(
-    "name-other",
-    "a call of a tool that was not offered, or of a longer name",
-    "NAME-UNKNOWN",
-    new_calls=True,
-)
+@mutator("name-other")
 @editing_call
 def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
     name = draw(st.sampled_from(_OTHER_NAMES))
@@ -212,31 +177,20 @@ def _other_name(draw: DrawFn, call: Call, _schema: Schema) -> tuple[Call, str]:
 # All calls
 
 
-@changing(
-    "call-repeated",
-    "the same call twice, with two ids",
-    "LOOP-IDENTICAL",
-    new_calls=True,
-)
+@mutator("call-repeated")
 @recalling
 def _repeated(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     return _again(draw, calls, "_2")
 
 
-@changing(
-    "call-and-id-repeated",
-    "the same call twice, with one id",
-    "DELTA-ID-SHARED-BY-SIBLINGS",
-    dialects=("openai-chat",),
-    new_calls=True,
-)
+@mutator("call-and-id-repeated")
 @recalling
 def _repeated_with_id(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     return _again(draw, calls, "")
 
 
 def _again(draw: DrawFn, calls: list[Call], tail: str) -> tuple[list[Call], str]:
-    """Repeat one call, as a separate call whose id ends with `tail` in addition."""
+    """Repeat one call as a separate call, whose id has `tail` appended."""
     at = draw(st.integers(0, len(calls) - 1))
     start, *rest = calls[at]
     if not isinstance(start, ToolCallStart):
@@ -244,20 +198,20 @@ def _again(draw: DrawFn, calls: list[Call], tail: str) -> tuple[list[Call], str]
     return [*calls, (replace(start, id=start.id + tail), *rest)], f"call {at} again"
 
 
-@changing("calls-reversed", "the calls in another order")
+@mutator("calls-reversed")
 @recalling
 def _reversed(_draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     return calls[::-1], "last first"
 
 
-@changing("call-dropped", "one of several calls is missing")
+@mutator("call-dropped")
 @recalling
 def _dropped(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str] | None:
     at = draw(st.integers(0, len(calls) - 1))
     return (calls[:at] + calls[at + 1 :], f"call {at}") if len(calls) > 1 else None
 
 
-@changing("broken-beside", "a broken call next to good ones", "BATCH-ONE-BAD", dialects=_TEXTUAL)
+@mutator("broken-beside", dialects=_TEXTUAL)
 @recalling
 def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     """Add a call with broken arguments before or after the others."""
@@ -267,18 +221,3 @@ def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
     if draw(st.booleans()):
         return [*calls, more], f"{broken.kind}, last"
     return [more, *calls], f"{broken.kind}, first"
-
-
-MUTATORS: Final = (
-    _malformed,
-    _other_arguments,
-    _misfit,
-    _no_arguments,
-    _nameless,
-    _other_name,
-    _repeated,
-    _repeated_with_id,
-    _dropped,
-    _reversed,
-    _broken_beside,
-)

@@ -1,7 +1,7 @@
-"""The chunks, finish and usage of an openai-chat stream in the forms of its many servers.
+"""Mutators that write the chunks, finish and usage of an openai-chat stream as other servers do.
 
-The content of a chunk stays; what it does not contain is null, is missing, or is one more empty
-chunk.
+The content of each chunk is unchanged. Empty members become null or missing, and further chunks
+without content are added.
 """
 
 from collections.abc import Callable
@@ -12,8 +12,7 @@ from hypothesis.strategies import DrawFn
 
 from harness.fuzzing.mutators.chat_entries import (
     Json,
-    chat_changing,
-    chat_preserving,
+    chat_mutator,
     choices_of,
     entries_of,
     with_values,
@@ -29,7 +28,7 @@ _FINAL_CALLS: Final = "tool_calls"
 
 
 def with_value(frames: Sent, at: int, value: Json) -> Sent:
-    """Return `frames` with another payload of the one at `at`."""
+    """Return `frames` in which the frame at `at` has another payload."""
     return with_values(frames, {at: value})
 
 
@@ -62,7 +61,7 @@ def counting(frames: Sent) -> Chunk | None:
 
 
 def on_chunk(find: Callable[[Sent], Chunk | None]) -> Callable[[EditChunk], Mutate]:
-    """Return a decorator that makes an edit around the chunk that `find` returns a mutation."""
+    """Return a decorator that turns an edit around the chunk of `find` into a mutation."""
 
     def adapt(edit: EditChunk) -> Mutate:
         @on_chunks
@@ -76,7 +75,7 @@ def on_chunk(find: Callable[[Sent], Chunk | None]) -> Callable[[EditChunk], Muta
 
 
 def editing_choices(options: dict[str, EditChoice]) -> Mutate:
-    """Return the mutation that draws an edit of each choice and its delta, made in number."""
+    """Return the mutation that draws one option and edits each choice and its delta with it."""
 
     @on_chunks
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
@@ -95,7 +94,7 @@ def editing_choices(options: dict[str, EditChoice]) -> Mutate:
 
 
 def _delta(**fields: object) -> EditChoice:
-    """Return the edit that gives a delta those of `fields` that it lacks."""
+    """Return the edit that adds to a delta those of `fields` that it does not have."""
     return lambda _choice, delta: delta.update({**fields, **delta})
 
 
@@ -144,15 +143,7 @@ def _template(frames: Sent) -> Json:
     return {name: value[name] for name in value if name not in ("choices", "usage", "error")}
 
 
-@chat_preserving(
-    "empty-chunk",
-    "a chunk without content",
-    "CHUNK-CHOICES-EMPTY",
-    "CHUNK-CHOICES-NULL",
-    "CHUNK-CHOICES-ABSENT",
-    "DELTA-NULL",
-    "PLACEHOLDER-DELTAS",
-)
+@chat_mutator("empty-chunk")
 @on_chunks
 def _empty_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     choice: Json = {"index": 0, "finish_reason": None}
@@ -171,11 +162,7 @@ def inserted(frames: Sent, at: int, more: Json) -> Sent:
     return frames.inserted(at, frames.made(data, like.event))
 
 
-@chat_preserving(
-    "role-first",
-    "a first chunk with the role and nothing else",
-    source="https://platform.openai.com/docs/api-reference/chat-streaming",
-)
+@chat_mutator("role-first")
 @on_chunks
 def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = chunks_of(frames)[0][0]
@@ -183,7 +170,7 @@ def _role_first(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return inserted(frames, at, more), f"before frame {at}"
 
 
-@chat_preserving("response-ids", "each chunk has another response id", "RESPONSE-ID-PER-CHUNK")
+@chat_mutator("response-ids")
 @on_chunks
 def _response_ids(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     for number, (at, value) in enumerate(chunks_of(frames)):
@@ -191,10 +178,10 @@ def _response_ids(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames, "in each chunk"
 
 
-@chat_preserving("entries-merged", "entries of two chunks in one list", "DELTA-MULTI-IN-CHUNK")
+@chat_mutator("entries-merged")
 @on_chunks
 def _chunks_merged(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Put the entries of two chunks that follow each other into one list."""
+    """Put the entries of two consecutive chunks into one list."""
     pairs = [
         (one, two)
         for one, two in zip(chunks_of(frames), chunks_of(frames)[1:], strict=False)
@@ -218,15 +205,13 @@ def _only_entries(value: Json) -> bool:
     )
 
 
-@chat_preserving(
-    "finish-duplicate", "a second chunk with the same finish reason", "FINISH-DUPLICATE"
-)
+@chat_mutator("finish-duplicate")
 @on_chunk(finishing)
 def _finish_duplicate(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[Sent, str]:
     return inserted(frames, at + 1, _choices({}, finish_of(end))), f"after frame {at}"
 
 
-@chat_preserving("finish-then-stop", "`stop` after `tool_calls`", "FINISH-TOOLCALLS-THEN-STOP")
+@chat_mutator("finish-then-stop")
 @on_chunk(finishing)
 def _finish_then_stop(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[Sent, str] | None:
     if finish_of(end) != _FINAL_CALLS:
@@ -234,14 +219,10 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[
     return inserted(frames, at + 1, _choices({}, "stop")), f"after frame {at}"
 
 
-@chat_preserving(
-    "finish-with-call",
-    "the finish reason in the last chunk with content",
-    "FINISH-WITH-CALL",
-)
+@chat_mutator("finish-with-call")
 @on_chunk(finishing)
 def _finish_with_call(_draw: DrawFn, frames: Sent, last: int, end: Json) -> tuple[Sent, str] | None:
-    """Move the reason into the chunk before, if its own chunk contains nothing else."""
+    """Move the finish reason into the chunk before, if its chunk contains nothing else."""
     before = [(at, value) for at, value in chunks_of(frames) if at < last]
     if not before or any(choices_of(end)[0].get("delta") or {}) or end.get("usage"):
         return None
@@ -253,9 +234,7 @@ def _finish_with_call(_draw: DrawFn, frames: Sent, last: int, end: Json) -> tupl
     return with_value(frames, at, value).put(last), f"in frame {at}"
 
 
-@chat_preserving(
-    "finish-open-empty", "an empty finish reason until the last chunk", "FINISH-EMPTY-STRING"
-)
+@chat_mutator("finish-open-empty")
 @on_chunk(finishing)
 def _finish_open_empty(_draw: DrawFn, frames: Sent, last: int, _end: Json) -> tuple[Sent, str]:
     for at, value in chunks_of(frames):
@@ -265,9 +244,7 @@ def _finish_open_empty(_draw: DrawFn, frames: Sent, last: int, _end: Json) -> tu
     return frames, "'' until the last"
 
 
-@chat_preserving(
-    "arguments-end-empty", "an empty fragment of a call that is complete", "ARGS-TRAILING-EMPTY"
-)
+@chat_mutator("arguments-end-empty")
 @on_chunk(finishing)
 def _arguments_end_empty(
     _draw: DrawFn, frames: Sent, last: int, _end: Json
@@ -285,13 +262,7 @@ def _arguments_end_empty(
     return inserted(frames, last, _choices({"tool_calls": [entry]})), f"before frame {last}"
 
 
-@chat_preserving(
-    "usage-chunk",
-    "usage in a separate chunk",
-    "CHUNK-CHOICES-EMPTY",
-    "CHUNK-CHOICES-NULL",
-    "CHUNK-CHOICES-ABSENT",
-)
+@chat_mutator("usage-chunk")
 @on_chunk(counting)
 def _usage_chunk(draw: DrawFn, frames: Sent, at: int, value: Json) -> tuple[Sent, str]:
     """Put the usage into a separate chunk after the finish, in one of three forms."""
@@ -301,14 +272,10 @@ def _usage_chunk(draw: DrawFn, frames: Sent, at: int, value: Json) -> tuple[Sent
     return with_value(after, at, rest) if choices_of(value) else after.put(at), f"{own}"
 
 
-@chat_preserving(
-    "usage-running",
-    "running totals in each chunk",
-    source="https://docs.rs/dynamo-protocols/latest/dynamo_protocols/types/struct.ChatCompletionStreamOptions.html",
-)
+@chat_mutator("usage-running")
 @on_chunk(counting)
 def _usage_running(_draw: DrawFn, frames: Sent, last: int, counted: Json) -> tuple[Sent, str]:
-    """Tell smaller counts in the chunks before."""
+    """Add smaller counts of tokens to the chunks before."""
     for at, value in chunks_of(frames):
         if at < last:
             usage = {**counted["usage"], "completion_tokens": 0}
@@ -316,7 +283,7 @@ def _usage_running(_draw: DrawFn, frames: Sent, last: int, counted: Json) -> tup
     return frames, "in each chunk"
 
 
-@chat_changing("usage-added", "usage in a stream without usage", "CHUNK-CHOICES-EMPTY")
+@chat_mutator("usage-added")
 @on_chunks
 def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if counting(frames) is not None:
@@ -326,54 +293,22 @@ def _usage_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return inserted(frames, at, {"choices": [], "usage": usage}), f"before frame {at}"
 
 
-MUTATORS: Final = (
-    chat_preserving(
-        "role-of-deltas",
-        "each delta names the role, or has null for it, or none names it",
-        "DELTA-ROLE-NULL",
-        "DELTA-ROLE-MISSING",
-    )(
-        editing_choices(
-            {"assistant": _role("assistant"), "null": _role(None), "absent": _without_role}
-        )
-    ),
-    _role_first,
-    chat_preserving(
-        "idle-fields",
-        "fields of a delta that it does not use",
-        "TOOLCALLS-NULL",
-        "TOOLCALLS-EMPTY-ARRAY",
-    )(
-        editing_choices(
-            {
-                "tool_calls: null": _delta(tool_calls=None),
-                "tool_calls: []": _delta(tool_calls=[]),
-                "content: null": _delta(content=None),
-                "content: ''": _delta(content=""),
-                "refusal: null": _delta(refusal=None),
-                "function_call: null": _delta(function_call=None),
-                "reasoning_content: null": _delta(reasoning_content=None),
-                "fields of the choice": _other_choice_fields,
-            }
-        )
-    ),
-    chat_preserving("legacy-stub", "an empty `function_call` next to the calls", "LEGACY-FC-STUB")(
-        editing_choices({"next to tool_calls": _legacy_stub})
-    ),
-    chat_preserving(
-        "reasoning-renamed",
-        "reasoning in the other field that servers have for it",
-        "REASONING-FIELD-NAMES",
-    )(editing_choices({"reasoning": _reasoning_renamed})),
-    _empty_chunk,
-    _response_ids,
-    _chunks_merged,
-    _arguments_end_empty,
-    _finish_duplicate,
-    _finish_then_stop,
-    _finish_with_call,
-    _finish_open_empty,
-    _usage_chunk,
-    _usage_running,
-    _usage_added,
+chat_mutator("role-of-deltas")(
+    editing_choices({"assistant": _role("assistant"), "null": _role(None), "absent": _without_role})
 )
+chat_mutator("idle-fields")(
+    editing_choices(
+        {
+            "tool_calls: null": _delta(tool_calls=None),
+            "tool_calls: []": _delta(tool_calls=[]),
+            "content: null": _delta(content=None),
+            "content: ''": _delta(content=""),
+            "refusal: null": _delta(refusal=None),
+            "function_call: null": _delta(function_call=None),
+            "reasoning_content: null": _delta(reasoning_content=None),
+            "fields of the choice": _other_choice_fields,
+        }
+    )
+)
+chat_mutator("legacy-stub")(editing_choices({"next to tool_calls": _legacy_stub}))
+chat_mutator("reasoning-renamed")(editing_choices({"reasoning": _reasoning_renamed}))

@@ -1,4 +1,4 @@
-"""The `tool_calls` entries of an openai-chat stream in the forms of its many servers.
+"""Mutators that write the `tool_calls` entries of an openai-chat stream as other servers do.
 
 Each edit changes entries in place; texts, ends and all other frames keep their bytes.
 """
@@ -6,29 +6,28 @@ Each edit changes entries in place; texts, ends and all other frames keep their 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from harness.fuzzing.mutators.mutator import Mutate, changing, preserving
+from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.sent import Sent, dumped, on_frames, value_of
 from harness.turns.arguments import parse
 
 Json: TypeAlias = dict[str, Any]
-chat_preserving = partial(preserving, dialects=("openai-chat",))
-chat_changing = partial(changing, dialects=("openai-chat",))
+chat_mutator = partial(mutator, dialects=("openai-chat",))
 
 
 class Entry(msgspec.Struct):
     """One entry of a `tool_calls` list.
 
     Fields:
-        call: the place of its call among all calls.
+        call: the number of its call among all calls.
         opens: whether it is the first of its call.
-        opening: the first one of its call, as it was sent.
-        value: to be edited in place.
+        opening: the first entry of its call, as it was sent.
+        value: the entry, which an edit changes in place.
     """
 
     call: int
@@ -62,7 +61,7 @@ def entries_of(choice: Json) -> list[Json]:
 
 
 def with_values(frames: Sent, values: Mapping[int, Json | None]) -> Sent:
-    """Return `frames` with `values` as payloads; those that are equal keep their bytes."""
+    """Return `frames` with `values` as payloads. Frames with equal values keep their bytes."""
     for at, value in values.items():
         frame = frames.frames[at]
         if value is not None and value != value_of(frame):
@@ -82,10 +81,10 @@ def _entries(values: Iterable[Json | None]) -> Iterator[Entry]:
 
 
 def editing_entries(options: dict[str, EditEntry], suits: Suits = bool) -> Mutate:
-    """Return the mutation that edits each entry, if all entries together suit it.
+    """Return the mutation that edits each entry, if `suits` accepts all entries together.
 
     Args:
-        options: what an edit does -> the edit; a mutation draws one.
+        options: a description -> the edit; a mutation draws one.
         suits: whether the edits keep the meaning of these entries.
     """
 
@@ -116,9 +115,10 @@ def _distinct_indexes(entries: list[Entry]) -> bool:
 
 
 def _distinct_ids(entries: list[Entry]) -> bool:
-    """Return whether ids and the order of fragments alone identify the call of each.
+    """Return whether ids and the order of fragments alone identify the call of each fragment.
 
-    A call without arguments before one of the same name is two ids for one call, or two calls.
+    A call without arguments before one of the same name is excluded, because the two ids could
+    also belong to one call.
     """
     ids = [entry.value.get("id") for entry in entries if entry.opens]
     in_order = [entry.call for entry in entries] == sorted(entry.call for entry in entries)
@@ -143,7 +143,7 @@ def _with_later(entries: list[Entry]) -> bool:
 
 
 def _with_later_unnamed(entries: list[Entry]) -> bool:
-    """Return whether there are later ones, without a piece of a name that would be lost."""
+    """Return whether calls have later entries, none of which has a piece of the name."""
     return _with_later(entries) and not any(
         entry.function.get("name") for entry in entries if not entry.opens
     )
@@ -161,7 +161,7 @@ def _plain_functions(entries: list[Entry]) -> bool:
 
 
 def _later(**fields: object) -> EditEntry:
-    """Return the edit that gives all but the first entry of a call these fields."""
+    """Return the edit that sets these fields in all but the first entry of a call."""
     return lambda entry: None if entry.opens else entry.value.update(fields)
 
 
@@ -205,7 +205,7 @@ def _with(**fields: object) -> EditEntry:
 
 
 def _first_arguments(value: object) -> EditEntry:
-    """Spell the empty arguments that open a call as `value`; `...` leaves them out."""
+    """Write the empty arguments that open a call as `value`; `...` leaves them out."""
 
     def edit(entry: Entry) -> None:
         if entry.opens and entry.function.get("arguments") == "":
@@ -221,83 +221,50 @@ def _id_shared(entry: Entry) -> None:
         entry.value["id"] = "call_0"
 
 
-MUTATORS: Final = (
-    chat_preserving(
-        "name-repeated", "each delta of a call has its complete name", "DELTA-NAME-REPEATED"
-    )(editing_entries({"in each delta": _name_repeated}, _with_later_unnamed)),
-    chat_preserving(
-        "id-repeated",
-        "each delta of a call has its id",
-        source="https://github.com/langchain4j/langchain4j/issues/4528",
-    )(editing_entries({"in each delta": _id_repeated}, _with_later)),
-    chat_preserving(
-        "later-fields-empty",
-        "later deltas have an empty id, name or type",
-        "DELTA-ID-EMPTY-LATER",
-        "DELTA-TYPE-EMPTY-OR-NULL",
-    )(
-        editing_entries(
-            {"id": _later(id=""), "name": _later_name_empty, "type": _later(type="")},
-            _with_later_unnamed,
-        )
-    ),
-    chat_preserving(
-        "later-fields-null",
-        "later deltas have null for id, type and name",
-        "DELTA-ID-NULL-LATER",
-        "DELTA-NAME-NULL-STRINGIFIED",
-    )(editing_entries({"id, type and name": _nulls}, _with_later_unnamed)),
-    chat_preserving(
-        "id-changes", "later deltas have the same index and another id", "DELTA-ID-CHANGES"
-    )(editing_entries({"in later deltas": _other_id}, _with_later)),
-    chat_preserving("index-sparse", "indexes do not count from zero", "DELTA-INDEX-SPARSE")(
-        editing_entries(
-            {
-                "from one": _index(lambda call: call + 1),
-                "only even": _index(lambda call: call * 2),
-                "from minus one": _index(lambda call: call - 1),
-            }
-        )
-    ),
-    chat_preserving(
-        "index-missing",
-        "no delta has an index",
-        "DELTA-INDEX-MISSING",
-        needs=("calls-without-index",),
-    )(editing_entries({"left out": _without("index"), "null": _with(index=None)}, _distinct_ids)),
-    chat_preserving(
-        "index-all-zero",
-        "parallel calls all have index 0",
-        "DELTA-INDEX-ALL-ZERO",
-        "DELTA-INDEX-BY-NAME",
-        needs=("calls-without-index",),
-    )(editing_entries({"of each call": _index(lambda _: 0)}, _complete_and_distinct_ids)),
-    chat_preserving(
-        "type-odd",
-        "the type of a call is missing, null, empty, or in each delta",
-        "DELTA-TYPE-MISSING",
-        "DELTA-TYPE-EMPTY-OR-NULL",
-    )(
-        editing_entries(
-            {
-                "left out": _without("type"),
-                "null": _with(type=None),
-                "empty": _with(type=""),
-                "in each": _with(type="function"),
-            },
-            _plain_functions,
-        )
-    ),
-    chat_preserving(
-        "arguments-open",
-        "the first delta of a call has null for its arguments, or none",
-        "ARGS-NULL",
-        "DELTA-ID-NAME-NO-ARGS",
-    )(editing_entries({"null": _first_arguments(None), "left out": _first_arguments(...)})),
-    chat_changing(
-        "id-missing", "no delta has an id, so that each client makes its own", "DELTA-ID-MISSING"
-    )(editing_entries({"left out": _without("id"), "null": _with(id=None), "empty": _with(id="")})),
-    chat_changing("id-shared", "all calls have the same id", "DELTA-ID-SHARED-BY-SIBLINGS")(
-        editing_entries({"'call_0'": _id_shared}, _several)
-    ),
+chat_mutator("name-repeated")(
+    editing_entries({"in each delta": _name_repeated}, _with_later_unnamed)
 )
+chat_mutator("id-repeated")(editing_entries({"in each delta": _id_repeated}, _with_later))
+chat_mutator("later-fields-empty")(
+    editing_entries(
+        {"id": _later(id=""), "name": _later_name_empty, "type": _later(type="")},
+        _with_later_unnamed,
+    )
+)
+chat_mutator("later-fields-null")(
+    editing_entries({"id, type and name": _nulls}, _with_later_unnamed)
+)
+chat_mutator("id-changes")(editing_entries({"in later deltas": _other_id}, _with_later))
+chat_mutator("index-sparse")(
+    editing_entries(
+        {
+            "from one": _index(lambda call: call + 1),
+            "only even": _index(lambda call: call * 2),
+            "from minus one": _index(lambda call: call - 1),
+        }
+    )
+)
+chat_mutator("index-missing")(
+    editing_entries({"left out": _without("index"), "null": _with(index=None)}, _distinct_ids)
+)
+chat_mutator("index-all-zero")(
+    editing_entries({"of each call": _index(lambda _: 0)}, _complete_and_distinct_ids)
+)
+chat_mutator("type-odd")(
+    editing_entries(
+        {
+            "left out": _without("type"),
+            "null": _with(type=None),
+            "empty": _with(type=""),
+            "in each": _with(type="function"),
+        },
+        _plain_functions,
+    )
+)
+chat_mutator("arguments-open")(
+    editing_entries({"null": _first_arguments(None), "left out": _first_arguments(...)})
+)
+chat_mutator("id-missing")(
+    editing_entries({"left out": _without("id"), "null": _with(id=None), "empty": _with(id="")})
+)
+chat_mutator("id-shared")(editing_entries({"'call_0'": _id_shared}, _several))

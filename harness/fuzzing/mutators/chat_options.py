@@ -1,7 +1,7 @@
 """Encodings of openai-chat calls that only some clients read, or that only some calls allow.
 
-Written by the dialect's own writer, like `respelled`. Each needs a capability, or calls whose
-meaning does not change with the options.
+The dialect's own writer writes them. Each one needs a capability of the client, or calls whose
+meaning does not depend on the option.
 """
 
 import itertools
@@ -12,12 +12,11 @@ from typing import Any, Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from harness.dialects.openai_chat.write import WriterOptions
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.fuzzing.mutators.calls import calls_of
-from harness.fuzzing.mutators.chat_entries import chat_preserving
+from harness.fuzzing.mutators.chat_entries import chat_mutator
 from harness.fuzzing.mutators.mutator import Mutate
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewritten
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, ToolCallEnd, ToolCallStart
 from harness.turns.json_prefix import PrefixState, scan
 from harness.wire.interaction import Interaction
@@ -49,15 +48,14 @@ def _with_option(
         if deltas is None or not _all_whole(deltas) or not suits(interaction, deltas):
             return None
         value = draw(values)
-        return rewritten(
-            interaction, deltas, f"{name} is {value!r}", WriterOptions(**{name: value})
-        )
+        options = DIALECTS["openai-chat"].writer_options(**{name: value})
+        return rewritten(interaction, deltas, f"{name} is {value!r}", options)
 
     return mutate
 
 
 def _all_whole(deltas: Deltas) -> bool:
-    """Whether there are calls, all of them of functions and fit to be run."""
+    """Whether there are calls, and all of them are complete calls of functions."""
     calls = calls_of(deltas)
     return bool(calls) and all(
         isinstance(start := call[0], ToolCallStart)
@@ -70,17 +68,13 @@ def _all_whole(deltas: Deltas) -> bool:
 def _one_reading(_interaction: Interaction, deltas: Deltas) -> bool:
     """Return whether repeated fragments cannot be the start of one longer object."""
     return not any(
-        len(pieces) > 1 and scan(_snowball(pieces)).state is PrefixState.PREFIX
+        len(pieces) > 1 and scan("".join(itertools.accumulate(pieces))).state is PrefixState.PREFIX
         for pieces in (_fragments(call) for call in calls_of(deltas))
     )
 
 
 def _fragments(call: Deltas) -> list[str]:
     return [delta.fragment for delta in call if isinstance(delta, ArgumentsDelta)]
-
-
-def _snowball(pieces: list[str]) -> str:
-    return "".join(itertools.accumulate(pieces))
 
 
 def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
@@ -93,38 +87,18 @@ def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
 
 
 def _without_halves(_interaction: Interaction, deltas: Deltas) -> bool:
-    """Whether no half of a surrogate pair is in the arguments, as it is or escaped."""
+    """Whether the arguments contain no half of a surrogate pair, written or escaped."""
     text = "".join(piece for call in calls_of(deltas) for piece in _fragments(call))
     return _HALF.search(text) is None
 
 
-MUTATORS: Final = (
-    chat_preserving(
-        "arguments-placed",
-        "arguments next to the name, not in the first delta, or as an object",
-        "DELTA-FIRST-HAS-ARGS",
-        "DELTA-ID-NAME-NO-ARGS",
-        "ARGS-OBJECT",
-    )(_with_option("arguments", st.sampled_from(_AT_ONCE), _without_halves)),
-    chat_preserving(
-        "arguments-repeated",
-        "each delta has all arguments so far, or they are repeated, or follow a placeholder",
-        "ARGS-CUMULATIVE",
-        "ARGS-REPEATED-AT-END",
-        "ARGS-EMPTYOBJ-THEN-REAL",
-        needs=("repeated-arguments",),
-    )(_with_option("arguments", st.sampled_from(_REPEATS), _one_reading)),
-    chat_preserving(
-        "name-in-pieces",
-        "the name comes in several deltas",
-        "DELTA-NAME-FRAGMENTED",
-        needs=("names-in-pieces",),
-    )(_with_option("name_pieces", st.integers(2, _MOST_PIECES), _names_known)),
-    chat_preserving(
-        "calls-elsewhere",
-        "the calls in another field of the chunk",
-        "MESSAGE-NOT-DELTA",
-        "DELTA-ADDITIONAL-KWARGS",
-        needs=("calls-in-unknown-members",),
-    )(_with_option("where", st.sampled_from(_ELSEWHERE))),
+chat_mutator("arguments-placed")(
+    _with_option("arguments", st.sampled_from(_AT_ONCE), _without_halves)
 )
+chat_mutator("arguments-repeated")(
+    _with_option("arguments", st.sampled_from(_REPEATS), _one_reading)
+)
+chat_mutator("name-in-pieces")(
+    _with_option("name_pieces", st.integers(2, _MOST_PIECES), _names_known)
+)
+chat_mutator("calls-elsewhere")(_with_option("where", st.sampled_from(_ELSEWHERE)))

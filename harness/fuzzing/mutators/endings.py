@@ -1,6 +1,6 @@
 """Bodies that are truncated, end in an error, or are not a response of the API.
 
-A client must not execute an incomplete call, and must report each of them.
+A client must not execute an incomplete call, and must report it.
 """
 
 import gzip
@@ -12,13 +12,7 @@ from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import (
-    MutatedInput,
-    Mutation,
-    at_place,
-    changing,
-    with_body,
-)
+from harness.fuzzing.mutators.mutator import MutatedInput, Mutation, at_place, mutator, with_body
 from harness.fuzzing.mutators.rewriting import Deltas, rewriting
 from harness.fuzzing.mutators.sent import DONE, Sent, SentFrame, on_frames, sent
 from harness.turns.deltas import Finish, FinishReason, StreamFailure, UsageDelta
@@ -36,8 +30,8 @@ _ENDS: Final[tuple[Ended, ...]] = ("complete", "truncated")
 def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interaction, str]:
     """Return `interaction` with the first `at` bytes of its body.
 
-    A cut at a line end shows nothing about a client: CRLF stays whole, and a CR alone is left out,
-    because a reader may wait for the LF that can follow it.
+    A cut inside a line end shows nothing about a client. So a CRLF is not split, and a CR at the
+    end is left out, because a reader may wait for the LF that can follow it.
     """
     body = interaction.body
     at += body[at - 1 : at + 1] == b"\r\n"
@@ -55,7 +49,7 @@ def glued_after(interaction: Interaction, at: int, error: bytes) -> tuple[Intera
 def truncated_inputs(interaction: Interaction) -> Iterator[MutatedInput]:
     """Yield `interaction` truncated after each byte: alone, and with a gateway's error after it.
 
-    The byte decides how a reader sees it, so that every one is worth a try. At every second one,
+    How a reader fails can depend on the exact byte, so each one is tried. After every second one,
     the connection breaks. Only APIs without an event for errors get the error.
     """
     has_glued = interaction.dialect in _ERRORS_IN_EVENTS
@@ -98,14 +92,12 @@ _PAGES: Final = (
 _STATUSES: Final = (500, 429, 400, 529)
 
 
-@at_place(changing(CUT, "the body ends after any byte", "SSE-EOF-MIDCALL", "AWS-MESSAGE-CUT"))
+@at_place(mutator(CUT))
 def _cut(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Interaction, str]:
     return cut_after(interaction, at, draw(st.sampled_from(_ENDS)))
 
 
-@changing(
-    "cut-between", "the body ends between two frames", "SSE-EOF-MIDCALL", "SSE-EOF-NO-FINISH-TEXT"
-)
+@mutator("cut-between")
 def _cut_between(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     frames = sent(interaction.body)
     if frames is None or not frames.payload_indexes():
@@ -115,14 +107,14 @@ def _cut_between(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
     return cut_after(interaction, size, draw(st.sampled_from(_ENDS)))
 
 
-@changing("frame-dropped", "one frame is missing", new_calls=True, realism="never seen")
+@mutator("frame-dropped")
 @on_frames()
 def _dropped(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.payload_indexes()))
     return frames.put(at), f"frame {at} of {len(frames.frames)}"
 
 
-@changing("frame-duplicated", "one frame comes twice", new_calls=True, realism="never seen")
+@mutator("frame-duplicated")
 @on_frames()
 def _duplicated(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.payload_indexes()))
@@ -130,7 +122,7 @@ def _duplicated(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.put(at, frame, frame), f"frame {at} of {len(frames.frames)}"
 
 
-@changing("frames-swapped", "two frames in the other order", new_calls=True, realism="never seen")
+@mutator("frames-swapped")
 @on_frames(applies=lambda frames: frames.frames[1:])
 def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     at = draw(st.integers(0, len(frames.frames) - 2))
@@ -140,16 +132,7 @@ def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.put(at, two).put(at + 1, one), f"frames {at} and {at + 1}"
 
 
-@at_place(
-    changing(
-        GLUED,
-        "an error after half a frame",
-        "ERR-INJECTED-MID-EVENT",
-        "ERR-UNFRAMED",
-        "EVENT-GLUED",
-        dialects=_ERRORS_IN_EVENTS,
-    )
-)
+@at_place(mutator(GLUED, dialects=_ERRORS_IN_EVENTS))
 def _error_glued(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Interaction, str]:
     """Append a gateway's error to an incomplete frame."""
     error = draw(st.sampled_from(_ERRORS))
@@ -157,13 +140,7 @@ def _error_glued(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Inter
     return glued_after(interaction, at, framed)
 
 
-@changing(
-    "error-frame",
-    "an error object between frames, or instead of the rest",
-    "ERR-IN-200",
-    "ERR-CODE-NOT-INT",
-    dialects=_ERRORS_IN_EVENTS,
-)
+@mutator("error-frame", dialects=_ERRORS_IN_EVENTS)
 @on_frames(applies=lambda frames: frames.framing != "messages" and frames.payload_indexes())
 def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     """Put an error of the common form between two frames; the stream ends there, or continues."""
@@ -175,14 +152,7 @@ def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, frames=kept), f"in place of the rest from frame {at}"
 
 
-@changing(
-    "failed",
-    "the turn fails in the middle, in the form of the API",
-    "ERR-IN-200",
-    "ANT-ERROR-EVENT",
-    "REFUSAL-DELTA",
-    "DASH-ERROR-EVENT",
-)
+@mutator("failed")
 def _failed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     failures = _FAILURES if _may_refuse(interaction) else _FAILURES[:-1]
 
@@ -197,7 +167,7 @@ def _failed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] |
 
 
 def _may_refuse(interaction: Interaction) -> bool:
-    """Whether the API may refuse: OpenAI's chat completions do so for a response format only.
+    """Whether the model may refuse: in OpenAI's chat completions only with a response format.
 
     Source: https://platform.openai.com/docs/guides/structured-outputs#refusals
     """
@@ -205,16 +175,10 @@ def _may_refuse(interaction: Interaction) -> bool:
     return not is_chat or b'"response_format"' in interaction.request.body
 
 
-@changing(
-    "finish-other",
-    "another finish reason",
-    "FINISH-UNKNOWN",
-    "FINISH-LENGTH-WITH-CALL",
-    "FINISH-TOOLCALLS-WITHOUT-CALLS",
-)
+@mutator("finish-other")
 @rewriting
 def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """Send another reason: one that every dialect has, or an unknown one."""
+    """Send another finish reason: one that every dialect has, or an unknown one."""
     known = (reason for reason in FinishReason if reason is not FinishReason.OTHER)
     reasons = [*map(Finish, known), Finish(FinishReason.OTHER, "x_new")]
     finish = draw(st.sampled_from(reasons))
@@ -222,33 +186,26 @@ def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     return changed, finish.raw or finish.reason.value
 
 
-@changing(
-    "finish-stop", "the finish reason is stop, whatever the content", "FINISH-STOP-WITH-CALLS"
-)
+@mutator("finish-stop")
 @rewriting
 def _stop_word(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     stop = Finish(FinishReason.STOP)
     return tuple(stop if isinstance(d, Finish) else d for d in deltas), "stop, whatever was said"
 
 
-@changing("status-other", "an HTTP error status with the same body", only_failure=True)
+@mutator("status-other")
 def _other_status(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
     status = draw(st.sampled_from(_STATUSES))
     return replace(interaction, status=status), str(status)
 
 
-@changing(
-    "no-answer",
-    "an HTML page, a text or nothing instead of the body",
-    "HTTP-HTML-BODY",
-    "STREAM-NO-EVENTS",
-)
+@mutator("no-answer")
 def _page(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str]:
     body = draw(st.sampled_from(_PAGES))
     return with_body(interaction, body), repr(body.decode())
 
 
-@changing("compressed", "a body that was not decompressed", "SSE-GZIP")
+@mutator("compressed")
 def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     if not interaction.body:
         return None
@@ -257,19 +214,11 @@ def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
     return packed, f"{len(packed.body)} bytes"
 
 
-@at_place(
-    changing(
-        "byte-changed",
-        "one byte of a message with a checksum is changed",
-        "AWS-CHECKSUM",
-        new_calls=True,
-        realism="possible",
-    )
-)
+@at_place(mutator("byte-changed"))
 def _byte_changed(
     draw: DrawFn, interaction: Interaction, at: int
 ) -> tuple[Interaction, str] | None:
-    """Change a byte if the framing lets a client notice; elsewhere it is another valid text."""
+    """Change a byte at which the framing shows the damage; elsewhere the text would stay valid."""
     body, frames = interaction.body, sent(interaction.body)
     if frames is None or frames.framing != "messages":
         return None
@@ -279,28 +228,9 @@ def _byte_changed(
     )
 
 
-@changing("done-early", "`[DONE]` before the turn has ended", new_calls=True)
+@mutator("done-early")
 @on_frames("sse", lambda frames: frames.frames[-1].data == DONE)
 def _done_early(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.payload_indexes()))
     kept = replace(frames, frames=(*frames.frames[:at], frames.frames[-1]))
     return kept, f"[DONE] in place of frame {at}"
-
-
-MUTATORS: Final = (
-    _cut,
-    _cut_between,
-    _done_early,
-    _dropped,
-    _duplicated,
-    _swapped,
-    _failed,
-    _error_frame,
-    _error_glued,
-    _stop_word,
-    _other_finish,
-    _other_status,
-    _page,
-    _compressed,
-    _byte_changed,
-)

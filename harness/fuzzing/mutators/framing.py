@@ -1,7 +1,7 @@
 """The same frames, framed in another way: comments, line ends, spaces, blanks, a byte order mark.
 
-All of it is allowed by the framing's own grammar (WHATWG HTML 9.2.6, the NDJSON specification)
-or was sent by a real server that clients had to survive.
+Each change is either valid in the grammar of the framing (WHATWG HTML 9.2.6, the NDJSON
+specification), or was sent by a real server.
 """
 
 import re
@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn
 from msgspec.structs import replace
 
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import preserving
+from harness.fuzzing.mutators.mutator import mutator
 from harness.fuzzing.mutators.sent import (
     BYTE_ORDER_MARK,
     DONE,
@@ -39,7 +39,7 @@ _IDS_AND_PINGS: Final = "https://github.com/theopenco/llmgateway/pull/2334"
 _FIELDS: Final = ("id: 7", "id:", "retry: 3000", "retry: soon", "x-request: 1", "unknown")
 
 
-@preserving("comment", "a comment between frames", "SSE-COMMENT", "SSE-COMMENT-DISPATCH")
+@mutator("comment")
 @on_frames("sse")
 def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.integers(0, len(frames.frames) - _unended(frames)))
@@ -50,14 +50,10 @@ def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.inserted(at, comment), f"{text!r} {dispatched} before frame {at}"
 
 
-@preserving(
-    "other-fields",
-    "fields of an event that carry no data, in an event or in a block without data",
-    source=_IDS_AND_PINGS,
-)
+@mutator("other-fields")
 @on_frames("sse")
 def _field(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    """A block without data is not an event, whatever other lines it has."""
+    """Add a block without data, which is not an event, whatever other lines it has."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     text = draw(st.sampled_from(_FIELDS))
     after = draw(st.sampled_from(("", "\n", "\n: ping\n")))
@@ -81,23 +77,23 @@ def _line_ends(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, frames=changed, line_end=line_end), f"each is {line_end!r}"
 
 
-@preserving("no-space", "no space after `data:`", "SSE-NO-SPACE")
+@mutator("no-space")
 @on_frames("sse")
 def _spaces(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     changed = tuple(replace(frame, raw=_SPACED.sub(rb"\1:", frame.raw)) for frame in frames.frames)
     return replace(frames, frames=changed), "in no frame"
 
 
-@preserving("byte-order-mark", "the body starts with one", "SSE-BOM", realism="never seen")
+@mutator("byte-order-mark")
 @on_frames("sse")
 def _byte_order_mark(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return replace(frames, head=BYTE_ORDER_MARK), "at the start"
 
 
-@preserving("data-lines", "one payload in two data lines", "SSE-MULTILINE-DATA")
+@mutator("data-lines")
 @on_frames("sse")
 def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Break a payload after the brace that opens it, because JSON allows white space there."""
+    """Split a payload after its opening brace, because JSON allows white space there."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     frame = frames.frames[at]
     if frame.data is None or value_of(frame) is None or b"\n" in frame.data:
@@ -106,13 +102,7 @@ def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.put(at, lines), f"frame {at} in two"
 
 
-@preserving(
-    "ping-data",
-    "a frame that keeps the line alive",
-    "SSE-EMPTY-DATA",
-    "SSE-DATA-NULL",
-    "SSE-COMMENT-AS-DATA",
-)
+@mutator("ping-data")
 @on_frames("sse")
 def _ping(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.payload_indexes()))
@@ -120,10 +110,10 @@ def _ping(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.inserted(at, frames.made(data)), f"{data.decode()!r} before frame {at}"
 
 
-@preserving("no-final-blank", "the last event lacks its blank line", "SSE-NO-FINAL-BLANK")
+@mutator("no-final-blank")
 @on_frames("sse")
 def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """After the end of the answer only; before, it is one of the pairs of policies."""
+    """Remove the last blank line after the end of the answer. Elsewhere, policies differ on it."""
     last = frames.frames[-1]
     if last.data != DONE or last.raw.startswith(DONE):
         return None
@@ -132,7 +122,7 @@ def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.put(len(frames.frames) - 1, replace(last, raw=raw)), f"[DONE] ends with {ends!r}"
 
 
-@preserving("done-missing", "no `[DONE]` ends the stream", "SSE-DONE-MISSING", dialects=_WITH_DONE)
+@mutator("done-missing", dialects=_WITH_DONE)
 @on_frames("sse")
 def _done_missing(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if not any(_has_finish(frame) for frame in frames.frames):
@@ -146,7 +136,7 @@ def _has_finish(frame: SentFrame) -> bool:
     return b"finish_reason" in data and _NO_FINISH.search(data) is None
 
 
-@preserving("done-added", "a gateway adds `[DONE]`", "RESP-DONE-SENTINEL", dialects=_WITHOUT_DONE)
+@mutator("done-added", dialects=_WITHOUT_DONE)
 @on_frames("sse")
 def _done_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if any(frame.data == DONE for frame in frames.frames) or _unended(frames):
@@ -160,7 +150,7 @@ def _unended(frames: Sent) -> bool:
     return not raw.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 
 
-@preserving("after-done", "a comment or a second `[DONE]` after the first", "SSE-AFTER-DONE")
+@mutator("after-done")
 @on_frames("sse")
 def _after_done(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     if frames.frames[-1].data != DONE or _unended(frames):
@@ -169,7 +159,7 @@ def _after_done(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.inserted(len(frames.frames), more), f"{more.raw!r}"
 
 
-@preserving("blank-line", "a blank line between lines")
+@mutator("blank-line")
 @on_frames("lines")
 def _blank_line(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     # Behind a line without its end it would be that end.
@@ -180,7 +170,7 @@ def _blank_line(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
     return frames.inserted(at, SentFrame(frames.line_end)), f"before line {at}"
 
 
-@preserving("no-final-newline", "the last line lacks its line end", "NDJSON-NO-FINAL-NEWLINE")
+@mutator("no-final-newline")
 @on_frames("lines")
 def _no_final_newline(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     last = frames.frames[-1]
@@ -188,7 +178,7 @@ def _no_final_newline(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.put(len(frames.frames) - 1, replace(last, raw=raw)), "after the last line"
 
 
-@preserving("line-space", "blanks around a line")
+@mutator("line-space")
 @on_frames("lines")
 def _line_space(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     at = draw(st.sampled_from(frames.payload_indexes()))
@@ -198,22 +188,5 @@ def _line_space(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
     return frames.put(at, replace(frame, raw=raw)), f"around line {at}"
 
 
-MUTATORS: Final = (
-    _comment,
-    _field,
-    preserving("line-ends", "lines end with CRLF, CR or LF", "SSE-CRLF", "SSE-CR-ONLY")(
-        on_frames("sse")(_line_ends)
-    ),
-    _spaces,
-    _byte_order_mark,
-    _data_lines,
-    _ping,
-    _no_final_blank,
-    _done_missing,
-    _done_added,
-    _after_done,
-    _blank_line,
-    _no_final_newline,
-    preserving("crlf-lines", "lines end with CRLF or LF")(on_frames("lines")(_line_ends)),
-    _line_space,
-)
+mutator("line-ends")(on_frames("sse")(_line_ends))
+mutator("crlf-lines")(on_frames("lines")(_line_ends))

@@ -1,17 +1,17 @@
-"""A mutator: one way to change what a provider sent, and whether the turn must stay equal.
+"""A mutator: one way to change the bytes of a provider, and whether the turn must stay equal.
 
 It draws its choices from Hypothesis, so that a finding shrinks to the fewest and simplest
-steps; it never looks at a normalizer.
+steps. It does not depend on the normalizer.
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Final, Literal, TypeAlias, get_args
+from importlib import resources
+from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
@@ -26,12 +26,12 @@ Mutate: TypeAlias = Callable[[DrawFn, Interaction], tuple[Interaction, str] | No
 
 
 class Mutation(msgspec.Struct, frozen=True):
-    """One applied step.
+    """One step that was applied to an interaction.
 
     Fields:
-        name: of the mutator.
-        detail: what it did, and where, such as "cut at byte 412".
-        place: how many bytes were before and after the place that it changed; None if it has none.
+        name: the name of the mutator.
+        detail: what it changed, and where, such as "cut at byte 412".
+        place: how many bytes were before and after the changed bytes; None if it has no such place.
     """
 
     name: str
@@ -42,40 +42,50 @@ class Mutation(msgspec.Struct, frozen=True):
         return f"{self.name}: {self.detail}"
 
 
-class Mutator(msgspec.Struct, frozen=True):
+class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The part of a mutator that `mutators.toml` declares.
+
+    Fields:
+        summary: a description in one line.
+        quirks: ids of the catalogue that it makes.
+        realism: `seen` if a server is known to do it, which `quirks` or `source` cite; `possible`
+            if the API allows it, or a server, a proxy or a model may do it; otherwise `never seen`.
+        source: the URL of a page that shows a server doing it, if no quirk does.
+        dialects: the dialects that it can be applied to; empty for all.
+        needs: the capabilities that a normalizer must declare to read the changed bytes. The search
+            does not apply the mutator to a normalizer without them.
+        new_calls: the changed turn may contain a call that the clean turn does not contain. If no
+            step has this flag, such a call is always a wrong call, even if the oracle does not
+            judge the calls of the changed bytes.
+        only_failure: only one thing is judged, whether the client reports the failure.
+    """
+
+    summary: str
+    quirks: tuple[str, ...] = ()
+    realism: Realism = "possible"
+    source: str = ""
+    dialects: frozenset[str] = frozenset()
+    needs: frozenset[str] = frozenset()
+    new_calls: bool = False
+    only_failure: bool = False
+
+
+class Mutator(Declaration, frozen=True, kw_only=True):
     """One way to change an interaction.
 
     Fields:
-        name: kebab-case, stable.
-        preserving: whether the turn must stay equal, by the API's contract or by a catalogued
-            quirk that a client must survive; else it may change, and must be reported as it is.
-        summary: one line.
-        quirks: ids of the catalogue that it makes.
-        realism: `seen` if a server is known to do it, which `quirks` or `source` cite; `possible`
-            if the API allows it, or a server, a proxy or a model may do it; else `never seen`.
-        source: URL of what shows that a server does it, if no quirk does.
-        mutate: draw, interaction -> the changed one and what was done where; None where it
-            does not apply.
-        dialects: that it applies to; empty for all.
-        needs: capabilities that a normalizer must declare for the turn to stay equal; of one
-            that does not, nothing is asked after this step.
-        new_calls: whether a call may come out that the clean turn has not. After any other
-            step one that does is a wrong executed call, whatever else is ambiguous.
-        only_failure: whether nothing is judged but that the failure is reported.
-        mutate_at: `mutate` at a place that the caller chooses, if it changes one place.
+        name: a stable name in kebab-case.
+        preserving: the turn must stay equal, by the contract of the API or by a catalogued quirk
+            that clients must handle. Otherwise the turn may change, and a client must report it as
+            sent.
+        mutate: draw, interaction -> the changed interaction and a description of the change; None
+            if the mutator cannot be applied to it.
+        mutate_at: `mutate` at a byte offset that the caller chooses, for mutators of one place.
     """
 
     name: str
     preserving: bool
-    summary: str
-    quirks: tuple[str, ...]
     mutate: Mutate
-    dialects: frozenset[str] = frozenset()
-    needs: frozenset[str] = frozenset()
-    new_calls: bool = False
-    realism: Realism = "possible"
-    source: str = ""
-    only_failure: bool = False
     mutate_at: MutateAt | None = None
 
 
@@ -83,8 +93,8 @@ class MutatedInput(msgspec.Struct, frozen=True):
     """An interaction after some steps, in the order in which they were applied.
 
     Fields:
-        steps: empty where no step applied; then the interaction is the one given.
-        preserving: whether all steps were.
+        steps: empty if no step could be applied; then the interaction is unchanged.
+        preserving: whether all steps are preserving.
     """
 
     interaction: Interaction
@@ -92,57 +102,57 @@ class MutatedInput(msgspec.Struct, frozen=True):
     preserving: bool
 
 
-def _mutator(  # noqa: PLR0913 - the fields of a mutator, most of them by name
-    name: str,
-    summary: str,
-    *quirks: str,
-    preserving: bool,
-    dialects: Iterable[str] = (),
-    needs: Iterable[str] = (),
-    new_calls: bool = False,
-    realism: Realism | None = None,
-    source: str = "",
-    only_failure: bool = False,
-) -> Callable[[Mutate], Mutator]:
-    """Return a decorator that makes a mutation a mutator; one that cites a server is `seen`."""
-    return partial(
-        Mutator,
-        name,
-        preserving,
-        summary,
-        quirks,
-        dialects=frozenset(dialects),
-        needs=frozenset(needs),
-        new_calls=new_calls,
-        realism=realism or ("seen" if quirks or source else "possible"),
-        source=source,
-        only_failure=only_failure,
-    )
+_TEXT = resources.files(__package__).joinpath("mutators.toml").read_text(encoding="utf-8")
+_KINDS = msgspec.toml.decode(_TEXT, type=dict[str, dict[str, Declaration]])
+# All mutators, in the order in which Hypothesis prefers them.
+DECLARED: Final = {name: each for kind in _KINDS.values() for name, each in kind.items()}
+# Those whose modules were imported.
+MADE: Final[dict[str, Mutator]] = {}
+
+
+class MakeMutator(Protocol):
+    """A decorator that turns a mutation into a mutator."""
+
+    def __call__(self, mutate: Mutate, mutate_at: MutateAt | None = None) -> Mutator:
+        """Return the mutator."""
+
+
+def mutator(name: str, *, dialects: Iterable[str] = ()) -> MakeMutator:
+    """Return a decorator that turns a mutation into the mutator that is declared under `name`.
+
+    Args:
+        name: a name in `mutators.toml`.
+        dialects: the dialects that it can be applied to, if only the code knows them.
+    """
+    declared = DECLARED[name]
+    known = frozenset(dialects) or declared.dialects
+
+    def make(mutate: Mutate, mutate_at: MutateAt | None = None) -> Mutator:
+        own = {"name": name, "preserving": name in _KINDS["preserving"], "dialects": known}
+        MADE[name] = Mutator(**asdict(declared) | own, mutate=mutate, mutate_at=mutate_at)
+        return MADE[name]
+
+    return make
 
 
 def draw_place(draw: DrawFn, body: bytes) -> int:
-    """Draw an offset in `body`: anywhere, or at a seam, which is likely to break a reader."""
+    """Draw an offset in `body`: any offset, or a seam, which is likely to break a reader."""
     anywhere = st.integers(0, len(body) - 1)
     found = seams(body)
     return draw(anywhere | st.sampled_from(found) if found else anywhere)
 
 
-def at_place(make: Callable[[Mutate], Mutator]) -> Callable[[MutateAt], Mutator]:
-    """Return a decorator that makes a mutation of one place a mutator that draws the place."""
+def at_place(make: MakeMutator) -> Callable[[MutateAt], Mutator]:
+    """Return a decorator: a mutation of one place -> a mutator that draws the place."""
 
     def decorate(mutate_at: MutateAt) -> Mutator:
         def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
             body = interaction.body
             return mutate_at(draw, interaction, draw_place(draw, body)) if body else None
 
-        return replace(make(mutate), mutate_at=mutate_at)
+        return make(mutate, mutate_at)
 
     return decorate
-
-
-# The mutation must keep the turn equal, or it may change the turn.
-preserving = partial(_mutator, preserving=True)
-changing = partial(_mutator, preserving=False)
 
 
 def with_body(interaction: Interaction, body: bytes) -> Interaction:

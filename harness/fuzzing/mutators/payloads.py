@@ -1,7 +1,7 @@
 """Payloads that are encoded differently, or have more members, with the same meaning.
 
-JSON gives no meaning to the order of members, to white space or to escapes, and every API of
-ours says that clients must pass over members and events that they do not know.
+In JSON, the order of members, white space and escapes have no meaning. Every API of the harness
+requires clients to ignore members and events that they do not know.
 """
 
 import json
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import Mutate, preserving
+from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.sent import Sent, SentFrame, dumped, on_frames, sent, value_of
 from harness.wire.interaction import Interaction
 
@@ -29,7 +29,7 @@ _MORE: Final = (
 
 
 def editing_payloads(revalue: Revalue, *, each: bool = False) -> Mutate:
-    """Return the mutation that gives one frame, or each, the payload of `revalue`."""
+    """Return the mutation that replaces the payload of one frame, or of each, by `revalue`."""
 
     @on_frames()
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
@@ -69,12 +69,8 @@ def _escaped(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
     return json.dumps(value).replace("/", "\\/").replace("\x7f", "\\u007f").encode()
 
 
-@preserving(
-    "unknown-event",
-    "an unknown event",
-    "ANT-UNKNOWN-EVENT",
-    "RESP-UNKNOWN-EVENT",
-    dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events),
+@mutator(
+    "unknown-event", dialects=tuple(row.name for row in DIALECTS.values() if row.unknown_events)
 )
 def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     frames = sent(interaction.body)
@@ -94,16 +90,7 @@ def _unknown_event(draw: DrawFn, interaction: Interaction) -> tuple[Interaction,
     )
 
 
-MUTATORS: Final = (
-    preserving("key-order", "members in another order")(
-        editing_payloads(lambda _, value: dumped(_reversed(value)), each=True)
-    ),
-    preserving("compact", "no white space in payloads", source=_OPENAI_STREAM)(
-        editing_payloads(lambda _, value: dumped(value, b""), each=True)
-    ),
-    preserving("escaped", "characters written as escapes")(editing_payloads(_escaped, each=True)),
-    preserving("unknown-member", "an unknown member", source=_OPENAI_STREAM)(
-        editing_payloads(_with_member)
-    ),
-    _unknown_event,
-)
+mutator("key-order")(editing_payloads(lambda _, value: dumped(_reversed(value)), each=True))
+mutator("compact")(editing_payloads(lambda _, value: dumped(value, b""), each=True))
+mutator("escaped")(editing_payloads(_escaped, each=True))
+mutator("unknown-member")(editing_payloads(_with_member))

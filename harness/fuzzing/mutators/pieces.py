@@ -1,18 +1,19 @@
-"""The same turn in other pieces and other spellings, written by the dialect's own writer."""
+"""The same turn in other pieces and with other writer options.
+
+The dialect's own writer writes it.
+"""
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 from msgspec.structs import asdict, replace
 
 from harness.dialects.kit.dialect import Dialect
-from harness.dialects.table import DIALECTS
-from harness.fuzzing.mutators.mutator import Mutator, preserving
+from harness.dialects.table import DIALECTS, offered_tools
+from harness.fuzzing.mutators.mutator import DECLARED, Mutator, mutator
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.turns import option_values
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import ArgumentsDelta, Delta, ReasoningDelta, TextDelta, ToolCallRejected
 from harness.wire.interaction import Interaction
 
@@ -29,7 +30,7 @@ def _with_text(delta: Piece, text: str) -> Piece:
     return replace(delta, text=text)
 
 
-@preserving("piece-split", "one piece of text or arguments comes in two")
+@mutator("piece-split")
 @rewriting
 def _split(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str] | None:
     pieces = [(at, delta) for at, delta in enumerate(deltas) if isinstance(delta, Piece)]
@@ -43,7 +44,7 @@ def _split(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str] | None:
     return (*deltas[:at], *halves, *deltas[at + 1 :]), f"{text!r} after {cut} characters"
 
 
-@preserving("pieces-of-one", "each character comes alone")
+@mutator("pieces-of-one")
 @rewriting
 def _singly(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     return tuple(_characters(deltas)), "one character a delta"
@@ -57,7 +58,7 @@ def _characters(deltas: Deltas) -> Iterator[Delta]:
             yield delta
 
 
-@preserving("pieces-merged", "pieces that follow each other come in one")
+@mutator("pieces-merged")
 @rewriting
 def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     left = joined(deltas)
@@ -65,7 +66,7 @@ def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def joined(deltas: Iterable[Delta]) -> Deltas:
-    """Return the deltas, with neighbours of one text or call joined."""
+    """Return the deltas; neighbouring deltas of one text or call become one."""
     left: list[Delta] = []
     for delta in deltas:
         before = left[-1] if left else None
@@ -81,11 +82,13 @@ def _joins(before: Piece, delta: Piece) -> bool:
     return type(before) is type(delta) and index == other
 
 
-def _respelled(name: str, summary: str, capability: str = "") -> Mutator:
-    """Return the mutator of the writer options that need `capability`; "" for none."""
+def _respelled(name: str) -> Mutator:
+    """Return the mutator of the writer options that need its capability, or none."""
+    capability = "".join(DECLARED[name].needs)
     options = {row.name: _options(row, capability) for row in DIALECTS.values()}
 
-    def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
+    @mutator(name, dialects=(dialect for dialect, found in options.items() if found))
+    def respelled(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
         if deltas is None or any(isinstance(delta, ToolCallRejected) for delta in deltas):
             return None
@@ -93,9 +96,7 @@ def _respelled(name: str, summary: str, capability: str = "") -> Mutator:
         used = DIALECTS[interaction.dialect].writer_options(**{option: value})
         return rewritten(interaction, deltas, f"{option} is {value!r}", used)
 
-    fit = (dialect for dialect, found in options.items() if found)
-    needs = (capability,) if capability else ()
-    return preserving(name, summary, dialects=fit, needs=needs)(mutate)
+    return respelled
 
 
 def _options(row: Dialect, capability: str) -> tuple[tuple[str, object], ...]:
@@ -106,7 +107,7 @@ def _options(row: Dialect, capability: str) -> tuple[tuple[str, object], ...]:
     )
 
 
-@preserving("tools-taught", "tools are described in the prompt as well")
+@mutator("tools-taught")
 def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
     tools = tuple(asdict(tool) for tool in offered_tools(interaction))
     if interaction.tools or not tools:
@@ -115,20 +116,5 @@ def _tools_in_prompt(_draw: DrawFn, interaction: Interaction) -> tuple[Interacti
     return replace(interaction, tools=tools), f"{names}, in addition to the fields of the request"
 
 
-MUTATORS: Final = (
-    _split,
-    _merged,
-    _singly,
-    _respelled("respelled", "written by the dialect's own writer with one option changed"),
-    _respelled(
-        "other-encoding",
-        "the same with an option for an encoding that a client must request",
-        "other-encodings",
-    ),
-    _respelled(
-        "partial-arguments",
-        "the same with arguments as values with JSON paths",
-        "partial-arguments",
-    ),
-    _tools_in_prompt,
-)
+for _name in ("respelled", "other-encoding", "partial-arguments"):
+    _respelled(_name)

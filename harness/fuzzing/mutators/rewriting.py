@@ -1,7 +1,7 @@
-"""A body read to deltas, the deltas edited, and write_body again by the dialect's own writer.
+"""A body is read to deltas, the deltas are edited, and the dialect's own writer writes them again.
 
-So one edit serves every dialect. It applies only if the writer can encode the turn:
-what it writes of the unedited deltas reads back to the same turn.
+So one edit serves every dialect. It is applied only if the writer can encode the turn: the body
+that it writes for the unedited deltas must be read as the same turn.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,10 +11,9 @@ from typing import Any, TypeAlias
 import msgspec
 from hypothesis.strategies import DrawFn
 
-from harness.dialects.table import DIALECTS, oracle_reading
+from harness.dialects.table import DIALECTS, offered_tools, oracle_reading
 from harness.errors import StreamError
 from harness.fuzzing.mutators.mutator import Mutate, with_body
-from harness.normalizers.respond import offered_tools
 from harness.turns.deltas import Delta, Finish
 from harness.turns.fold import fold
 from harness.wire.framing import iter_frames
@@ -27,7 +26,7 @@ _BODIES_KEPT = 64
 
 
 def rewriting(edit: Edit) -> Mutate:
-    """Return the mutation that `edit` is."""
+    """Return the mutation that applies `edit` to the deltas of a body."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
@@ -65,7 +64,7 @@ def rewritten(
     how: str,
     options: Any = None,  # noqa: ANN401 - a dialect's own options
 ) -> tuple[Interaction, str] | None:
-    """Return `interaction` with `deltas` as its body, and `how` that differs.
+    """Return `interaction` with `deltas` as its body, and `how`, the description of the change.
 
     None if the dialect cannot encode them, or if the result is ambiguous.
     """
@@ -88,16 +87,16 @@ def _as_stream(interaction: Interaction) -> Interaction:
 
 
 def _reads_in_two_ways(interaction: Interaction) -> bool:
-    """Whether pieces that repeat each other may be the text so far (quirk DASH-CUMULATIVE)."""
+    """Whether repeated text in the pieces may mean snapshots (quirk DASH-CUMULATIVE)."""
     return DIALECTS[interaction.dialect].may_send_snapshots and not oracle_reading(
         interaction
     ).knows("text")
 
 
 def write_body(dialect: str, deltas: Iterable[Delta], options: Any = None) -> bytes:  # noqa: ANN401 - as above
-    """Return the body that a dialect's writer makes of `deltas`.
+    """Return the body that the writer of a dialect makes of `deltas`.
 
     Raises:
-        ValueError: the dialect has no way to say them.
+        ValueError: the dialect cannot encode them.
     """
     return b"".join(DIALECTS[dialect].write(deltas, options))

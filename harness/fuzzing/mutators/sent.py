@@ -1,8 +1,8 @@
 """A body as the frames that were sent, each with its bytes; joined, they are the body.
 
-Mutators change single frames and leave the bytes of all others alone, so that a saved finding
-shows what was done to it and nothing else. A body whose frames cannot be separated, such as
-one document, is None: there is nothing to mutate in it.
+Mutators change single frames and leave the bytes of all others unchanged, so that a saved finding
+shows only the mutation. For a body whose frames cannot be separated, such as one document, the
+result is None: mutators of frames cannot be applied to it.
 """
 
 import json
@@ -38,9 +38,9 @@ class SentFrame(msgspec.Struct, frozen=True):
     """One frame, or the bytes between two of them.
 
     Fields:
-        raw: its bytes, with what ends it.
+        raw: its bytes, with its end.
         data: its payload; None for comments and blanks.
-        event: its name; "" where it has none.
+        event: its name; "" if it has none.
         failure: it is an exception of AWS, named `event`.
     """
 
@@ -54,8 +54,8 @@ class Sent(msgspec.Struct, frozen=True):
     """The frames of one body.
 
     Fields:
-        line_end: of an event stream or of lines.
-        head: what stands before the first frame, whichever that is: a byte order mark.
+        line_end: the line end of an event stream or of lines.
+        head: the bytes before the first frame, such as a byte order mark.
     """
 
     framing: Framing
@@ -64,7 +64,7 @@ class Sent(msgspec.Struct, frozen=True):
     head: bytes = b""
 
     def made(self, data: bytes, event: str = "") -> SentFrame:
-        """Return a frame with `data`, encoded like the others."""
+        """Return a new frame with `data`, encoded like the others."""
         return SentFrame(self._raw(data, event), data, event)
 
     def _raw(self, data: bytes, event: str) -> bytes:
@@ -77,7 +77,7 @@ class Sent(msgspec.Struct, frozen=True):
                 return encode_event(data if event else wrap_chunk(data), event or "chunk")
 
     def changed(self, frame: SentFrame, data: bytes) -> SentFrame:
-        """Return `frame` with another payload; around it nothing changes."""
+        """Return `frame` with another payload, and all other bytes unchanged."""
         before = frame.data or b""
         if self.framing != "messages" and b"\n" not in data and frame.raw.count(before) == 1:
             return SentFrame(frame.raw.replace(before, data), data, frame.event)
@@ -160,10 +160,10 @@ def _message(raw: bytes) -> SentFrame:
 def on_frames(
     framing: Framing | None = None, applies: Callable[[Sent], object] = Sent.payload_indexes
 ) -> Callable[[EditFrames], Mutate]:
-    """Return a decorator that makes an edit of frames a mutation.
+    """Return a decorator that turns an edit of frames into a mutation.
 
     Args:
-        framing: of the bodies that it applies to; None for any.
+        framing: the framing of the bodies that it applies to; None for any.
         applies: whether it applies to these frames; by default, if one has a payload.
     """
 
@@ -186,14 +186,14 @@ def on_frames(
 
 
 class _NotExactError(Exception):
-    """The value, written again, would be another one."""
+    """The value would change if it were encoded again."""
 
 
 def value_of(frame: SentFrame) -> Any:  # noqa: ANN401 - a provider's payload may be anything
     """Return the payload as a new JSON object; None if it is not an object.
 
-    None too if encoding it again changes it: a number that a double rounds, a key that is there
-    twice.
+    It is also None if encoding it again would change it, because a double rounds a number, or a key
+    occurs twice.
     """
     if frame.data is None:
         return None

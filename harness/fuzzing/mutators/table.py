@@ -1,4 +1,4 @@
-"""All mutators, in the order in which Hypothesis prefers them: those that keep the turn first."""
+"""All mutators, in the order in which Hypothesis prefers them: preserving ones come first."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -19,6 +19,8 @@ from harness.fuzzing.mutators import (
     texts,
 )
 from harness.fuzzing.mutators.mutator import (
+    DECLARED,
+    MADE,
     REALISMS,
     MutatedInput,
     Mutation,
@@ -31,21 +33,10 @@ from harness.wire.interaction import Interaction
 
 # The length of a body -> an offset in it.
 Place: TypeAlias = Callable[[int], int]
-_ALL: Final = (
-    *framing.MUTATORS,
-    *payloads.MUTATORS,
-    *pieces.MUTATORS,
-    *chat_entries.MUTATORS,
-    *chat_chunks.MUTATORS,
-    *chat_options.MUTATORS,
-    *endings.MUTATORS,
-    *calls.MUTATORS,
-    *texts.MUTATORS,
-)
-MUTATORS: Final = tuple(sorted(_ALL, key=lambda mutator: not mutator.preserving))
-
-
-_BY_NAME: Final = {mutator.name: mutator for mutator in MUTATORS}
+_MODULES: Final = (  # each declares its mutators
+    calls, chat_chunks, chat_entries, chat_options, endings, framing, payloads, pieces, texts,
+)  # fmt: skip
+MUTATORS: Final = tuple(MADE[name] for name in DECLARED)
 
 
 def fitting(
@@ -54,11 +45,11 @@ def fitting(
     capabilities: Collection[str] = tuple(CAPABILITIES),
     chosen: tuple[Mutator, ...] = MUTATORS,
 ) -> tuple[Mutator, ...]:
-    """Return those of `chosen` that apply to a dialect and ask no more than what is declared.
+    """Return the members of `chosen` that apply to a dialect and need no other capabilities.
 
     Args:
-        dialect: of the interaction.
-        capabilities: that the normalizer declares; all of them by default.
+        dialect: the dialect of the interaction.
+        capabilities: those that the normalizer declares; all of them by default.
         chosen: mutators to choose from.
     """
     return tuple(
@@ -70,7 +61,7 @@ def fitting(
 
 def quirks_of(names: Iterable[str]) -> tuple[str, ...]:
     """Return the quirks that the mutators called `names` make."""
-    return tuple(quirk for name in names if name in _BY_NAME for quirk in _BY_NAME[name].quirks)
+    return tuple(quirk for name in names if name in MADE for quirk in MADE[name].quirks)
 
 
 # A quirk is as realistic as the most realistic mutator that makes it.
@@ -82,23 +73,23 @@ for _mutator in MUTATORS:
 
 
 def realism_of(steps: Iterable[str], quirks: Iterable[str]) -> Realism:
-    """Return the realism of the least realistic of some steps and of the quirks of a seed."""
-    made = (REALISMS.index(_BY_NAME[name].realism) for name in steps if name in _BY_NAME)
+    """Return the lowest realism among some steps and the quirks of a seed."""
+    made = (REALISMS.index(MADE[name].realism) for name in steps if name in MADE)
     return REALISMS[max((*made, *(_OF_QUIRKS.get(quirk, 0) for quirk in quirks)), default=0)]
 
 
 def only_failure(steps: Iterable[Mutation]) -> bool:
-    """Return whether after these steps nothing is judged but that the failure is reported."""
-    return any(_BY_NAME[step.name].only_failure for step in steps if step.name in _BY_NAME)
+    """Return whether, after these steps, only the report of the failure is judged."""
+    return any(MADE[step.name].only_failure for step in steps if step.name in MADE)
 
 
 def may_call_more(steps: Collection[Mutation]) -> bool:
-    """Return whether, after these steps, the turn may have a call that the clean turn does not.
+    """Return whether these steps may add a call that the clean turn does not have.
 
-    Where not, one that does (another name, other arguments, or the same again) is a wrong
-    executed call, even if the oracle does not judge the changed bytes.
+    If not, such a call (another name, other arguments, or a repetition) is a wrong executed call,
+    even if the oracle does not judge the changed bytes.
     """
-    return any(_BY_NAME[step.name].new_calls for step in steps if step.name in _BY_NAME)
+    return any(MADE[step.name].new_calls for step in steps if step.name in MADE)
 
 
 @st.composite
@@ -107,14 +98,14 @@ def mutated_inputs(
 ) -> MutatedInput:
     """Draw `interaction` after up to `most` steps.
 
-    A mutator that does not apply is passed over, so the steps may be fewer than what was
-    drawn, and empty; it shrinks to fewer steps and to mutators that stand first.
+    A mutator that cannot be applied is skipped, so there may be fewer steps than were drawn, or
+    none. Hypothesis shrinks to fewer steps and to mutators that come first.
 
     Args:
-        draw: of Hypothesis.
-        interaction: the clean one.
+        draw: the function of Hypothesis.
+        interaction: the clean interaction.
         chosen: mutators to draw from; those of other dialects are left out.
-        most: steps at most.
+        most: the maximum number of steps.
     """
     those = fitting(interaction.dialect, chosen=chosen)
     steps = draw(st.lists(st.sampled_from(those), max_size=most)) if those else []
@@ -127,13 +118,13 @@ def apply_mutators(
     steps: Iterable[Mutator],
     places: Mapping[str, Place] = MappingProxyType({}),
 ) -> MutatedInput:
-    """Return `interaction` after `steps` in their order; one that does not apply is passed over.
+    """Return `interaction` after `steps` in order. A mutator that cannot be applied is skipped.
 
     Args:
-        draw: of Hypothesis.
-        interaction: the clean one.
+        draw: the function of Hypothesis.
+        interaction: the clean interaction.
         steps: the mutators.
-        places: where a step changes a body of a given length; the others draw their place.
+        places: returns the place of a step in a body of a given length; other steps draw theirs.
     """
     applied: list[Mutation] = []
     preserving = True
@@ -149,7 +140,7 @@ def apply_mutators(
 def _apply(
     draw: DrawFn, interaction: Interaction, mutator: Mutator, place: Place | None
 ) -> tuple[tuple[Interaction, str] | None, tuple[int, int] | None]:
-    """Return what one mutator makes, and how many bytes are before and after its place."""
+    """Return the result of one mutator, and how many bytes are before and after its place."""
     size = len(interaction.body)
     if mutator.mutate_at is None or not size:
         return mutator.mutate(draw, interaction), None

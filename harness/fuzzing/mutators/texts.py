@@ -1,8 +1,8 @@
-"""Change the text of a turn: unusual characters, and markup that is or is not a call.
+"""Mutators that change the text of a turn: unusual characters, and markup that may be a call.
 
-Markup in a text is a call, an example or a draft, by rules that are not part of any API. The
-oracle does not judge it. Still, no client may execute what is in code, in a quotation or in the
-reasoning, or what is incomplete.
+No API defines whether markup in a text is a call, an example or a draft, so the
+oracle does not judge it. But no client may execute a call in code, in a quotation or in the
+reasoning, or an incomplete call.
 """
 
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from typing import Final, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from harness.fuzzing.mutators.mutator import Mutate, changing
+from harness.dialects.table import offered_tools
+from harness.fuzzing.mutators.mutator import Mutate, mutator
 from harness.fuzzing.mutators.rewriting import Deltas, deltas_of, rewriting, rewritten
 from harness.fuzzing.strategies.arguments import argument_texts, words
-from harness.normalizers.respond import offered_tools
 from harness.text_calls import MARKERS, TEXT_DIALECTS, Context, WrittenCall
 from harness.turns.deltas import Delta, Finish, ReasoningDelta, TextDelta, ToolCallStart, UsageDelta
 from harness.wire.interaction import Interaction
@@ -36,7 +36,7 @@ _QUOTED: Final = ("Write `{}` to call it.", "The model says “{}” then.", "> 
 _ENDS_CODE: Final = ("`", "~~~")
 
 
-@changing("text-added", "more text, with unusual characters", new_calls=True)
+@mutator("text-added")
 @rewriting
 def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
@@ -45,33 +45,28 @@ def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def _end_of(deltas: Deltas) -> int:
-    """Return the index of the turn's finish or usage, the first of them."""
+    """Return the index of the turn's finish or usage, whichever comes first."""
     ends = (isinstance(delta, Finish | UsageDelta) for delta in deltas)
     return next((at for at, ending in enumerate(ends) if ending), len(deltas))
 
 
 def _amid(deltas: Deltas, at: int) -> bool:
-    """Whether the pieces around a index are of one text: it may be a call, which would change."""
+    """Whether the deltas around an index belong to one text, which may be a call."""
     pair = deltas[max(0, at - 1) : at + 1]
     return len(pair) > 1 and all(isinstance(delta, TextDelta) for delta in pair)
 
 
-@changing("reasoning-added", "reasoning before the answer")
+@mutator("reasoning-added")
 @rewriting
 def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
     text = draw(words(most=20).filter(bool))
     return (ReasoningDelta(text), *deltas), repr(text)
 
 
-@changing(
-    "text-tail",
-    "the text ends with the beginning of a marker",
-    "TEXT-LITERAL-MARKER-TRUNCATES",
-    new_calls=True,
-)
+@mutator("text-tail")
 @rewriting
 def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """End the text with what a marker begins with, alone in its delta."""
+    """End the text with the beginning of a marker, in a separate delta."""
     mark = draw(st.sampled_from(MARKERS))
     tail = mark[: draw(st.integers(1, len(mark) - 1))] if len(mark) > 1 else mark
     return _before_end(deltas, TextDelta(tail)), repr(tail)
@@ -104,22 +99,13 @@ def adding_text_call(put: Put) -> Mutate:
     return mutate
 
 
-@changing(
-    "text-call",
-    "a text call",
-    "TEXT-NARRATION",
-    "TEXT-WHOLE-CALL-ONE-DELTA",
-    "TEXT-LEAK-AND-CALL",
-    new_calls=True,
-)
+@mutator("text-call")
 @adding_text_call
 def _as_reply(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
     return _before_end(deltas, TextDelta(text + draw(st.sampled_from(_AFTER)))), "in the text"
 
 
-@changing(
-    "text-example", "a call in a code fence or in a quotation", "TEXT-FP-FENCE", "TEXT-FP-PROSE"
-)
+@mutator("text-example")
 @adding_text_call
 def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
     # In a fence that is open, the marks of another one would close it.
@@ -141,34 +127,18 @@ def _in_fence(deltas: Deltas) -> bool:
     return bool(context.fence)
 
 
-@changing("text-draft", "a call drafted in the reasoning", "TEXT-THINK-PHANTOM")
+@mutator("text-draft")
 @adding_text_call
 def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
-    """Draft a call before an answer; what ends in reasoning may be the answer itself."""
+    """Write a call in the reasoning before an answer."""
     if not any(isinstance(delta, TextDelta | ToolCallStart) for delta in deltas):
         return None
     tail = draw(st.sampled_from(_AFTER))
     return (ReasoningDelta(text + tail), *deltas), "in the reasoning"
 
 
-@changing(
-    "text-call-cut",
-    "an incomplete text call",
-    "TEXT-UNCLOSED",
-    new_calls=True,
-)
+@mutator("text-call-cut")
 @adding_text_call
 def _cut_off(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str]:
     cut = draw(st.integers(1, max(1, len(text) - 1)))
     return _before_end(deltas, TextDelta(text[:cut])), f"cut after {cut} characters"
-
-
-MUTATORS: Final = (
-    _text_added,
-    _reasoning_added,
-    _text_tail,
-    _as_reply,
-    _in_code,
-    _in_reasoning,
-    _cut_off,
-)

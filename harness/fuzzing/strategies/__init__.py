@@ -1,6 +1,6 @@
-"""Hypothesis strategies for the inputs that a client of tool calls must survive.
+"""Hypothesis strategies for the inputs that a client of tool calls must handle.
 
-All of them shrink to short and simple values, and none draws what its docstring excludes.
+All of them shrink to short and simple values, and none draws a value that its docstring excludes.
 """
 
 from harness.fuzzing.strategies.arguments import (

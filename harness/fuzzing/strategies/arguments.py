@@ -1,10 +1,11 @@
 """A tool's JSON Schema -> arguments that fit it, as values and as JSON texts.
 
-It knows what tools use: type, properties, required, items, enum, const, anyOf, oneOf, allOf,
-bounds, and references within the schema. Of anything else it takes no notice, so a value may
-miss a pattern or a format; that is the model's affair and not the wire's.
+The keywords that tools use are supported: type, properties, required, items, enum, const, anyOf,
+oneOf, allOf, bounds, and references within the schema. Other keywords are ignored, so a value may
+not match a pattern or a format. That tests the model and not the wire.
 
-Strategies are made once: Hypothesis checks each new one, which takes longer than to draw from it.
+Strategies are made once, because Hypothesis checks each new strategy, which takes longer than a
+draw.
 """
 
 import json
@@ -40,11 +41,11 @@ ODD_FLOATS: Final = (0.1, -0.0, 1e-7, 1.5, 1e22, 5e-324, 1.7976931348623157e308)
 
 @cache
 def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
-    """Return short texts, a third of them odd ones, and a third such as need escapes.
+    """Return short texts: a third of them unusual, and a third with characters that need escapes.
 
     Args:
-        surrogates: whether unpaired halves may be in them, which UTF-8 cannot hold.
-        most: characters at most, of those that are not odd.
+        surrogates: whether they may contain unpaired surrogates, which UTF-8 cannot encode.
+        most: the maximum number of characters of texts that are not unusual.
     """
     categories: tuple[Literal["Cs"], ...] = () if surrogates else ("Cs",)
     odd = [word for word in ODD_WORDS if surrogates or word.isascii() or not _halves(word)]
@@ -78,8 +79,8 @@ def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[A
     """Return JSON values of any shape.
 
     Args:
-        surrogates: as for `words`; also of keys.
-        leaves: so many at most.
+        surrogates: as for `words`; also for keys.
+        leaves: the maximum number of leaves.
     """
     some = words(surrogates=surrogates)
     scalars = st.none() | st.booleans() | integers() | numbers() | some
@@ -92,7 +93,7 @@ def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[A
 
 @cache
 def json_objects(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[dict[str, Any]]:
-    """Return JSON objects of any shape, empty keys among them."""
+    """Return JSON objects of any shape, including objects with empty keys."""
     values = json_values(surrogates=surrogates, leaves=leaves)
     return st.dictionaries(words(surrogates=surrogates), values, max_size=3)
 
@@ -119,7 +120,7 @@ _GAPS: Final = ((", ", ": "), (",", ":"), (" , ", " : "), (",\n ", ":\t"))
 def arguments(schema: Schema) -> SearchStrategy[dict[str, Any]]:
     """Return objects that fit `schema`, the JSON Schema of a tool's parameters.
 
-    If the schema allows other values, an empty object replaces them, because arguments are one.
+    Arguments are always an object, so an empty object replaces any other value of the schema.
     """
     return _arguments(json.dumps(schema))
 
@@ -132,7 +133,7 @@ def _arguments(schema_text: str) -> SearchStrategy[dict[str, Any]]:
 
 
 def argument_texts(schema: Schema) -> SearchStrategy[str]:
-    """Return JSON texts of arguments that fit `schema`, in the spellings that servers have."""
+    """Return JSON texts of arguments that fit `schema`, in the forms that servers write."""
     return _argument_texts(json.dumps(schema))
 
 
@@ -166,7 +167,7 @@ def _fitting(schema: Schema, root: Schema, depth: int) -> Values:
 
 
 def _of_parts(schema: dict[str, Any], root: Schema, depth: int) -> Values:
-    """Return what fits one of the schema's alternatives, or one of its types."""
+    """Return values that fit one of the schema's alternatives, or one of its types."""
     for name in ("anyOf", "oneOf"):
         if isinstance(schema.get(name), list) and schema[name]:
             rest = {key: each for key, each in schema.items() if key != name}
@@ -176,7 +177,7 @@ def _of_parts(schema: dict[str, Any], root: Schema, depth: int) -> Values:
 
 
 def _merged(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` with what its `allOf` adds."""
+    """Return `schema` with the members of its `allOf`."""
     whole = {name: each for name, each in schema.items() if name != "allOf"}
     for part in schema.get("allOf") or ():
         whole = _both(whole, part)

@@ -1,4 +1,4 @@
-"""Argument texts that are not valid arguments, by class: what models and gateways sent.
+"""Argument texts that are not valid arguments, by class: texts that models and gateways sent.
 
 Strict JSON finds no single object in any of them. A client that executes a call with one of
 them has repaired, guessed or invented arguments.

@@ -1,7 +1,7 @@
 """Replies of a provider in a conversation, good and bad, and replies with text calls.
 
-Each reply of a provider states the calls that a client may execute. The generator knows them, and
-no reader is asked. So a mock provider can check the most important rule with any agent.
+Each reply states the calls that a client may execute. The generator knows them without any reader,
+so a mock provider can check the most important rule with any agent.
 """
 
 import json
@@ -42,7 +42,7 @@ class ProviderReply(msgspec.Struct, frozen=True):
 
     Fields:
         kind: what is wrong with it, if anything.
-        may_run: name and JSON text of the arguments of each call that may be run.
+        may_run: name and JSON text of the arguments of each call that may be executed.
     """
 
     kind: Kind
@@ -58,13 +58,13 @@ def conversations(
     kinds: tuple[Kind, ...] = KINDS,
     most: int = 6,
 ) -> SearchStrategy[tuple[ProviderReply, ...]]:
-    """Return sequences of one to `most` replies, some of them several times in a row.
+    """Return sequences of one to `most` replies, some of them repeated.
 
     Args:
-        tools: that were offered, at least one.
-        dialect: in which the replies are written.
-        kinds: to draw from.
-        most: replies at most.
+        tools: the offered tools, at least one.
+        dialect: the dialect in which the replies are written.
+        kinds: the kinds to draw from.
+        most: the maximum number of replies.
     """
     runs = st.tuples(replies(tools, dialect=dialect, kinds=kinds), st.integers(1, 3))
     some = st.lists(runs, min_size=1, max_size=most)
@@ -136,7 +136,7 @@ class TextReply(msgspec.Struct, frozen=True):
     """A text and its calls.
 
     Fields:
-        text: all of it.
+        text: the complete text.
         calls: its text calls, in order.
         words: the text without them, in pieces: before each block, and after the last.
     """
@@ -156,9 +156,9 @@ def texts_with_calls(
     If they must end the reply, no text follows them.
 
     Args:
-        text_dialect: such as `tagged-json`.
-        tools: to call, at least one.
-        most_blocks: blocks at most.
+        text_dialect: a name such as `tagged-json`.
+        tools: the tools to call, at least one.
+        most_blocks: the maximum number of blocks.
     """
     return _text_replies(TEXT_DIALECTS[text_dialect], tools, most_blocks)
 
@@ -193,7 +193,7 @@ def _text_calls(tools: tuple[Tool, ...]) -> SearchStrategy[WrittenCall]:
 
 @cache
 def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
-    """Return text without markers of `dialect`, code, and characters of `without`."""
+    """Return text without markers of `dialect`, code, and the characters of `without`."""
     marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)
     marks += (*dialect.markers, *without, *_REASONING, *_CODE)
     letters = st.characters(exclude_categories=["Cs"])

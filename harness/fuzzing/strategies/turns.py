@@ -1,7 +1,7 @@
 """Turns, their deltas, their bodies in a dialect, and the chunkings of a body.
 
-A turn is drawn as a `TurnScript`, in the order in which every API sends it. What only some
-dialects can express (names, ids, reasoning after a call) is left to their own tests.
+A turn is drawn as a `TurnScript`, in the order in which every API sends it. Content that only some
+dialects can express (names, ids, reasoning after a call) is left to the tests of these dialects.
 """
 
 import itertools
@@ -59,14 +59,14 @@ class TurnScript(msgspec.Struct, frozen=True):
 
 @cache
 def call_ids() -> SearchStrategy[str]:
-    """Return ids of calls, short and odd."""
+    """Return ids of calls, short and unusual ones."""
     odd = ("call_1", "call_2", "0", "\u00e9")
     return st.sampled_from(odd) | words(surrogates=False, most=5).filter(bool)
 
 
 @cache
 def content_deltas() -> SearchStrategy[Delta]:
-    """Return pieces of text and of reasoning, never empty, without half characters."""
+    """Return pieces of text and of reasoning, never empty, without half a surrogate pair."""
     texts = words(surrogates=False, most=8).filter(bool)
     return texts.map(TextDelta) | texts.map(ReasoningDelta)
 
@@ -81,12 +81,12 @@ def usages() -> SearchStrategy[Usage | None]:
 
 @st.composite
 def fragments(draw: DrawFn, schema: Schema = True, *, most: int = 5) -> tuple[str, ...]:  # noqa: FBT002 - a JSON Schema may be `true`
-    """Draw an arguments text that fits `schema`, cut into up to `most` pieces; now and then none.
+    """Draw an arguments text that fits `schema`, split into up to `most` pieces, or into none.
 
     Args:
-        draw: of Hypothesis.
+        draw: the function of Hypothesis.
         schema: the JSON Schema of a tool's parameters.
-        most: pieces at most.
+        most: the maximum number of pieces.
     """
     if draw(st.integers(0, 4)) == 0:
         return ()
@@ -130,7 +130,7 @@ def deltas(
     tools: tuple[Tool, ...] = _ANY_TOOLS,
     most_calls: int = 3,
 ) -> SearchStrategy[tuple[Delta, ...]]:
-    """Return the deltas of complete turns that conform; the arguments are as `turn_scripts`."""
+    """Return the deltas of complete turns without faults; the arguments are as `turn_scripts`."""
     stated = turn_scripts(finishes, tools=tools, most_calls=most_calls)
     return stated.map(lambda script: tuple(script.deltas()))
 
@@ -151,7 +151,7 @@ _EACH_BYTE_UP_TO: Final = 4_096
 
 @cache
 def option_values(dialect: str) -> tuple[tuple[str, object], ...]:
-    """Return each (option, value) of a dialect's writer that is not the contract's."""
+    """Return each (option, value) of a dialect's writer except the documented ones."""
     kind = DIALECTS[dialect].writer_options
     contract = kind()
     return tuple(
@@ -167,9 +167,9 @@ def writer_options(dialect: str, **free: tuple[object, ...]) -> SearchStrategy[A
     """Return a strategy for the options of a dialect's writer, each drawn independently.
 
     Args:
-        dialect: such as `openai-chat`.
-        free: the values to draw of options that are text or numbers; without, such an option
-            keeps the value of the contract.
+        dialect: a name such as `openai-chat`.
+        free: the values for options that are text or numbers; such an option keeps its default
+            if it is not named.
     """
     kind = DIALECTS[dialect].writer_options
     contract = kind()
@@ -202,9 +202,9 @@ def bodies(
     body.
 
     Args:
-        dialect: such as `openai-chat`.
-        turn: to encode, without its rejected calls and its failure.
-        quirks: False for the contract's encoding, True for any options, or the options to use,
+        dialect: a name such as `openai-chat`.
+        turn: the turn to encode, without its rejected calls and its failure.
+        quirks: False for the documented encoding, True for any options, or the options to use,
             such as `{"line_end": "crlf"}`.
     """
     kind = DIALECTS[dialect].writer_options
@@ -241,12 +241,13 @@ def _written_body(dialect: str, deltas: tuple[Delta, ...], options: Any) -> Any:
 def chunkings(body: bytes, *, most: int = 4) -> SearchStrategy[Chunking]:
     """Return chunkings of `body`, which shrink to the unsplit body.
 
-    Uniform cuts alone find a decoder that decodes each read by itself in half of the runs of
-    200; with half of the cuts at seams it is all of them (measured in 2026-11).
+    A decoder that wrongly decodes each read by itself is found by half of the runs of 200 examples
+    if all cuts are uniform, and by all of them if half of the cuts are at seams (measured in
+    2026-11).
 
     Args:
-        body: to cut.
-        most: cuts at most; now and then, all seams are cut, or each byte is alone.
+        body: the body to cut.
+        most: the maximum number of cuts, but some chunkings cut all seams, or after each byte.
     """
     if len(body) < 2:  # noqa: PLR2004 - there is nothing to cut
         return st.just(UNSPLIT)

@@ -1,9 +1,9 @@
 """Judge one input under some chunkings, with the engine and the rules of a run.
 
-After steps that keep the meaning, the expected result is that of the clean seed. After others,
-it is the oracle's reading of the changed bytes. If the turn failed or was truncated, that always
-forbids to execute a call. If it does not judge the calls, only those of the clean seed are
-allowed, unless a step may have made one.
+After preserving steps, the expected result is that of the clean seed. After other steps,
+it is the oracle's reading of the changed bytes. If the turn failed or was truncated, no call may be
+executed. If the oracle does not judge the calls, only the calls of the clean seed are
+allowed, unless a step may add a call.
 """
 
 import msgspec
@@ -36,7 +36,7 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def dialect_key(self) -> str:
-        """Return the seed's dialect, and after it that of its text calls."""
+        """Return the seed's dialect, followed by that of its text calls."""
         return self.seed.dialect_key
 
     @property
@@ -56,15 +56,15 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def realism(self) -> Realism:
-        """Return that of the least realistic part; a generated turn is possible."""
+        """Return the lowest realism of its parts; a generated turn is possible."""
         found = realism_of(self.mutators, self.seed.parent.quirks)
         return found if self.seed.parent.cassette or found != REALISMS[0] else REALISMS[1]
 
     @property
     def size(self) -> tuple[int, ...]:
-        """Return what makes one input better than another.
+        """Return the key by which inputs of one bug are compared.
 
-        First realism, then whether the turn is a good one, then steps, bytes, cuts.
+        It is realism, then whether the turn is a success, then steps, bytes, cuts.
         """
         cuts, body = sum(map(len, self.cuts)), self.mutated.interaction.body
         fails = self.seed.expectation.failure is not None or not self.mutated.preserving
@@ -78,7 +78,7 @@ class Trial(msgspec.Struct, frozen=True):
 
 
 class TrialResult(msgspec.Struct, frozen=True):
-    """The result of a trial: what is wrong, the expected result, and the number of replays."""
+    """The result of a trial: its findings, the expected result, and the number of replays."""
 
     findings: tuple[Finding, ...]
     expectation: Expectation
@@ -115,7 +115,8 @@ def _expected_from_bytes(
     if only_failure(trial.mutated.steps):
         return Expectation("oracle", failure=ANY_CODE, judged=frozenset(("failure",)))
     seed, body = trial.seed, trial.mutated.interaction.body
-    if trial.mutated.interaction.broken and (ends_in_event(body) or _ends_in_line(body)):
+    ends_in_line = body.startswith(b"{") and not body.endswith(b"\n")
+    if trial.mutated.interaction.broken and (ends_in_event(body) or ends_in_line):
         # The error of the network may come before the rest is read.
         judged = expectation.judged - {"text", "reasoning"}
         expectation = msgspec.structs.replace(expectation, judged=judged)
@@ -132,21 +133,17 @@ def _expected_from_bytes(
     return msgspec.structs.replace(expectation, calls=seed.expectation.calls, calls_at_most=True)
 
 
-def _ends_in_line(body: bytes) -> bool:
-    return body.startswith(b"{") and not body.endswith(b"\n")
-
-
 def _may_call_more(trial: Trial, normalizer: Normalizer) -> bool:
     """Return whether the steps may add a call.
 
-    A normalizer that takes JSON anywhere for a call need not know the markup that quotes it.
+    A normalizer that reads JSON anywhere as a call need not know the markup that quotes it.
     """
     loose = normalizer.policies.get("bare") == "anywhere" and _EXAMPLE in trial.mutators
     return loose or may_call_more(trial.mutated.steps)
 
 
 def _is_complete(seed: Seed) -> bool:
-    """Return whether the seed's calls are known, and none that a step might complete."""
+    """Return whether the seed's calls are known, and no step can complete a further one."""
     known = seed.expectation
     ended = known.failure is None and known.finish in (FinishReason.STOP, FinishReason.TOOL_CALLS)
     return ended and not known.rejected and known.judged >= {"calls", "rejected"}

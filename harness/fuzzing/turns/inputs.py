@@ -1,4 +1,4 @@
-"""What a search draws: seeds after steps, generated turns, and their chunkings.
+"""The inputs that a search draws: seeds after steps, generated turns, and their chunkings.
 
 A dialect's own writer encodes the generated turns. Their expected result is the oracle's reading
 of the bytes, because the oracle shares no code with the writer.
@@ -44,10 +44,10 @@ _ARGUMENTS = _LONG | argument_texts(_ANY) | malformed_arguments(_ANY).map(lambda
 
 
 def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
-    """Return the mutators whose bytes `normalizer` undertakes to read.
+    """Return the mutators whose bytes `normalizer` declares to read.
 
-    Those that keep the meaning alternate with those that do not, because each kind finds
-    different bugs. What no server is known to do comes last.
+    Preserving ones alternate with the others, because each kind finds different bugs. Mutations
+    that no server is known to make come last.
     """
     found = {
         step.name
@@ -63,7 +63,7 @@ def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
 
 @st.composite
 def stepped_trials(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Trial | None:
-    """Draw `seed` after `steps` in their order; None if one of them does not apply."""
+    """Draw `seed` after `steps` in order; None if one of them cannot be applied."""
     trial = _draw_trial(draw, seed, steps)
     return None if len(trial.mutators) < len(steps) else trial
 
@@ -86,7 +86,7 @@ def draw_steps(
     steps: Iterable[Mutator],
     places: Mapping[str, Place] = MappingProxyType({}),
 ) -> MutatedInput:
-    """Apply those of `steps` to `seed` that fit its dialect, at `places` if they have one there."""
+    """Apply the members of `steps` that fit the dialect of `seed`, at `places` if given."""
     fit = fitting(seed.interaction.dialect, chosen=tuple(steps))
     return apply_mutators(draw, seed.interaction, fit, places)
 
@@ -122,9 +122,9 @@ def generated_seed(dialect: str, deltas: list[Delta]) -> Seed:
 
 @st.composite
 def _deltas(draw: DrawFn) -> list[Delta]:
-    """Draw a turn; half of those with calls have other arguments, and some of them broken ones.
+    """Draw a turn. Half of those with calls get other arguments, some of them broken.
 
-    Ids and names are those that a server sends: it checks the names in a request.
+    Ids and names are those of a real server, which checks the names in a request.
     """
     script = draw(turn_scripts(tools=_TOOLS))
     is_other = draw(st.booleans())

@@ -1,8 +1,9 @@
 """An interaction -> smaller ones, the largest change first: fewer events, members and characters.
 
-Each has another content than the one given, which the caller gets from the oracle. It stays one
-that a server may send: a request keeps its messages and its called tools, a call its name and
-some arguments, and an event the members that its API requires and each word that names a kind.
+Each has different content, whose expected result the caller gets from the oracle. It is still an
+interaction that a server may send: a request keeps its messages and its called tools, a call its
+name and some arguments, and an event the members that its API requires and all values that name a
+kind.
 """
 
 import json
@@ -39,7 +40,7 @@ _USUAL_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{4,}")
 
 
 def rewritings(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield `interaction` as the writer encodes it: complete, and with one part less each."""
+    """Yield `interaction` as the writer encodes it: complete, and then without one part each."""
     dialect = DIALECTS.get(interaction.dialect)
     if dialect is None:
         return
@@ -67,9 +68,9 @@ def _plain_delta(delta: Delta) -> Delta:
 
 
 def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
-    """Return what the reader of its dialect finds in `interaction`, neighbours joined.
+    """Return the deltas that the reader of its dialect gives, with neighbours joined.
 
-    A rejected call is there as it was sent. () if the dialect is unknown.
+    A rejected call is included as it was sent. () if the dialect is unknown.
     """
     dialect = DIALECTS.get(interaction.dialect)
     read = () if dialect is None else dialect.read(iter_frames([interaction.body]), ())
@@ -79,8 +80,8 @@ def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
 def _ended_in_time(deltas: Sequence[Delta]) -> tuple[Delta, ...]:
     """Return the deltas with the end of each call directly after its last piece.
 
-    A call that was rejected has the end that it was sent with, and not the one of its rejection,
-    which may come at the end of the turn.
+    A call that was rejected keeps the position of its end as it was sent. Its rejection may come at
+    the end of the turn.
     """
     kept = [each for each in deltas if not isinstance(each, ToolCallEnd | ToolCallRejected)]
     ended = {each.index for each in deltas if isinstance(each, ToolCallEnd | ToolCallRejected)}
@@ -172,7 +173,7 @@ _CONTENT_TYPE = "content-type"
 
 
 def reductions(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield smaller interactions, one change each; those of the response first."""
+    """Yield smaller interactions, each with one change; changes of the response come first."""
     yield from rewritings(interaction)
     frames = sent(interaction.body)
     if frames is not None:
@@ -198,7 +199,7 @@ def _without(frames: tuple[SentFrame, ...]) -> Iterator[tuple[SentFrame, ...]]:
 
 
 def _requests(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield it with less of a request: no headers, no options, fewer tools and messages."""
+    """Yield it with a smaller request: no headers, no options, fewer tools and messages."""
     request = interaction.request
     if request.headers:
         yield _with_request(interaction, msgspec.structs.replace(request, headers=()))
@@ -229,7 +230,7 @@ def _is_called(tool: Any, answer: bytes) -> bool:  # noqa: ANN401 - any JSON
 
 
 def _smaller_texts(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON
-    """Yield `value` with half of one text that a person wrote."""
+    """Yield `value` with half of one text that a user wrote."""
     match value:
         case dict() if depth:
             for key, item in value.items():
@@ -265,7 +266,7 @@ def _without_members(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _smaller_values(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield values with an optional member, an item or half of a text less."""
+    """Yield values without an optional member or an item, or with half of a text."""
     if depth < 0:
         return
     match value:

@@ -1,8 +1,9 @@
-"""Search one normalizer: what is cheap and sure first, then ever larger changes, without end.
+"""Search one normalizer: cheap and certain inputs first, then ever larger changes, without end.
 
-Every seed unchanged; some single cuts of the richest; each step alone; then generated turns,
-several steps at once and several cuts, in turn, and the richest truncated and cut at each byte.
-A slow client may need its whole time for the seeds, so that steps alternate with them.
+The order is: every seed unchanged; some single cuts of the seeds with most features; each step
+alone. Then, in turn: generated turns, several steps at once, several cuts, and the seeds with most
+features truncated and cut at each byte. A slow client may need its whole time for the seeds, so
+that steps alternate with them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,10 +11,10 @@ from itertools import chain, cycle, islice
 from random import Random
 
 from harness.dialects.table import DIALECTS
-from harness.fuzzing.found import FuzzFinding, FuzzReport, SmallestInput, signature_of
+from harness.fuzzing.found import FuzzFinding, SmallestInput, signature_of
 from harness.fuzzing.mutators.endings import truncated_inputs
 from harness.fuzzing.mutators.mutator import Mutator
-from harness.fuzzing.search import Draws, OnFound, Profile, Shrinking, fuzz
+from harness.fuzzing.search import Draws, Shrinking
 from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.inputs import (
     generated_trials,
@@ -45,34 +46,8 @@ _MUTATED_DRAWS = 10
 _TRUNCATIONS = 300
 
 
-def fuzz_normalizer(  # noqa: PLR0913 - one search, by keyword
-    normalizer: Normalizer,
-    seeds: Sequence[Seed],
-    profile: Profile,
-    *,
-    random: int = 0,
-    share: int = 0,
-    shares: int = 1,
-    on_found: OnFound = lambda _: None,
-) -> FuzzReport:
-    """Search `normalizer` from `seeds`, and shrink what is found.
-
-    Args:
-        normalizer: what is searched.
-        seeds: to start from, the smallest first.
-        profile: what it may spend.
-        random: the same gives the same findings, if examples ended the search.
-        share: which part of the ordered inputs is this process's, from 0.
-        shares: how many processes share them.
-        on_found: called at once with each finding, before it is shrunk.
-    """
-    source = TurnSource(normalizer, seeds, slice(share, None, shares))
-    own = random * shares + share
-    return fuzz(source, profile, random=random, search_random=own, on_found=on_found)
-
-
 class TurnSource:
-    """The turns with which a normalizer is searched."""
+    """The turns that a search replays with a normalizer."""
 
     seconds_to_shrink = 5.0
 
@@ -82,9 +57,9 @@ class TurnSource:
         """Prepare the inputs.
 
         Args:
-            normalizer: what is searched.
-            seeds: to start from, the smallest first.
-            share: which part of what is tried in order is this source's.
+            normalizer: the client under test.
+            seeds: the inputs to start from, the smallest first.
+            share: which part of the ordered inputs belongs to this source.
         """
         self.steps = steps_for(normalizer)
         self._normalizer = normalizer
@@ -96,7 +71,7 @@ class TurnSource:
         self._share = share
 
     def judge(self, tried: Trial) -> tuple[Sequence[Finding], int]:
-        """Judge one turn; one that hangs again, with the time that a run gives it."""
+        """Judge one turn. If it hangs, it is judged again with the time limit of a run."""
         result = evaluate(tried, self._normalizer)
         if any(finding.outcome is Outcome.HANG for finding in result.findings):
             result = evaluate(tried, self._normalizer, DEFAULT_LIMITS)
@@ -107,7 +82,7 @@ class TurnSource:
         shrink_trial(shrinking)
 
     def finding(self, smallest: SmallestInput[Trial]) -> FuzzFinding:
-        """Return what was found on a turn."""
+        """Return the finding that reports the bug of a turn."""
         trial, finding = smallest.input, smallest.finding
         return FuzzFinding(
             slug=signature_of(finding, trial.dialect_key, trial.mutators, trial.quirks).slug,
@@ -157,14 +132,14 @@ class TurnSource:
         return Trial(seed, unchanged(seed), tuple(some))
 
     def _cut_everywhere(self) -> Iterator[Trial]:
-        """Yield the richest seed of each dialect without text calls, with every single cut."""
+        """Yield, for each dialect without text calls, its richest seed under each single cut."""
         for seed in filter(_is_small, self._richest[self._share]):
             cuts = iter_single_cuts(seed.interaction.body)
             for some in iter(lambda: tuple(islice(cuts, _CUTS_AT_A_TIME)), ()):  # noqa: B023 - used at once
                 yield Trial(seed, unchanged(seed), some)
 
     def _truncated(self) -> Iterator[Trial]:
-        """Yield the richest seed of each dialect without text calls, truncated after each byte."""
+        """Yield, for each dialect without text calls, its richest seed cut off after each byte."""
         trials = (
             Trial(seed, mutated)
             for seed in self._richest
@@ -184,7 +159,7 @@ def _is_small(seed: Seed) -> bool:
 
 
 def _few(seeds: Sequence[Seed], random: Random) -> list[Seed]:
-    """Return all seeds without text calls, and some of those with, which are many."""
+    """Return all seeds without text calls, and some of the many with text calls."""
     texts = [seed for seed in seeds if seed.parent.text_dialect]
     some = random.sample(texts, min(_TEXT_DIALECTS_AT_A_TIME, len(texts)))
     return [*(seed for seed in seeds if not seed.parent.text_dialect), *some]

@@ -30,7 +30,7 @@ class Seed(msgspec.Struct, frozen=True):
     """One interaction to start from.
 
     Fields:
-        expectation: of the unchanged interaction.
+        expectation: the expected result of the unchanged interaction.
     """
 
     parent: Parent
@@ -39,7 +39,7 @@ class Seed(msgspec.Struct, frozen=True):
 
     @property
     def dialect_key(self) -> str:
-        """Return the dialect, and after it that of its text calls."""
+        """Return the dialect, followed by that of its text calls."""
         return "/".join(filter(None, (self.interaction.dialect, self.parent.text_dialect)))
 
 
@@ -69,7 +69,7 @@ def seeds(
 
 
 def _quirks(loaded: LoadedSubject) -> tuple[str, ...]:
-    """Return the quirks of the scenario; without one, those that the oracle reads."""
+    """Return the quirks of the scenario; without a scenario, those that the oracle reports."""
     if loaded.scenario is not None:
         return loaded.scenario.quirks
     return tuple(sorted({it for each in loaded.oracle_readings for it in each.quirks}))
@@ -98,8 +98,8 @@ def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
 def varied_seeds(found: Iterable[Seed]) -> tuple[Seed, ...]:
     """Return the smallest streams that together have all features of their dialect key.
 
-    A document that answers a request for a stream is left out: what a client owes after a step
-    is known of streams only.
+    A document that answers a request for a stream is left out, because the expected behaviour after
+    a step is known only for streams.
     """
     known: dict[str, set[str]] = {}
     kept = []
@@ -129,7 +129,7 @@ def _features(seed: Seed) -> Iterator[str]:
 
 
 def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
-    """Return the varied seeds in rounds of one for each dialect key, the richest first.
+    """Return the varied seeds in rounds, one seed for each dialect key, most features first.
 
     Seeds without text calls come before those with text calls.
     """

@@ -1,8 +1,8 @@
 """Smaller turns that show the same bug.
 
-Fewer steps first, then fewer and shorter events of the clean seed, to which the steps are applied
-again, then a smaller request, then fewer cuts. What is kept shows the bug, and does not show it
-without its steps, so that each step is needed.
+Shrinking tries fewer steps first, then fewer and shorter events of the clean seed, to which the
+steps are applied again, then a smaller request, then fewer cuts. The smaller input must show the
+bug, and must not show it without its steps, so that each step is needed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,6 @@ import msgspec
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from harness.dialects.kit.oracle.reading import OracleReading
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators.mutator import Mutation, Mutator
 from harness.fuzzing.mutators.table import MUTATORS, Place
@@ -24,6 +23,7 @@ from harness.fuzzing.turns.inputs import draw_steps
 from harness.fuzzing.turns.reductions import parse_deltas, reductions
 from harness.fuzzing.turns.seeds import Seed
 from harness.judging.expected import expectation_from
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.cuts import Chunking, each_byte, iter_single_cuts, seams
 from harness.wire.interaction import Interaction
 
@@ -36,8 +36,8 @@ _SINGLE_CUTS_UP_TO = 3_000
 def shrink_trial(shrinking: Shrinking[Trial]) -> None:
     """Offer `shrinking` smaller trials.
 
-    A trial keeps its cuts only if the bug needs them; then each smaller one is cut in all the
-    ways that reveal a bug of cuts.
+    A trial keeps its cuts only if the bug needs them. Then each smaller trial is judged under all
+    chunkings that can show such a bug.
     """
     shrinking.keep(shrinking.best.without_cuts)
     shrinking.keep_first(_fewer_steps(shrinking))
@@ -48,7 +48,7 @@ def shrink_trial(shrinking: Shrinking[Trial]) -> None:
 
 
 def _fewer_steps(shrinking: Shrinking[Trial]) -> Iterator[Trial]:
-    """Yield the trial without any step, then with fewer and fewer of them left out."""
+    """Yield the trial without any step, then with fewer and fewer steps left out."""
     trial = shrinking.best
     for count in range(len(trial.mutators)):
         for names in combinations(trial.mutators, count):
@@ -83,7 +83,7 @@ def _reduced_seed(before: Seed, interaction: Interaction) -> Seed | None:
 
 
 def _turn_content(oracle: OracleReading, interaction: Interaction) -> tuple[object, ...]:
-    """Return all that a turn contains; equal contents have equal expected results.
+    """Return the content of a turn; equal contents have equal expected results.
 
     If the oracle does not judge the calls, they are those that the dialect's reader finds.
     """
@@ -108,7 +108,7 @@ def _steps_applied(
 
 
 def _drawn_again(shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...]) -> list[Trial]:
-    """Return the first trial of a few draws that shows the bug, at the same place if it can."""
+    """Return the first of a few draws that shows the bug, at the same place if possible."""
     hit: list[Trial] = []
     before = shrinking.best
 
@@ -128,7 +128,7 @@ def _drawn_again(shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...]
 
 
 def _same_places(steps: Iterable[Mutation]) -> Iterator[dict[str, Place]]:
-    """Yield the places of steps, as far from the start and from the end; at last, none."""
+    """Yield the places of steps, equally far from the start and from the end; at last, none."""
     found = [(step.name, *step.place) for step in steps if step.place is not None]
     if found:
         yield {name: partial(_from_end, after) for name, _, after in found}
@@ -157,9 +157,9 @@ def _with_steps(
 
 
 def _revealing_cuts(before: Trial, body: bytes) -> tuple[Chunking, ...]:
-    """Return the chunkings under which a bug of cuts shows; none if `before` has no cuts.
+    """Return the chunkings that can show a bug of cuts; none if `before` has no cuts.
 
-    Those of `before`, as far from the end and from the start, are the first ones.
+    The first ones are those of `before`, equally far from the end and from the start.
     """
     if not before.cuts:
         return ()
@@ -180,7 +180,7 @@ def _one_chunking(trial: Trial) -> Iterator[Trial]:
 
 
 def _drop_cuts(shrinking: Shrinking[Trial]) -> None:
-    """Leave out parts of the cuts, halves first, while the bug shows."""
+    """Remove parts of the cuts, halves first, as long as the bug shows."""
     trial = shrinking.best
     cuts = trial.cuts[0] if len(trial.cuts) == 1 else ()
     size = len(cuts) // 2

@@ -1,10 +1,11 @@
 """Generated answers with text calls, made of parts with a known meaning.
 
-The oracle does not judge text with markup, so that the expected result comes from the parts:
-text, calls, a call that cannot be parsed, and markup in code, in quotation marks and in reasoning
-that is not a call. Text dialects whose markers count anywhere have such parts. All have complete
-answers, and answers in which a string quotes a call: if such an answer is truncated, or its JSON
-is broken, no other call than the one that was written may be emitted.
+The oracle does not judge text with markup, so the expected result comes from the parts:
+text, calls, a call that cannot be parsed, and markup that is not a call because it is in code, in
+quotation marks or in reasoning. Text dialects whose markers count anywhere have such parts. All
+text dialects have complete answers, and answers in which a string quotes a call: if such an answer
+is truncated, or its JSON is broken, the client may emit no other call than the one that was
+written.
 """
 
 import json
@@ -77,7 +78,7 @@ class TextPart(msgspec.Struct, frozen=True):
 
 
 def readable_text_dialects(normalizer: Normalizer) -> tuple[str, ...]:
-    """Return the text dialects in which `normalizer` declares that it reads such answers."""
+    """Return the text dialects in which `normalizer` declares to read such answers."""
     declared = normalizer.policies
     as_expected = all(declared.get(name, value) == value for name, value in _POLICIES.items())
     if not as_expected or _DIALECT not in normalizer.dialects:
@@ -127,8 +128,8 @@ def quoting_calls(draw: DrawFn, text_dialect: str, quoted: str) -> tuple[str, Wr
     """Draw a call of `get_weather` whose string quotes a call of `search`, and its text.
 
     Args:
-        draw: from Hypothesis.
-        text_dialect: in which the text is written; escapes may be missing in it.
+        draw: the function of Hypothesis.
+        text_dialect: the text dialect of the text; escapes may be missing in it.
         quoted: the text dialect of the quoted call.
     """
     before, after = draw(st.sampled_from(_AROUND_QUOTED))
@@ -258,7 +259,7 @@ _TAILS = _NONE | st.sampled_from([" <", " <tool", " ["]).map(lambda it: [_words(
 
 
 def _parts_of(text_dialect: str) -> SearchStrategy[TextPart]:
-    """Return what may stand between the start and the end of an answer."""
+    """Return the parts that may be between the start and the end of an answer."""
     calls = _CITIES.map(partial(_call, text_dialect))
     broken = (_CITIES.map(_broken),) if text_dialect == "tagged-json" else ()
     examples = (_CITIES.map(partial(it, text_dialect)) for it in (_example, _in_code, _quoted))
@@ -266,6 +267,6 @@ def _parts_of(text_dialect: str) -> SearchStrategy[TextPart]:
 
 
 def _starts_of(text_dialect: str) -> SearchStrategy[list[TextPart]]:
-    """Return what comes first: after reasoning, a client may hold back much of a text."""
+    """Return the parts that may come first. After reasoning, a client may hold back much text."""
     thoughts = _CITIES.map(partial(_thought, text_dialect))
     return _NONE | (thoughts | _WORDS).map(lambda part: [part])

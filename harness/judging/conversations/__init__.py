@@ -1,1 +1,1 @@
-"""Whole conversations, judged by replay: a cassette and mock tools in, findings out."""
+"""Complete conversations, judged by replay: a cassette and mock tools -> findings."""

@@ -1,4 +1,4 @@
-"""What rules about conversations look at: the requests, the calls and the history of one agent."""
+"""The evidence for rules about conversations: requests, calls and history of one agent."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -43,12 +43,12 @@ _CHECKER: Final = Checker()
 
 
 class RequestEvidence(msgspec.Struct, frozen=True):
-    """A request as the rules read it, and what the oracle reads in its reply.
+    """A request as the rules read it, and the oracle's reading of its reply.
 
     Fields:
         body: the object that was sent; {} if it was not an object.
-        messages: in OpenAI's form.
-        tools: names of those that it declares; None if it declares none.
+        messages: its messages in OpenAI's form.
+        tools: the names of the declared tools; None if it declares none.
         declared: the functions among them, with description and parameters.
     """
 
@@ -67,7 +67,7 @@ class RequestEvidence(msgspec.Struct, frozen=True):
 
 
 class CallMatches(msgspec.Struct, frozen=True):
-    """Indexes of expected calls and of executed ones: the equal ones, and the rest."""
+    """Indexes of expected calls and of executed calls: the equal ones, and the rest."""
 
     pairs: tuple[tuple[int, int], ...] = ()
     changed: tuple[tuple[int, int], ...] = ()
@@ -79,10 +79,10 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     """One conversation.
 
     Fields:
-        interactions: how many the cassette has.
-        others: the record of the same conversation under other reads, by what differed.
-        hides: what the agent does not tell.
-        policies: of the agent.
+        interactions: the number of interactions in the cassette.
+        others: the records of the same conversation under other reads, each with a label.
+        hides: the fields that the agent does not expose.
+        policies: the policies of the agent.
     """
 
     script: ConversationScript
@@ -101,7 +101,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def stopped(self) -> bool:
-        """Whether the agent raised or exceeded a limit."""
+        """Whether the agent raised an exception or exceeded a limit."""
         return bool(self.record.error or self.record.hung)
 
     def accepts_id(self, call_id: str) -> bool:
@@ -111,7 +111,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def records(self) -> tuple[TurnRecord, ...]:
-        """What the agent recorded of its turns."""
+        """The agent's own records of its turns."""
         return self.record.conversation.turns if self.record.conversation else ()
 
     @cached_property
@@ -133,7 +133,8 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     def repaired(self) -> dict[int, str]:
         """Indexes in `executions` of repaired calls -> the arguments that the model sent.
 
-        The agent must report the repair in its record of the turn, and the tool must demand it.
+        A repair counts only if the agent reports it in its record of the turn, and the schema of
+        the tool requires it.
         """
         return dict(_iter_repaired(self))
 
@@ -141,7 +142,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     def problems(self) -> tuple[Problem, ...]:
         """Problems of all requests and of the history at the end, each once.
 
-        Its path starts with the request in which it appeared first.
+        The path of a problem starts with the request in which it appeared first.
         """
         return tuple(_iter_history_problems(self))
 
@@ -149,7 +150,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     def differences(self) -> dict[int, tuple[HistoryDifference, ...]]:
         """Index of a request -> how it differs from the recorded one.
 
-        Contains the requests that follow a reply; none if the script was written by hand.
+        It contains the requests that follow a reply; none if an author wrote the script.
         """
         known_ids = {call.id for each in self.requests for call in each.reply.calls or ()} - {""}
         recorded = self.script.recorded
@@ -168,7 +169,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     def matches(self) -> CallMatches:
         """The expected calls paired with the executed ones: equal ones, then those of one tool.
 
-        If it is not judged which calls must be executed, nothing is left over.
+        If it is not judged which calls must be executed, no call is left over.
         """
         if self.script.expect.executed is None:
             return CallMatches()
@@ -217,7 +218,7 @@ def _is_same(expected: ExpectedExecution, execution: Execution) -> bool:
 def _iter_forbidden(
     requests: tuple[RequestEvidence, ...], executions: tuple[Execution, ...]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the executions that the reply before them does not allow."""
+    """Yield the executed calls that the reply before them does not allow."""
     for turn in range(len(requests) + 1):
         of_turn = [(index, each) for index, each in enumerate(executions) if each.after == turn]
         if turn == 0:
@@ -233,7 +234,7 @@ def _iter_forbidden(
 def _iter_rejected(
     reply: OracleReply, executions: list[tuple[int, Execution]]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the executions whose arguments are not those of a usable call of the turn."""
+    """Yield the executed calls whose arguments are not those of a usable call of the turn."""
     left = [meaning(call.arguments) for call in reply.calls or ()]
     for index, execution in executions:
         value = meaning(execution.arguments)
@@ -278,9 +279,9 @@ def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[Problem]:
 
 
 def parsed_capabilities(form: MessageForm, capabilities: Capabilities) -> Capabilities:
-    """Return `capabilities` in the terms of parsed messages.
+    """Return `capabilities` for messages in OpenAI's form.
 
-    If content is a list of blocks, only one form represents no content next to calls.
+    If content is a list of blocks, only one form of a message without content exists.
     """
     if not form.has_blocks:
         return capabilities

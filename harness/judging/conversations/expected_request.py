@@ -1,4 +1,4 @@
-"""What a request of a conversation must contain: roles, tools, texts and members of its body.
+"""The expected content of a conversation's request: roles, tools, texts and members of its body.
 
 `ExpectedText` is the one form in which a scenario judges a text, wherever the text is. Members of
 the body are named by their key or by a JSON pointer (RFC 6901).
@@ -36,12 +36,12 @@ class CharacterCount(File, frozen=True):
 
 
 class ExpectedText(File, frozen=True):
-    """What a text must be like; at least one key is required.
+    """The conditions for a text; at least one key is required.
 
     Fields:
         equals: the complete text.
-        contains: parts that it has.
-        lacks: parts that it does not have.
+        contains: parts that must be in it.
+        lacks: parts that must not be in it.
         counts: part -> how often it occurs, without overlaps.
         characters: how long it is.
     """
@@ -63,7 +63,7 @@ class ExpectedText(File, frozen=True):
             )
 
     def differences(self, text: str) -> Iterator[tuple[str, object]]:
-        """Yield what is expected of `text` and what was found instead."""
+        """Yield each expectation that `text` does not fulfil, and the value that was found."""
         if self.equals is not None and self.equals != text:
             yield _first_difference(self.equals, text)
         for part in as_texts(self.contains):
@@ -87,14 +87,14 @@ TextOrParts: TypeAlias = str | tuple[Text, ...] | ExpectedText
 
 
 class ExpectedMessages(File, frozen=True):
-    """What messages must look like; a missing key is not judged.
+    """The conditions for messages; a missing key is not judged.
 
     Fields:
-        roles: of all messages.
-        last_role: of the last one.
+        roles: the roles of all messages.
+        last_role: the role of the last message.
         says: the text of the last message.
-        texts: JSON pointer into the body of the request -> the text there. Of a history, the
-            body has only the member `messages`.
+        texts: JSON pointer into the body of the request -> the text there. The body of a history
+            has only the member `messages`.
     """
 
     roles: tuple[Role, ...] | None = None
@@ -104,13 +104,13 @@ class ExpectedMessages(File, frozen=True):
 
 
 class ExpectedRequest(ExpectedMessages, frozen=True):
-    """What one request must look like; a missing key is not judged.
+    """The conditions for one request; a missing key is not judged.
 
     Fields:
         system: the text of all system and developer messages, with an empty line between them.
         has_tools: whether its own field declares tools.
         tools: their names, in order.
-        fields: members of its body, compared by value; null also if there is no such member.
+        fields: members of its body, compared by value; null also matches a missing member.
         has_fields: whether members are in its body, whatever their value.
     """
 
@@ -127,7 +127,7 @@ def as_texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 
 def text_differences(expected: TextOrParts, text: str) -> Iterator[tuple[str, object]]:
-    """Yield what is expected of `text` and what was found instead; nothing if it fits."""
+    """Yield each unfulfilled expectation and the value found; nothing if the text fits."""
     if not expected:
         return
     if not isinstance(expected, ExpectedText):
@@ -174,7 +174,7 @@ def require_pointers(
 
 
 def _first_difference(expected: str, found: str) -> tuple[str, str]:
-    """Return what two texts contain from where they begin to differ."""
+    """Return the parts of two texts from the first difference on."""
     pairs = enumerate(zip(expected, found, strict=False))
     at = next((at for at, (a, b) in pairs if a != b), min(len(expected), len(found)))
     start = f"from character {at:,} on: "

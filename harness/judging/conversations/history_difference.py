@@ -1,8 +1,8 @@
-"""Two lists of messages, the recorded client's and the agent's -> how their structure differs.
+"""The messages of the recorded client and of the agent -> how their structure differs.
 
-No rule uses it: the recorded client was not an oracle, and both forms may be correct. Compared
-are roles, calls, ids, results, content, and what only the provider can read and requires back.
-The instructions are not compared, because each client has its own prompt, and neither are
+No rule uses the differences, because the recorded client was not an oracle, and both forms may be
+correct. Roles, calls, ids, results, content, and data that only the provider can read are compared.
+Instructions are not compared, because each client has its own prompt, and neither are
 members that only one provider knows.
 """
 
@@ -29,9 +29,9 @@ class HistoryDifference(msgspec.Struct, frozen=True):
     """One difference in structure.
 
     Fields:
-        part: what of the message differs.
+        part: the part of the message that differs.
         path: such as `messages[1].tool_calls[0].id`, counted after the instructions.
-        recorded, sent: what the two clients have there.
+        recorded, sent: the values of the two clients.
     """
 
     part: Part
@@ -40,7 +40,7 @@ class HistoryDifference(msgspec.Struct, frozen=True):
     sent: str
 
     def __str__(self) -> str:
-        """Return it as a report shows it."""
+        """Return the difference as text for a report."""
         return f"{self.path}: recorded {self.recorded!r}, sent {self.sent!r}"
 
 
@@ -51,7 +51,7 @@ def history_differences(
 
     Args:
         recorded: the messages of the recorded request, in OpenAI's form.
-        sent: those of the agent's.
+        sent: the messages of the agent's request.
         known_ids: ids of the provider. A client generates other ids, so calls with such an id are
             compared by their number, and their results too.
     """

@@ -1,8 +1,9 @@
-"""One cell: a conversation scenario and an agent -> one result, and what a report shows of it.
+"""One cell: a conversation scenario and an agent -> one result, and a case for the report.
 
 The agent runs the conversation with each reply in one read, then under other chunkings, and
-again at the end. A difference is one finding, because nothing may depend on the network.
-A logged conversation is counted from its own records and never judged, since its bytes are gone.
+again at the end. Any difference is one finding, because the behaviour must not depend on the
+network. The conversation of a log is only counted from its own records and never judged, because
+the log does not contain its bytes.
 """
 
 import msgspec
@@ -45,11 +46,11 @@ from harness.wire.cuts import UNSPLIT
 def conversation_facts(
     evidence: ConversationEvidence, said_blame: ScenarioBlame, violated: str
 ) -> ConversationFacts:
-    """Return the row of the rankings.
+    """Return the facts about a conversation that the rankings need.
 
     Args:
-        evidence: of the conversation.
-        said_blame: from the scenario; "" if it names no party.
+        evidence: the evidence of the conversation.
+        said_blame: the blame in the scenario; "" if it names no party.
         violated: a MUST rule that the agent violated; "" if there is none.
     """
     conversation = evidence.record.conversation
@@ -109,7 +110,7 @@ def is_broken(record: TurnRecord) -> bool:
 
 
 def blame_of_replies(evidence: ConversationEvidence) -> Blame:
-    """Return which party spoilt the newest reply without a usable turn; else the model."""
+    """Return the party that made the newest unusable reply so; the model if all are usable."""
     for request in reversed(evidence.requests):
         if request.sent.index is not None:
             reading = oracle_reading(request.sent.answer)

@@ -1,22 +1,22 @@
-"""What the oracle reads in the replies that were played, independently of the agent."""
+"""The oracle's reading of the replies that were played, independent of the agent."""
 
 from typing import Final
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import OracleReading, SealedReading
 from harness.dialects.table import oracle_reading
 from harness.errors import UsageError
 from harness.judging.conversations.session import SentRequest, json_or_repr
 from harness.judging.expected import ANNOUNCEMENTS, expectation_from
 from harness.results.expectation import Expectation, ExpectedCall
 from harness.turns.deltas import CUT_SHORT
+from harness.turns.oracle_reading import OracleReading, SealedReading
 
 _ANNOUNCED: Final = "FINISH-TOOLCALLS-WITHOUT-CALLS"
 
 
 class OracleCall(msgspec.Struct, frozen=True):
-    """A call of the bytes that may be executed; `id` is "" if none came."""
+    """A call in the bytes that may be executed; `id` is "" if it has none."""
 
     id: str
     name: str
@@ -24,7 +24,7 @@ class OracleCall(msgspec.Struct, frozen=True):
 
 
 class OracleReply(msgspec.Struct, frozen=True):
-    """What one reply contains.
+    """The content of one reply.
 
     Fields:
         broken: why none of its calls may be executed; "" if they may.
@@ -32,12 +32,12 @@ class OracleReply(msgspec.Struct, frozen=True):
         rejected: how many calls may not be executed, because their arguments are not an object.
         text: the visible text of the bytes, markup included.
         text_known: whether that is its only meaning; False if it contains markup.
-        reasoning: of the model, before its calls; "" if the bytes are ambiguous.
-        sealed: what only the provider can read.
-        without_arguments: names of calls of which no argument came.
+        reasoning: the model's reasoning before its calls; "" if the bytes are ambiguous.
+        sealed: the data that only the provider can read.
+        without_arguments: names of calls without any argument text.
         truncated: whether it is broken only because it ended too early; its start is valid then.
         calls_missing: whether it certainly announces calls and contains none.
-        ends_for_calls: whether it contains calls, and its finish value says so.
+        ends_for_calls: whether it contains calls, and its finish value announces them.
     """
 
     broken: str = ""
@@ -54,7 +54,7 @@ class OracleReply(msgspec.Struct, frozen=True):
 
 
 def oracle_reply(sent: SentRequest) -> OracleReply:
-    """Return what the oracle reads in the reply to a request."""
+    """Return the oracle's reading of the reply to a request."""
     if sent.index is None:
         return OracleReply(broken="no reply: the request was surplus", calls=())
     try:
@@ -93,7 +93,7 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
 
 
 def _has_calls_of(one: Expectation, other: Expectation) -> bool:
-    """Whether the calls of `other` are judged and those of `one`."""
+    """Whether the calls of both readings are judged, and `other` has those of `one`."""
     is_judged = {"calls", "rejected"} <= other.judged
     return is_judged and (one.calls, one.rejected) == (other.calls, other.rejected)
 

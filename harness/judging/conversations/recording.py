@@ -58,7 +58,7 @@ def script_from_recording(cassette: Cassette) -> ConversationScript | NotReplaya
     """Return the script that the recorded requests imply.
 
     The expected result comes from them and from the oracle readings of the replies, never from
-    an agent; what both leave ambiguous is not judged.
+    an agent. It is not judged if both are ambiguous.
     """
     if len(cassette.interactions) < 2:  # noqa: PLR2004 - a conversation has a further request
         return NotReplayable("it has one request only")
@@ -78,7 +78,7 @@ def not_replayable_reason(requests: Sequence[Messages], replies: Sequence[Oracle
 
     Args:
         requests: the messages of each, in OpenAI's form.
-        replies: what the oracle reads in the reply to each.
+        replies: the oracle's reading of the reply to each.
     """
     if not all(requests):
         return "its requests were not stored"
@@ -98,7 +98,7 @@ def _describes_calls(message: object) -> bool:
 
 
 def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:
-    """Return why a request is not what an agent would send after the reply before it."""
+    """Return why an agent would not send this request after the reply before it."""
     unmarked = map(_without_cache_marker, before), map(_without_cache_marker, after)
     common = zip(*unmarked, strict=False)  # the later request is longer
     if len(after) <= len(before) or not all(same_value(*pair) for pair in common):
@@ -113,7 +113,7 @@ def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:
 def _without_cache_marker(value: Any) -> Any:  # noqa: ANN401 - a JSON value
     """Return a message without `cache_control`, which clients move to the newest message.
 
-    It needs a block, so the only text of a message is compared with or without a block.
+    Such a marker needs a block, so a message with one text is equal with or without a block.
     """
     if isinstance(value, list):
         return [_without_cache_marker(each) for each in value]
@@ -154,7 +154,7 @@ def _is_more_than_text(message: object) -> bool:
 
 
 def _stored_calls_problem(new: Messages, reply: OracleReply) -> str:
-    """Return why the client stored other calls than an agent would; it decides ambiguous ones."""
+    """Return why an agent would store other calls; the stored ones decide ambiguous replies."""
     stored = [call[1:] for message in new for call in calls_of(message)]
     if reply.calls is None:
         return "" if stored else "the bytes of a reply are ambiguous about its calls"
@@ -166,7 +166,7 @@ def _stored_calls_problem(new: Messages, reply: OracleReply) -> str:
 def _ending_problem(requests: Sequence[Messages], last: OracleReply) -> str:
     """Return why the ending is not known, if the newest reply may call tools.
 
-    Limits are the same for each question, so only the longest round can end at them.
+    The limits are the same for each question, so only the longest round can end at a limit.
     """
     counts = [count_questions(each) for each in requests]
     shorter = Counter(counts)[counts[-1]] < max(Counter(counts).values())
@@ -253,7 +253,7 @@ def _expected_ending(last: OracleReply) -> Ending | None:
 
 
 def _observed_capabilities(requests: Sequence[Messages]) -> dict[str, bool]:
-    """Return the capabilities that the recording itself shows."""
+    """Return the capabilities that the recorded requests show."""
     counts = [len(tuple(calls_of(each))) for each in requests[-1]]
     shown = {"supports_tool_use": any(counts), "supports_parallel_tools": max(counts) > 1}
     return {name: True for name, is_shown in shown.items() if is_shown}

@@ -2,7 +2,7 @@
 
 An author writes it from the meaning of the bytes, or it comes from a recording; it never comes
 from an agent. A field of an expected result that is None is not judged. The keys of the file are
-the structs whose base is `File`, and each mistake is an error that names its place.
+the structs whose base is `File`. An error names the key that is wrong.
 """
 
 import re
@@ -38,12 +38,12 @@ _MISSING: Final[Any] = msgspec.UNSET
 
 
 class MockAnswer(File, frozen=True):
-    """What a tool answers: a `result` or an `error`, to any arguments or to these.
+    """The answer of a tool, a `result` or an `error`, to any arguments or to given ones.
 
     Fields:
         result: any value of JSON.
         error: why there is no result; None if there is one.
-        arguments: the only ones that it answers; None for any.
+        arguments: the only arguments that it answers; None for any.
         delay_ms: how long the tool would have taken; the harness does not wait.
     """
 
@@ -61,10 +61,10 @@ class ExpectedExecution(File, frozen=True):
 
 
 class ExpectedReport(File, frozen=True):
-    """A parse_error that must be reported.
+    """A parse error that the agent must report.
 
     Fields:
-        name: exact; "" if the call has none, None for any.
+        name: the exact name; "" if the call has none, None for any.
         snippet: a part of the raw text.
     """
 
@@ -77,14 +77,14 @@ class ConversationExpected(File, frozen=True):
     """The expected result of a conversation.
 
     Fields:
-        answer: its complete text, or what that must be like.
-        executed: the calls, in order, and no others.
-        parse_errors: the reported ones, or only how many.
-        retries: compensating requests.
-        requests: one for each request, or only how many; null for as many as the cassette has
-            interactions.
+        answer: the complete text of the answer, or conditions for it.
+        executed: the executed calls, in order, and no others.
+        parse_errors: the reported parse errors, or only how many.
+        retries: the number of compensating requests.
+        requests: conditions for each request, or only how many; null for as many as the cassette
+            has interactions.
         history: the messages at the end, as the agent would send them next.
-        strategy: of every turn that has one.
+        strategy: the strategy of every turn that has one.
     """
 
     ending: Ending | None
@@ -99,12 +99,12 @@ class ConversationExpected(File, frozen=True):
 
     @property
     def listed_requests(self) -> tuple[ExpectedRequest, ...]:
-        """What each request must look like; () if that is not judged."""
+        """The conditions for each request; () if that is not judged."""
         return self.requests if isinstance(self.requests, tuple) else ()
 
     @property
     def request_count(self) -> int | None:
-        """How many requests there must be; None for one to each interaction."""
+        """The expected number of requests; None for one to each interaction."""
         return (
             self.requests if isinstance(self.requests, int) else len(self.listed_requests) or None
         )
@@ -134,11 +134,11 @@ class ConversationScript(msgspec.Struct, frozen=True):
     """A conversation to run.
 
     Fields:
-        questions: of the user, one after the other.
-        tools: name -> what the tool answers, tried in order (`session.MockTools`).
+        questions: the user's questions, in order.
+        tools: name -> the answers of the tool, tried in order (`session.MockTools`).
         prompt: id of the prompt to use; "" for the cassette's own.
-        system: the application's own system text.
-        provider: whose capabilities count; "" for the cassette's.
+        system: the application's system text.
+        provider: the provider whose capabilities count; "" for the cassette's.
         capabilities: those that differ from the provider's declared ones; valid ones.
         recorded: if the script comes from a recording, the messages of each of its requests, in
             OpenAI's form.

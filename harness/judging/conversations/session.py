@@ -1,8 +1,9 @@
-"""A cassette and a script -> the task of an agent, and what the agent really did with it.
+"""A cassette and a script -> the task of an agent, and a record of what the agent did with it.
 
-Every request and every executed call goes through a session and is recorded, so the agent need
-not be trusted. Whatever it does, `run_agent` returns: that an agent raises, never ends or
-returns something else than a conversation is a fact of the record. Only Ctrl-C passes through.
+Every request and every executed call goes through a session and is recorded, so the harness does
+not have to trust the agent. `run_agent` always returns: the record also states that an agent raised
+an exception, never ended, or returned something else than a conversation. Only Ctrl-C passes
+through.
 """
 
 import json
@@ -15,10 +16,9 @@ import msgspec
 from harness.conversation.agent import Agent
 from harness.conversation.prompts import DEFAULT_PROMPT, PROMPTS
 from harness.conversation.task import Reply, Task, ToolFailed
-from harness.dialects.table import DIALECTS
+from harness.dialects.table import DIALECTS, offered_tools
 from harness.judging.conversations.script import ConversationScript, MockAnswer
 from harness.judging.replaying import NOTHING_RAISED, Raised, run_guarded
-from harness.normalizers.respond import offered_tools
 from harness.playback.delivery import Cut
 from harness.playback.playback import Playback
 from harness.providers import Capabilities, capabilities_of
@@ -55,8 +55,8 @@ NO_ANSWER = "the scenario has no answer to these arguments"
 class MockTools:
     """The tools of one conversation.
 
-    A tool is answered by the first unused entry for its arguments, else by the first unused entry
-    for any arguments; the last entry of each kind is used again and again. A delay is recorded,
+    A call gets the first unused answer for its arguments, else the first unused answer
+    for any arguments. The last answer of each kind is used repeatedly. A delay is recorded,
     but the harness does not wait.
     """
 
@@ -64,7 +64,7 @@ class MockTools:
         self._left = {name: list(each) for name, each in answers.items()}
 
     def answer(self, name: str, arguments: dict[str, Any]) -> MockAnswer:
-        """Return what `name` answers to `arguments`.
+        """Return the answer of `name` to `arguments`.
 
         Raises:
             KeyError: there is no such tool.
@@ -87,10 +87,10 @@ class SessionLimits(msgspec.Struct, frozen=True):
     """Limits that stop one conversation; an agent's own limits are lower.
 
     Fields:
-        seconds: for small bodies.
-        seconds_per_megabyte: added for larger ones.
-        requests: beyond those that the task allows.
-        calls: of tools.
+        seconds: the time for small bodies.
+        seconds_per_megabyte: the time added for larger ones.
+        requests: the number of requests beyond those that the task allows.
+        calls: the number of tool calls.
     """
 
     seconds: float = 10.0
@@ -111,7 +111,7 @@ class SentRequest(msgspec.Struct, frozen=True):
     """A request of the agent, and the interaction that answered it.
 
     Fields:
-        index: of the interaction in the cassette; None for a surplus request.
+        index: the index of the interaction in the cassette; None for a surplus request.
     """
 
     request: Request
@@ -123,11 +123,11 @@ class Execution(msgspec.Struct, frozen=True):
     """A call that the agent executed.
 
     Fields:
-        after: how many requests it had sent by then.
-        arguments: as JSON.
+        after: how many requests the agent had sent before.
+        arguments: the arguments as JSON.
         known: whether there is such a tool.
-        error: of the tool; "" if it did not fail.
-        result: what the tool returned, as JSON; "" if it failed.
+        error: the error of the tool; "" if it did not fail.
+        result: the tool's result, as JSON; "" if it failed.
     """
 
     after: int
@@ -142,8 +142,8 @@ class SessionRecord(msgspec.Struct, frozen=True):
     """What an agent did with a task.
 
     Fields:
-        conversation: what it returned; None if it did not.
-        error: what it raised, `Type: text`; "" if it did not.
+        conversation: the conversation that it returned; None if it returned none.
+        error: the exception that it raised, `Type: text`; "" if it raised none.
         raised: `raised_in` that exception.
         trace: `traceback_of` that exception.
         hung: the limit that stopped it; "" if none did.
@@ -161,11 +161,11 @@ class SessionRecord(msgspec.Struct, frozen=True):
 
 
 class StoppedError(BaseException):
-    """The session stops an agent that does not end; an agent should not catch it."""
+    """The session raises this to stop an agent that does not end. An agent should not catch it."""
 
 
 class Session:
-    """One conversation in progress: gives the task, and records what goes through it."""
+    """One conversation in progress: it gives the task, and records all requests and calls."""
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class Session:
         """Answer a request of the agent from the cassette.
 
         Raises:
-            TypeError: it is not a request.
+            TypeError: the value is not a request.
         """
         if not isinstance(request, Request):
             raise TypeError(f"expected a Request, found {type(request).__name__}")
@@ -233,7 +233,7 @@ class Session:
         problem: Raised = NOTHING_RAISED,
         hung: str = "",
     ) -> SessionRecord:
-        """Return what happened until now, and how it ended."""
+        """Return what happened so far, and how the conversation ended."""
         return SessionRecord(
             sent=tuple(self._sent),
             executions=tuple(self._executions),

@@ -1,7 +1,7 @@
 """A conversation with native tools -> the same conversation with calls in the model's text.
 
-What is asked, executed and answered stays equal. Requests declare no tools, and the results of a
-turn are one message of the user, so that the roles differ.
+Questions, executed calls and answers stay equal. Requests declare no tools, and the results of a
+turn are one message of the user, so the roles differ.
 """
 
 from itertools import groupby

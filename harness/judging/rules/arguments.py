@@ -1,4 +1,4 @@
-"""Rules about arguments: exact if they are usable, else reported and not executed."""
+"""Rules about arguments: usable ones are exact, and unusable ones are reported and not executed."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.repairs import is_demanded
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_arguments, markers_in_name
-from harness.judging.rules.what_came import (
+from harness.judging.rules.stream_content import (
     as_sent,
     changed_arguments,
     has_lone_surrogate,
@@ -73,7 +73,7 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _is_reported_repair(evidence: TurnEvidence, call: ToolCall, text: str) -> bool:
-    """Whether the client reports what was sent, and the tool's schema demands the difference."""
+    """Whether the client reports the sent arguments, and the tool's schema requires the change."""
     if call.kind != "function" or not call.sent or not same_value(call.sent, text):
         return False
     tools = _tools_named(evidence, call.name)
@@ -86,12 +86,12 @@ def _tools_named(evidence: TurnEvidence, name: str) -> list[Tool]:
 
 
 def _index_of_block(evidence: TurnEvidence) -> Came:
-    """Return "as-documented" if an index is not the place of its block, as Anthropic's API says."""
+    """Return "as-documented" if an index is not the position of its block in Anthropic's API."""
     return "as-documented" if "ANT-BLOCK-INDEX" in evidence.oracle.quirks else ""
 
 
 def _words(text: str) -> str:
-    """Return the letters and digits of `text`: a library that parses arguments loses the rest."""
+    """Return the letters and digits of `text`, because a parsing library loses the rest."""
     plain = _LOST_IN_PARSING.sub(r"\1", _unescaped(_TRUNCATED_ESCAPE.sub("", text)))
     return "".join(filter(str.isalnum, plain)).casefold()
 
@@ -180,7 +180,7 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _finish_of(evidence: TurnEvidence) -> Came:
-    """Return why a finish value does not ask for calls: a filter, or it is another one."""
+    """Return why the finish value does not ask for calls: a filter, or another word."""
     if evidence.expectation.finish is FinishReason.CONTENT_FILTER:
         return "failure"
     if "FINISH-UNKNOWN" in evidence.oracle.quirks:
@@ -191,7 +191,7 @@ def _finish_of(evidence: TurnEvidence) -> Came:
 
 
 def _misfit(evidence: TurnEvidence, error: ParseError) -> Came:
-    """Return "misfit" if no call of that name has arguments that fit the tool of the request."""
+    """Return "misfit" if no call of that name has arguments that fit the tool's schema."""
     tools = {tool.name: tool for tool in _tools_named(evidence, error.name)} or None
     missing = (evidence.expectation.calls[index] for index in evidence.pairing.missing)
     values = [parse(call.json_text).value for call in missing if call.name == error.name]
@@ -229,7 +229,7 @@ def _explained(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _quotes(snippet: str, sent: str) -> bool:
-    """Whether `snippet` contains `sent`, if need be with other escapes: parsing loses them."""
+    """Whether `snippet` contains `sent`; escapes may differ, because parsing removes them."""
     return sent in snippet or _unescaped(_TRUNCATED_ESCAPE.sub("", sent)) in _unescaped(snippet)
 
 

@@ -1,4 +1,4 @@
-"""Rules about calls: all are emitted, with name and id, and in order."""
+"""Rules about calls: all of them are emitted, with name and id, and in order."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.judging.rules.markup import markers_in_name
-from harness.judging.rules.what_came import as_sent, sent_ids_of_calls
+from harness.judging.rules.stream_content import as_sent, sent_ids_of_calls
 from harness.results.outcome import Outcome
 from harness.turns.arguments import meaning
 
@@ -113,7 +113,7 @@ def _is_again(evidence: TurnEvidence, index: int) -> bool:
 
 
 def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:
-    """If calls may be missing, one with another name or other arguments is still invented."""
+    """Check that no call is invented if calls may be missing: names and arguments are compared."""
     if not evidence.expectation.calls_at_most:
         return
     left = Counter((it.name, meaning(it.json_text)) for it in evidence.expectation.calls)

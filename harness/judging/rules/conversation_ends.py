@@ -70,7 +70,7 @@ def _unusable_done(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _ends_at_hidden_length(evidence: ConversationEvidence) -> bool:
-    """Return whether only the finish reason, which the agent does not tell, shows the ending."""
+    """Return whether only the finish reason, which the agent does not expose, shows the ending."""
     if "finish" not in evidence.hides or not evidence.requests:
         return False
     return evidence.requests[-1].reply.truncated
@@ -113,7 +113,7 @@ def _same_again(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _first_difference(
     evidence: ConversationEvidence, other: SessionRecord, label: str
 ) -> Iterator[Violation]:
-    """Yield the first thing that the agent did differently."""
+    """Yield the first difference between two runs of the agent."""
     record, dialect = evidence.record, evidence.task.dialect
     pairs: tuple[tuple[str, object, object], ...] = (
         ("conversation", record.error or record.hung, other.error or other.hung),
@@ -131,7 +131,7 @@ def _first_difference(
 
 
 def _masked(value: object, record: SessionRecord, dialect: str) -> str:
-    """Return `value` as text without what differs between two equal conversations."""
+    """Return `value` as text, without parts that differ between two equal conversations."""
     ids = list(_iter_call_ids(record, dialect))
     known = sent_ids(ids, [sent.answer.body for sent in record.sent])
     return mask(repr(value), number_ids(ids, known))

@@ -1,4 +1,4 @@
-"""Rules about history: what a provider would refuse or misread in the requests that were sent.
+"""Rules about history: requests contain nothing that a provider would refuse or misread.
 
 Each request is checked as it was sent, and the history at the end as it would be sent next.
 """
@@ -79,7 +79,7 @@ def _unreadable(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _reasoning_blank(evidence: ConversationEvidence) -> Iterator[Violation]:
-    """If the model reasoned before its calls, the field for it is not blank in their message."""
+    """Check that the reasoning field of a message with calls is not blank if the model reasoned."""
     field = evidence.task.capabilities.reasoning_field
     for index, request in enumerate(evidence.requests[:-1]):
         reasoning = request.reply.reasoning

@@ -1,6 +1,6 @@
-"""Rules about what an agent records of itself: complete, as expected, and true.
+"""Rules about an agent's own records: complete, as expected, and true.
 
-Its records are compared with what it really sent and executed.
+Its records are compared with the requests that it sent and the calls that it executed.
 """
 
 from collections.abc import Iterator
@@ -135,7 +135,7 @@ def probe_result(probe: Probe) -> ProbeResult:
 
 @conversation_rule("CONV-META-HONEST", Outcome.MISMATCH)
 def _honest(evidence: ConversationEvidence) -> Iterator[Violation]:
-    """Compare requests and records in pairs: each must have the other."""
+    """Compare requests and records in pairs; neither may be without the other."""
     left = list(enumerate(evidence.requests))
     for index, record in enumerate(evidence.records):
         if record.meta.probe is not None and left:
@@ -159,7 +159,7 @@ def _honest_probe(index: int, recorded: Probe, probe: RequestEvidence) -> Iterat
 
 
 def _has_native_calls(reply: OracleReply) -> bool | None:
-    """Return whether a reply uses the field for calls, well or not; None if that is ambiguous."""
+    """Return whether a reply uses the API's field for calls; None if that is ambiguous."""
     if reply.calls is None or reply.truncated:
         return None
     return bool(reply.calls or reply.rejected)

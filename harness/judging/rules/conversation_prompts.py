@@ -1,4 +1,4 @@
-"""Rules about what tells the model of its task: the system text, the tools, and no probe."""
+"""Rules about how the model learns its task: the system text, the tools, and no probe in it."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -77,7 +77,7 @@ def _probe_count(evidence: ConversationEvidence) -> int:
 
 
 def _of_user(evidence: ConversationEvidence) -> Iterator[tuple[int, RequestEvidence]]:
-    """Yield the requests of the user's conversation with their indexes."""
+    """Yield the requests of the user's conversation, without probes, with their indexes."""
     first = _probe_count(evidence)
     yield from enumerate(evidence.requests[first:], first)
 
@@ -98,7 +98,7 @@ _ADDED: Final[dict[str, tuple[object, ...] | None]] = {
 def _undeclared(
     tools: tuple[Tool, ...], declared: tuple[Tool, ...]
 ) -> Iterator[tuple[str, object, object]]:
-    """Yield path, expectation and what a request declares instead of the application's tools."""
+    """Yield path, expected and actual value of each difference from the application's tools."""
     if len(tools) != len(declared):
         names = [tool.name for tool in declared]
         yield "", f"tools: {len(tools)}", f"{len(names)}: {', '.join(names)}"

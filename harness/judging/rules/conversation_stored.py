@@ -1,8 +1,8 @@
-"""Rules about what a history contains of a turn: its text, its calls, and the result of each call.
+"""Rules about how a history contains a turn: its text, its calls, and the result of each call.
 
-Compared are the bytes of the reply, what was executed, and the messages that were added after the
-reply. Turns of prompts that describe their tools are not compared, because there an agent writes
-the calls as text.
+The rules compare the bytes of the reply, the executed calls, and the messages that were added after
+the reply. Turns of prompts that describe their tools are not compared, because there an agent
+writes the calls as text.
 """
 
 import itertools
@@ -45,10 +45,10 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class StoredTurn(msgspec.Struct, frozen=True):
-    """A complete turn, and what one later history has after the messages of its request.
+    """A complete turn, and the messages that one later history has after those of its request.
 
     Fields:
-        index: of the request that the turn answered.
+        index: the index of the request that the turn answered.
         where: the path of the history.
         messages: index in the history -> message.
     """
@@ -171,7 +171,7 @@ def _group_name(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _named_histories(
     evidence: ConversationEvidence,
 ) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """Yield the histories whose messages may have a name: not those of an API without one."""
+    """Yield the histories of an API whose messages may have a name."""
     if DIALECTS[evidence.task.dialect].messages is CHAT_MESSAGES:
         for index, request in enumerate(evidence.requests):
             yield f"requests[{index}]", request.messages
@@ -331,7 +331,7 @@ def _results_by_id(turn: StoredTurn) -> dict[str, tuple[int, Message]]:
 
 
 def _is_of_another(text: str, execution: Execution, others: list[frozenset[str]]) -> bool:
-    """Whether `text` shows nothing of what only this tool call returned, and all of another's.
+    """Whether `text` shows no result of this call, and all of another call's.
 
     `others` are the words of each result that was known.
     """

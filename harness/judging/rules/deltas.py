@@ -78,11 +78,11 @@ class LateText(msgspec.Struct, frozen=True):
 
 
 def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) -> LateText | None:
-    """Return the first text that was not emitted before the read after next was pulled.
+    """Return the first text that was emitted after the read after next was pulled.
 
     Args:
-        evidence: of a replay; only one that gave the right text can be late.
-        marks: (bytes, characters of text that are due once these were read), ascending.
+        evidence: the evidence of a replay; only one that gave the correct text can be late.
+        marks: pairs (bytes, characters of text that are due after these were read), ascending.
     """
     in_step = evidence.normalizer.streams and not evidence.replay.is_read_ahead
     if not in_step or "text" not in evidence.judged or text_differs(evidence):

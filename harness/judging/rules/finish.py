@@ -1,11 +1,16 @@
-"""Rules about the end of a turn: its reason, once, and no failure reported as success."""
+"""Rules about the end of a turn: its reason is emitted once, and a failure is never a success."""
 
 from collections.abc import Iterator
 
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.expected import NO_ANSWER
 from harness.judging.rule import Violation
-from harness.judging.rules.what_came import as_sent, has_lone_surrogate, lacks_finish, without_end
+from harness.judging.rules.stream_content import (
+    as_sent,
+    has_lone_surrogate,
+    lacks_finish,
+    without_end,
+)
 from harness.results.finding import Came
 from harness.results.outcome import Outcome
 from harness.turns.deltas import CUT_SHORT, Finish, FinishReason, StreamFailure, UsageDelta
@@ -35,7 +40,7 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _of_odd_form(evidence: TurnEvidence) -> Came:
-    """Return "undocumented" if the turn has no finish value, in a form that the API has not."""
+    """Return "undocumented" if the turn has no finish value because its form is undocumented."""
     finish = evidence.turn.finish
     is_open = finish is not None and finish.reason is FinishReason.OTHER and not finish.raw
     return "undocumented" if is_open and evidence.is_undocumented else ""
@@ -74,7 +79,7 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _hands_promise_over(evidence: TurnEvidence) -> bool:
-    """Whether an SDK hands over the finish value that promises calls, and no call."""
+    """Whether an SDK passes on a finish value that announces calls, and there is no call."""
     finish = evidence.turn.finish
     promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
     is_known = finish is None or finish.reason is not FinishReason.OTHER
@@ -83,7 +88,7 @@ def _hands_promise_over(evidence: TurnEvidence) -> bool:
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:
-    """Whether the body is an answer that ends too early, and no error was sent."""
+    """Whether the body is an answer that ends too early, without an error of the provider."""
     oracle = evidence.oracle
     is_answer = NO_ANSWER.isdisjoint(oracle.quirks)
     has_error = oracle.error is not None and not ends_in_event(evidence.interaction.body)

@@ -1,19 +1,19 @@
-"""Rules about the markup of text calls: none is visible, and text is not delayed because of it."""
+"""Rules about the markup of text calls: it is not visible, and it does not delay other text."""
 
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.dialects.kit.oracle.reading import CallReading
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
-from harness.judging.rules.what_came import as_sent, contains_marks
+from harness.judging.rules.stream_content import as_sent, contains_marks
 from harness.results.expectation import ExpectedCall
 from harness.results.outcome import Outcome
 from harness.text_calls import MARKERS
 from harness.turns.arguments import parse
 from harness.turns.deltas import ToolCall
+from harness.turns.oracle_reading import CallReading
 
 # A reader needs no more characters than this to decide whether a text starts a call.
 HELD_CHARACTERS = 256

@@ -7,7 +7,7 @@ from harness.judging.random_values import ids_of_turn, mask, mask_turn, sent_ids
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import first_late_text
 from harness.judging.rules.markup import marker_prefix_length, may_begin_call
-from harness.judging.rules.what_came import answer_of
+from harness.judging.rules.stream_content import answer_of
 from harness.results.outcome import Outcome
 
 
@@ -64,9 +64,9 @@ def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Viola
 
 @turn_rule("TEXT-PROMPT", Outcome.MISMATCH, of="time")
 def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
-    """Text must be emitted before the read after next is pulled.
+    """Check that text is emitted before the read after next is pulled.
 
-    If calls are expected in the text, TEXT-HELD-BACK decides what may wait. A normalizer that
+    If calls are expected in the text, TEXT-HELD-BACK decides which text may wait. A normalizer that
     reads such calls may always delay the start of a marker, and JSON until it ends.
     """
     if evidence.expectation.has_text_calls:

@@ -1,4 +1,4 @@
-"""Rules about text and reasoning: complete, once, and nothing else."""
+"""Rules about text and reasoning: complete, emitted once, and without other text."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.rule import Violation
 from harness.judging.rules.deltas import text_differs
 from harness.judging.rules.markup import is_text_doubled, markers_in_text
-from harness.judging.rules.what_came import as_sent
+from harness.judging.rules.stream_content import as_sent
 from harness.results.outcome import Outcome
 
 _PROTOCOL_MARKS = ("data:", "[DONE]", '"choices"', '"delta"')

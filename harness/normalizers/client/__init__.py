@@ -1,9 +1,10 @@
 """Clients under test in any language: a command that speaks JSON Lines becomes a normalizer.
 
 The harness starts the command and a server on 127.0.0.1. For each replay it writes one `case`: a
-base URL that answers one request with the recorded response, cut as the replay wants it. The
-client sends the request with its own library, and writes the `turn` that it read. `lines` defines
-all messages. Cuts, rules, blame, gate, fuzzing and the report are those of every normalizer.
+base URL that answers one request with the recorded response, split into the reads of the replay.
+The client sends the request with its own library, and writes the `turn` that it read. `lines`
+defines all messages. Cuts, rules, blame, gate, fuzzing and the report are those of every
+normalizer.
 """
 
 import atexit
@@ -30,7 +31,7 @@ _CASE_SECONDS = 60.0
 
 
 def client_normalizer(command: str) -> Normalizer:
-    """Return the normalizer that `command` is; it is started now, and stopped with this process.
+    """Return the normalizer that runs `command`, which starts now and stops with this process.
 
     Args:
         command: as in a shell, such as `node client.mjs`; no shell is used.
@@ -123,7 +124,7 @@ def _request_body(interaction: Interaction) -> dict[str, object]:
 
 
 def _check(hello: Introduction, command: str) -> None:
-    """Reject a word that the harness does not define: it would make every cell `unsupported`."""
+    """Reject a word that the harness does not define, because every cell would be `unsupported`."""
     where = f"client {command!r}: hello"
     for field, found, known in (
         ("dialects", hello.dialects, DIALECTS),

@@ -39,14 +39,15 @@ class Introduction(_Received, frozen=True, kw_only=True, tag="hello"):
     """The client's answer to `hello`.
 
     Fields:
-        protocol: the version that it speaks.
-        name: of the library under test.
-        version: of the library.
-        language: that it is written in.
-        kind: what it promises: an `sdk` hands over what the provider sent, a `gateway` normalizes.
+        protocol: the version of the protocol that it supports.
+        name: the name of the library under test.
+        version: the version of the library.
+        language: the programming language of the library.
+        kind: an `sdk` passes on what the provider sent, a `gateway` normalizes it.
         dialects: those that it supports; any other is not sent.
-        capabilities: what its streams may require in addition (`harness list normalizers`).
-        hides: what the library does not expose, so that it is not judged.
+        capabilities: further requirements of streams that it supports
+            (`harness list normalizers`).
+        hides: the fields that the library does not expose, so that they are not judged.
         policies: choices between rules that exclude each other, such as `{"names": "append"}`.
     """
 
@@ -68,8 +69,8 @@ class Case(_Sent, frozen=True, kw_only=True, tag="case"):
         id: repeated in the `turn`.
         dialect: the API of the response.
         base_url: where the client's library sends its request; the library appends its path.
-        api_key: any text will do.
-        model: to name in the request.
+        api_key: any text is accepted.
+        model: the model to name in the request.
         request: the body of the recorded request, in the API's own form; {} if it is not known.
     """
 
@@ -86,16 +87,16 @@ class Stop(_Sent, frozen=True, kw_only=True, tag="stop"):
 
 
 class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A call that the library handed to agent code, or withheld.
+    """A call that the library passed to agent code, or withheld.
 
     Fields:
-        id: as given; "" if the library gave none.
-        name: as given.
+        id: the id from the library; "" if it gave none.
+        name: the name from the library.
         arguments: the raw text, which the harness parses strictly; or the value, if the library
             parsed it.
         sent: the raw text as the provider sent it, if the library converted the arguments and
             reports it; else "".
-        kind: of the call.
+        kind: the kind of the call.
         error: why agent code must not execute the call; "" if it may.
     """
 
@@ -122,7 +123,7 @@ class ClientFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         documented: whether the library documents it for failures of a turn; any other one is a
             crash.
         message: its text.
-        code: the provider's code that it carries; "" if none.
+        code: the provider's code in it; "" if none.
     """
 
     type: str
@@ -135,7 +136,7 @@ class ClientTurn(_Received, frozen=True, kw_only=True, tag="turn"):
     """The turn that the library gave to agent code.
 
     Fields:
-        id: of the case.
+        id: the id of the case.
         finish: the provider's finish reason as the library gives it; None if it gives none.
         reason: the meaning of the finish, if the library reports it itself; None if agent code gets
             only `finish`, so that the harness translates it.

@@ -1,7 +1,7 @@
 """The process of a client: started when it is needed, bounded, and killed if it misbehaves.
 
-A client that prints anything but one line for each message, floods, closes its output or does not
-answer in time costs the case at hand. It is killed, and started again for the next case.
+If a client prints anything but one line for each message, floods, closes its output or does not
+answer in time, only the current case fails. It is killed, and started again for the next case.
 """
 
 import json
@@ -191,7 +191,7 @@ def _shown(line: bytes) -> str:
 
 
 def _read_lines(stream: IO[bytes], lines: "Queue[bytes]") -> None:
-    """Put each line into the queue, at last an empty one; stop at misconduct."""
+    """Put each line into the queue, and an empty one at the end; stop at a violation."""
     with stream, suppress(OSError, ValueError, Full):
         while line := stream.readline(_MOST_LINE_BYTES + 1):
             lines.put_nowait(line)

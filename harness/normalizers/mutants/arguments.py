@@ -8,7 +8,7 @@ from warnings import catch_warnings, simplefilter
 
 from msgspec.structs import replace
 
-from harness.normalizers.mutants.edit import HeldCall, edits_arguments, edits_calls
+from harness.normalizers.mutants.edit import HeldCall, edits_arguments, edits_call
 from harness.turns.arguments import parse
 from harness.turns.deltas import Finish, StreamFailure
 from harness.turns.turn import Tool
@@ -58,10 +58,10 @@ def _extra_dropped(arguments: dict[str, Any], tool: Tool) -> dict[str, Any]:
     return {key: value for key, value in arguments.items() if key in declared}
 
 
-@edits_calls("python-first", "CALL-ARGUMENTS-EXACT")
-def _python_first(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("python-first", "CALL-ARGUMENTS-EXACT")
+def _python_first(call: HeldCall) -> HeldCall:
     """Evaluates arguments as a Python literal, and parses them as JSON only if that fails."""
-    return [replace(call, arguments=_evaluated(call)) for call in calls]
+    return replace(call, arguments=_evaluated(call))
 
 
 def _evaluated(call: HeldCall) -> str:
@@ -75,10 +75,10 @@ def _evaluated(call: HeldCall) -> str:
         return call.arguments
 
 
-@edits_calls("quotes-unescaped", "CALL-ARGUMENTS-EXACT")
-def _quotes_unescaped(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("quotes-unescaped", "CALL-ARGUMENTS-EXACT")
+def _quotes_unescaped(call: HeldCall) -> HeldCall:
     """Removes the backslash from each escaped quote if the rest is still an object."""
-    return [replace(call, arguments=_unescaped(call)) for call in calls]
+    return replace(call, arguments=_unescaped(call))
 
 
 def _unescaped(call: HeldCall) -> str:
@@ -87,10 +87,10 @@ def _unescaped(call: HeldCall) -> str:
     return text if is_usable else call.arguments
 
 
-@edits_calls("escapes-repaired", "BROKEN-CALL-NOT-RUN", before=Finish)
-def _escapes_repaired(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("escapes-repaired", "BROKEN-CALL-NOT-RUN", before=Finish)
+def _escapes_repaired(call: HeldCall) -> HeldCall:
     """Repairs escapes and control characters silently, and runs the call if that helps."""
-    return [_repaired(call) if call.error and call.name else call for call in calls]
+    return _repaired(call) if call.error and call.name else call
 
 
 def _repaired(call: HeldCall) -> HeldCall:
@@ -106,10 +106,7 @@ def _repaired(call: HeldCall) -> HeldCall:
     return call
 
 
-@edits_calls("named-run-empty", "TRUNCATED-CALL-NOT-RUN", before=StreamFailure)
-def _named_run_empty(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("named-run-empty", "TRUNCATED-CALL-NOT-RUN", before=StreamFailure)
+def _named_run_empty(call: HeldCall) -> HeldCall:
     """Runs a call of an interrupted stream with {} if its name has come and no arguments have."""
-    return [
-        replace(call, error=None) if call.name and not call.arguments.strip() else call
-        for call in calls
-    ]
+    return replace(call, error=None) if call.name and not call.arguments.strip() else call

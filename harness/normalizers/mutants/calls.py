@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from harness.normalizers.mutants.edit import (
     CallDelta,
     HeldCall,
+    edits_call,
     edits_calls,
     edits_delta,
 )
@@ -20,46 +21,43 @@ from harness.turns.deltas import Delta, Finish, ParseError, StreamFailure
 _GENERATED: Final = re.compile("call_[0-9a-f]{24}")
 
 
-@edits_calls("name-lost", "CALL-NAMED")
-def _name_lost(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("name-lost", "CALL-NAMED")
+def _name_lost(call: HeldCall) -> HeldCall:
     """Ends every call without its name."""
-    return [replace(call, name="") if call.error is None else call for call in calls]
+    return replace(call, name="") if call.error is None else call
 
 
-@edits_calls("name-doubled", "CALL-NAME-EXACT")
-def _name_doubled(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("name-doubled", "CALL-NAME-EXACT")
+def _name_doubled(call: HeldCall) -> HeldCall:
     """Appends a repeated name to itself."""
-    return [replace(call, name=call.name * 2) if call.error is None else call for call in calls]
+    return replace(call, name=call.name * 2) if call.error is None else call
 
 
-@edits_calls("id-lost", "CALL-ID-PRESENT")
-def _id_lost(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("id-lost", "CALL-ID-PRESENT")
+def _id_lost(call: HeldCall) -> HeldCall:
     """Ends calls without an id."""
-    return [replace(call, id="") if call.error is None else call for call in calls]
+    return replace(call, id="") if call.error is None else call
 
 
-@edits_calls("id-replaced", "CALL-ID-EXACT")
-def _id_replaced(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("id-replaced", "CALL-ID-EXACT")
+def _id_replaced(call: HeldCall) -> HeldCall:
     """Generates ids although the provider sent some."""
-    return [replace(call, id=f"own_{call.id}") if call.error is None else call for call in calls]
+    return replace(call, id=f"own_{call.id}") if call.error is None else call
 
 
-@edits_calls("id-shared", "CALL-IDS-UNIQUE")
-def _id_shared(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("id-shared", "CALL-IDS-UNIQUE")
+def _id_shared(call: HeldCall) -> HeldCall:
     """Keeps one id for all calls of a response.
 
     The provider sent one id for all of them, and `reference` made it unique.
     """
-    return [replace(call, id=call.id.removesuffix(f"-{call.index}")) for call in calls]
+    return replace(call, id=call.id.removesuffix(f"-{call.index}"))
 
 
-@edits_calls("ids-counted-per-response", "CALL-ID-FRESH")
-def _counted(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("ids-counted-per-response", "CALL-ID-FRESH")
+def _counted(call: HeldCall) -> HeldCall:
     """Generates ids from the number of the call in its response."""
-    return [
-        replace(call, id=f"call_{call.index}") if _GENERATED.fullmatch(call.id) else call
-        for call in calls
-    ]
+    return replace(call, id=f"call_{call.index}") if _GENERATED.fullmatch(call.id) else call
 
 
 @edits_calls("last-call-dropped", "CALLS-KEPT", before=Finish)
@@ -90,15 +88,12 @@ def _index_from_one(delta: Delta) -> Iterable[Delta]:
     yield replace(delta, index=delta.index + 1) if isinstance(delta, CallDelta) else delta
 
 
-@edits_calls("numbers-rounded", "CALL-ARGUMENTS-EXACT")
-def _rounded(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("numbers-rounded", "CALL-ARGUMENTS-EXACT")
+def _rounded(call: HeldCall) -> HeldCall:
     """Reads integers as doubles, as JavaScript's JSON.parse does, so that large ids change."""
-    return [
-        replace(call, arguments=_through_doubles(call.arguments))
-        if call.error is None and call.kind == "function"
-        else call
-        for call in calls
-    ]
+    if call.error is not None or call.kind != "function":
+        return call
+    return replace(call, arguments=_through_doubles(call.arguments))
 
 
 def _through_doubles(text: str) -> str:
@@ -114,32 +109,23 @@ def _through_double(digits: str) -> int:
         return int(digits)
 
 
-@edits_calls("arguments-unchecked", "ARGUMENTS-USABLE", before=Finish)
-def _unchecked(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("arguments-unchecked", "ARGUMENTS-USABLE", before=Finish)
+def _unchecked(call: HeldCall) -> HeldCall:
     """Executes calls without a check of their arguments."""
-    return [
-        replace(call, error=None) if call.name and call.arguments and _unusable(call) else call
-        for call in calls
-    ]
+    named = call.name and call.arguments and call.kind == "function"
+    return replace(call, error=None) if named and parse(call.arguments).value is None else call
 
 
-def _unusable(call: HeldCall) -> bool:
-    return call.kind == "function" and parse(call.arguments).value is None
-
-
-@edits_calls("broken-run-empty", "BROKEN-CALL-NOT-RUN", before=Finish)
-def _run_empty(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("broken-run-empty", "BROKEN-CALL-NOT-RUN", before=Finish)
+def _run_empty(call: HeldCall) -> HeldCall:
     """Runs a call with {} if its arguments cannot be parsed."""
-    return [
-        replace(call, arguments="{}", error=None) if call.error and call.name else call
-        for call in calls
-    ]
+    return replace(call, arguments="{}", error=None) if call.error and call.name else call
 
 
-@edits_calls("truncated-run", "TRUNCATED-CALL-NOT-RUN", before=StreamFailure)
-def _run_truncated(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("truncated-run", "TRUNCATED-CALL-NOT-RUN", before=StreamFailure)
+def _run_truncated(call: HeldCall) -> HeldCall:
     """Executes the open calls of an interrupted stream."""
-    return [replace(call, error=None) if call.name else call for call in calls]
+    return replace(call, error=None) if call.name else call
 
 
 @edits_calls("broken-dropped", "PARSE-ERROR-REPORTED", before=Finish)
@@ -169,26 +155,20 @@ def _stub_reported(calls: list[HeldCall]) -> list[HeldCall]:
     return [*calls, stub]
 
 
-@edits_calls("error-untold", "PARSE-ERROR-TOLD")
-def _without_reason(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("error-untold", "PARSE-ERROR-TOLD")
+def _without_reason(call: HeldCall) -> HeldCall:
     """Rejects a call without a reason."""
     empty = ParseError("tool_use", "")
-    return [replace(call, error=empty) if call.error else call for call in calls]
+    return replace(call, error=empty) if call.error else call
 
 
-@edits_calls("nameless-named", "PARSE-ERROR-NAME", text_calls=True)
-def _nameless_named(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("nameless-named", "PARSE-ERROR-NAME", text_calls=True)
+def _nameless_named(call: HeldCall) -> HeldCall:
     """Reports rejected calls without a name under an invented one."""
-    return [
-        call if call.name or call.error is None else replace(call, name="unknown_tool")
-        for call in calls
-    ]
+    return call if call.name or call.error is None else replace(call, name="unknown_tool")
 
 
-@edits_calls("error-unidentified", "PARSE-ERROR-IDENTIFIED")
-def _unidentified(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("error-unidentified", "PARSE-ERROR-IDENTIFIED")
+def _unidentified(call: HeldCall) -> HeldCall:
     """Reports a rejected call under another id."""
-    return [
-        replace(call, id=f"rejected-{index}") if call.error else call
-        for index, call in enumerate(calls)
-    ]
+    return replace(call, id=f"rejected-{call.index}") if call.error else call

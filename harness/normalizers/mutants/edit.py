@@ -11,9 +11,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from harness.dialects.table import offered_tools
 from harness.normalizers import reference
 from harness.normalizers.protocol import Normalize, Normalizer
-from harness.normalizers.respond import offered_tools
 from harness.turns.arguments import parse
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -49,6 +49,7 @@ class HeldCall(msgspec.Struct, frozen=True):
 EditDeltas: TypeAlias = Callable[[Iterator[Delta]], Iterator[Delta]]
 EditDelta: TypeAlias = Callable[[Delta], Iterable[Delta]]
 EditArguments: TypeAlias = Callable[[dict[str, Any], Tool], dict[str, Any]]
+EditCall: TypeAlias = Callable[[HeldCall], HeldCall]
 EditCalls: TypeAlias = Callable[[list[HeldCall]], list[HeldCall]]
 _F = TypeVar("_F", bound=Callable[..., object])
 _Decorator: TypeAlias = Callable[[_F], _F]
@@ -90,6 +91,19 @@ def edits_calls(
 
     def normalizer_of(edit: EditCalls) -> Normalize:
         return _editing(lambda deltas: _with_calls_edited(deltas, edit, before))
+
+    return _declare(name, breaks, normalizer_of, text_calls=text_calls)
+
+
+def edits_call(
+    name: str, breaks: str, *, before: type[End] | UnionType = End, text_calls: bool = False
+) -> _Decorator[EditCall]:
+    """Declare `reference` with an edit of each call of a turn; arguments as `edits_calls`."""
+
+    def normalizer_of(edit: EditCall) -> Normalize:
+        return _editing(
+            lambda deltas: _with_calls_edited(deltas, lambda calls: list(map(edit, calls)), before)
+        )
 
     return _declare(name, breaks, normalizer_of, text_calls=text_calls)
 

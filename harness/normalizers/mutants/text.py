@@ -12,6 +12,7 @@ from harness.normalizers import reference
 from harness.normalizers.mutants.edit import (
     End,
     HeldCall,
+    edits_call,
     edits_calls,
     edits_delta,
     edits_deltas,
@@ -103,10 +104,10 @@ def _closer_shown(deltas: Iterator[Delta]) -> Iterator[Delta]:
         yield delta
 
 
-@edits_calls("closer-in-names", "CALL-NO-MARKUP", text_calls=True)
-def _closer_in_names(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("closer-in-names", "CALL-NO-MARKUP", text_calls=True)
+def _closer_in_names(call: HeldCall) -> HeldCall:
     """Takes a closing marker for part of the name."""
-    return [c if c.error else replace(c, name=f"{c.name}</tool_call>") for c in calls]
+    return call if call.error else replace(call, name=f"{call.name}</tool_call>")
 
 
 @mutant("reply-buffered", "TEXT-HELD-BACK", text_calls=True)
@@ -162,10 +163,10 @@ def _identical_merged(calls: list[HeldCall]) -> list[HeldCall]:
     return [replace(call, index=index) for index, call in enumerate(kept)]
 
 
-@edits_calls("strings-evaluated", "CALL-ARGUMENTS-EXACT", text_calls=True)
-def _strings_evaluated(calls: list[HeldCall]) -> list[HeldCall]:
+@edits_call("strings-evaluated", "CALL-ARGUMENTS-EXACT", text_calls=True)
+def _strings_evaluated(call: HeldCall) -> HeldCall:
     """Reads strings that look like numbers and booleans as such, whatever the schema says."""
-    return [call if call.error else replace(call, arguments=_evaluated(call)) for call in calls]
+    return call if call.error else replace(call, arguments=_evaluated(call))
 
 
 def _evaluated(call: HeldCall) -> str:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harness.dialects.kit.parse_request import as_text
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
     ArgumentsDelta,
@@ -15,6 +14,7 @@ from harness.turns.deltas import (
     StreamFailure,
     ToolCallStart,
 )
+from harness.turns.json_values import as_text
 from harness.turns.verdicts import end_of_call, unusable_reason
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from harness.dialects.kit.parse_request import as_dict
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.fragments import Fragments
@@ -22,6 +21,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from harness.turns.json_values import as_dict
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none
 

@@ -16,7 +16,6 @@ from collections.abc import (
 )
 from typing import Any, Final
 
-from harness.dialects.kit.parse_request import as_text
 from harness.normalizers.sdk.asynchronous import iterate
 from harness.normalizers.sdk.calls import handed_call, withheld_call
 from harness.turns.deltas import (
@@ -31,6 +30,7 @@ from harness.turns.deltas import (
     Usage,
     UsageDelta,
 )
+from harness.turns.json_values import as_text
 from harness.turns.verdicts import unusable_reason
 
 # The words of OpenAI's chat completions.

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from harness.dialects.kit.parse_request import as_dict
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Normalizer
 from harness.normalizers.sdk.fragments import FINISH
 from harness.normalizers.sdk.langchain_chunks import Integration, deltas_of
 from harness.turns.deltas import Delta
+from harness.turns.json_values import as_dict
 from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none
 

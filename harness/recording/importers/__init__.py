@@ -59,7 +59,7 @@ def read(path: PurePath, data: bytes) -> tuple[str, ContainerFile] | None:
     """Return the name of the container and its content, or None if no reader knows it.
 
     Raises:
-        UnreadableError: a known container, but no entry can be read.
+        UnreadableError: the container is known, but no entry can be read.
     """
     text = data.removeprefix(BOM)
     for container, reader in READERS.items():

@@ -1,4 +1,4 @@
-"""Bodies that a recording keeps in other files: only below the folder that its tool uses."""
+"""Bodies that a recording stores in separate files, which must be below the folder of its tool."""
 
 from pathlib import Path
 from typing import Final
@@ -13,9 +13,9 @@ def read_body_file(folder: Path, name: str, where: str) -> bytes:
     """Return the bytes of the file `name` in `folder`.
 
     Args:
-        folder: of the bodies.
+        folder: the folder of the bodies.
         name: a path below it, with slashes.
-        where: of the name in the recording.
+        where: the location of the name in the recording.
 
     Raises:
         UnreadableError: the path leaves the folder, or the file cannot be read.

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.dialects.kit.parse_request import as_text
 from harness.recording.importers.container import ContainerFile, body_interaction, container_file
 from harness.recording.importers.event_list import (
     Members,
@@ -21,6 +20,7 @@ from harness.recording.importers.event_list import (
     members,
     parse_event,
 )
+from harness.turns.json_values import as_text
 from harness.wire.interaction import Interaction, Request
 from harness.wire.payload import decode_json
 
@@ -91,7 +91,7 @@ def _request(value: object, raw: msgspec.Raw) -> Request:
 
 
 def _body(value: object, raw: msgspec.Raw) -> bytes:
-    """Return a JSON body as it was written, and text as its bytes."""
+    """Return a JSON body with its original characters, and text as its bytes."""
     return value.encode("utf-8", "replace") if isinstance(value, str) else bytes(raw)
 
 

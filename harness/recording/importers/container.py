@@ -1,4 +1,4 @@
-"""Shared by all readers of containers: the result, headers, and base64.
+"""The common part of all readers of containers: the result, headers, and base64.
 
 A reader turns the bytes of one file into one cassette, or returns None if they are of another
 container. It never guesses: a field that the container does not store stays empty. An entry that
@@ -69,16 +69,16 @@ def entries_file(
     read_entry: Callable[[T, str], Interaction],
     kept: str = BODIES_AND_HEADERS,
 ) -> ContainerFile:
-    """Return the entries of the file at `path` that can be read, and what is wrong with the others.
+    """Return the readable entries of the file at `path`, and what is wrong with the others.
 
     Args:
         path: the file's path.
-        entries: where each is in the file, and its data.
+        entries: the location of each entry in the file, and its data.
         read_entry: returns the interaction of an entry, or raises UnreadableError.
         kept: as in `container_file`.
 
     Raises:
-        UnreadableError: no entry can be read; the error of the first.
+        UnreadableError: no entry can be read; it is the error of the first.
     """
     interactions: list[Interaction] = []
     damaged: dict[int, str] = {}
@@ -123,7 +123,7 @@ def _encodable_headers(headers: Headers) -> Headers:
 
 
 def encodable(text: str) -> str:
-    """Return `text` without single surrogates, which JSON can contain."""
+    """Return `text` with each unpaired surrogate, which JSON can contain, replaced by `?`."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 

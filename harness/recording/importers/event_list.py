@@ -14,9 +14,9 @@ from typing import Any, Final
 import msgspec
 
 from harness.dialects.kit.detect import Detection
-from harness.dialects.kit.parse_request import as_text
 from harness.dialects.table import DETECTOR
 from harness.recording.importers.container import encodable
+from harness.turns.json_values import as_text
 from harness.wire.aws import encode_event, encode_exception
 from harness.wire.payload import NotJson, decode_json, json_or_none
 from harness.wire.sse import encode

@@ -1,8 +1,8 @@
 """Import simulations of Hoverfly, schema versions 1 to 5: `data.pairs` of request and response.
 
 A field of a request has a list of matchers (versions 3 to 5), one object of matchers (2), or the
-value (1). A request is taken as far as it is exact. A body is text, base64, or a file next to the
-simulation.
+value (1). Only exact matchers are imported as the request. A body is text, base64, or a file next
+to the simulation.
 Source: https://docs.hoverfly.io/en/latest/pages/reference/simulationschema.html
 """
 

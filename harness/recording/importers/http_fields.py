@@ -3,14 +3,14 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from harness.errors import UnreadableError
 from harness.files.typed import expect_list, expect_mapping, expect_text, refuse_type
 from harness.recording.importers.container import decode_base64, encodable
 from harness.recording.importers.http_message import header_of
+from harness.wire.cassette_file import header_text, headers_of
 from harness.wire.interaction import Headers
-from harness.wire.payload import NotJson, decode_json
 
 _LAST_STATUS: Final = 999
 _STATUS_LINE: Final = re.compile(r"([0-9]{3})(?: .*)?", re.DOTALL)
@@ -20,25 +20,13 @@ _RESTORE: Final = "Restore the file from its source."
 _PAIR: Final = 2
 
 
-def load_json(data: bytes, where: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return the JSON value of `data`.
-
-    Raises:
-        UnreadableError: it is not one JSON value, or nested too deeply.
-    """
-    try:
-        return decode_json(data)
-    except NotJson as error:
-        raise UnreadableError(f"expected JSON: {error}", where=where, hint=_RESTORE) from None
-
-
 def is_object_or_list(data: bytes) -> bool:
     """Whether `data` begins as a JSON object or array does."""
     return data.lstrip()[:1] in (b"{", b"[")
 
 
 def status_code(value: object, where: str) -> int:
-    """Return the code of a status: a number, its text, a status line without version, or an object.
+    """Return the code of a status: a number, its text, a status line, or an object.
 
     Raises:
         UnreadableError: it is not a status.
@@ -53,20 +41,16 @@ def status_code(value: object, where: str) -> int:
 
 
 def header_fields(value: object, where: str) -> Headers:
-    """Return headers that are a mapping, a list of objects or pairs, or names and values in turn.
+    """Return headers from a mapping, a list of objects or pairs, or names and values in turn.
 
     A value of a mapping may be a list. An object may be disabled.
 
     Raises:
-        UnreadableError: they are something else.
+        UnreadableError: they have another form.
     """
     if isinstance(value, list):
         return tuple(_listed_headers(value, where))
-    return tuple(
-        (name, _header_text(item, f"{where}.{name}"))
-        for name, items in expect_mapping(value, where).items()
-        for item in (items if isinstance(items, list) else [items])
-    )
+    return headers_of(value, where)
 
 
 def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]]:
@@ -77,28 +61,19 @@ def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]
     for n, item in enumerate(items):
         location = f"{where}[{n}]"
         if isinstance(item, list) and len(item) == _PAIR:
-            yield expect_text(item[0], location), _header_text(item[1], location)
+            yield expect_text(item[0], location), header_text(item[1], location)
             continue
         fields = expect_mapping(item, location)
         name = next((fields[key] for key in _HEADER_NAMES if key in fields), None)
         if fields.get("disabled") is not True:
-            yield expect_text(name, location), _header_text(fields.get("value"), location)
-
-
-def _header_text(value: object, where: str) -> str:
-    """Return a value of a header; recorders store its length or age as a number."""
-    if isinstance(value, dict | list):
-        refuse_type("text", value, where)
-    if isinstance(value, bytes):
-        return value.decode("latin-1")
-    return "" if value is None else str(value)
+            yield expect_text(name, location), header_text(fields.get("value"), location)
 
 
 def body_bytes(value: object, where: str) -> bytes:
     """Return the bytes of a body: text, bytes, or the JSON value that the recorder parsed it to.
 
     Raises:
-        UnreadableError: it contains what JSON does not have.
+        UnreadableError: it contains a value that JSON does not have.
     """
     if value is None:
         return b""

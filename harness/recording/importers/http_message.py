@@ -1,6 +1,7 @@
 """Parse HTTP/1.x messages, and remove the chunked transfer coding.
 
-If the header states chunked and the body is not, the recorder decoded it, and it is unchanged.
+If the header states chunked and the body has no chunks, the recorder has decoded it, and it is
+unchanged.
 """
 
 import re
@@ -55,9 +56,9 @@ def response_interaction(
     """Return the interaction of a response in `pieces`.
 
     Args:
-        request: of the response.
-        status: of the response.
-        headers: of the response.
+        request: the request that it answers.
+        status: the status of the response.
+        headers: the headers of the response.
         pieces: its body with its transfer coding, as it arrived.
         kept: whether the pieces are reads.
     """

@@ -5,9 +5,9 @@ They are framed again: an `event:` line if there is a type, and the data lines.
 
 from pathlib import PurePath
 
-from harness.dialects.kit.parse_request import as_text
 from harness.recording.importers.container import ContainerFile, body_interaction, container_file
 from harness.recording.importers.event_list import parse_event
+from harness.turns.json_values import as_text
 from harness.wire.sse import encode
 
 _KEPT = "event names and data; framing rebuilt; no request, headers, reads or times"

@@ -159,7 +159,7 @@ def _interaction(flow: dict[str, Any], where: str) -> Interaction:
 
 
 def _address(request_flow: dict[str, Any], headers: Headers, where: str) -> str:
-    """Return the address that the client requested: by the host name, not by the connection."""
+    """Return the address that the client requested, with the host name and not the IP."""
     port = request_flow.get("port")
     if port is not None and (not isinstance(port, int) or not 0 <= port <= _LAST_PORT):
         refuse_type(f"a port from 0 to {_LAST_PORT}", port, f"{where}.port")

@@ -51,7 +51,7 @@ def _are_messages(data: bytes) -> bool:
 
 
 def _are_lines(data: bytes) -> bool:
-    """Whether each line except the last is an event, and the first shows its dialect."""
+    """Whether each line except the last is an event, and the first one shows its dialect."""
     lines = [line.strip() for line in data.strip().split(b"\n")]
     if len(lines) == 1 or not DETECTOR.mark_of(parse_event(lines[0])).strong:
         return False

@@ -16,7 +16,8 @@ from harness.recording.importers.container import (
     join_reads,
 )
 from harness.recording.importers.event_list import parse_event
-from harness.wire.interaction import Headers, Interaction, Request
+from harness.recording.importers.http_fields import header_fields
+from harness.wire.interaction import Interaction, Request
 
 _KEYS = {"request", "response"}
 
@@ -45,7 +46,7 @@ def _interaction(value: dict[str, object], chunks: list[object], where: str) -> 
     if not isinstance(status, int):
         refuse_type("a status code", status, f"{where}: response.status")
     body, reads = join_reads(_chunks(chunks, f"{where}: chunks"))
-    headers = _headers(response.get("headers"), f"{where}: response.headers")
+    headers = header_fields(response.get("headers"), f"{where}: response.headers")
     return Interaction(_request(value, where), status, headers, body, reads)
 
 
@@ -70,7 +71,7 @@ def _request(value: dict[str, object], where: str) -> Request:
     return Request(
         method=expect_text(request.get("method"), f"{location}.method").upper() or "POST",
         uri=expect_text(request.get("url"), f"{location}.url"),
-        headers=_headers(request.get("headers"), f"{location}.headers"),
+        headers=header_fields(request.get("headers"), f"{location}.headers"),
         body=_body(request, location),
     )
 
@@ -85,11 +86,3 @@ def _body(request: dict[str, object], where: str) -> bytes:
     if isinstance(plain, str):
         return plain.encode("utf-8", "replace")
     return b"" if plain is None else msgspec.json.encode(plain)
-
-
-def _headers(value: object, where: str) -> Headers:
-    return tuple(
-        (name, str(item))
-        for name, items in expect_mapping(value, where).items()
-        for item in (items if isinstance(items, list) else [items])
-    )

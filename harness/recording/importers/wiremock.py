@@ -1,7 +1,7 @@
 """Import stub mappings of WireMock, one or `mappings`, also with bodies in the folder `__files`.
 
-A mapping describes which requests it answers. Its request is taken as far as it is exact. WireMock
-stores no host, unless the mapping requires one.
+A mapping describes which requests it answers. Only its exact conditions are imported as the
+request. WireMock stores no host, unless the mapping requires one.
 Sources: https://wiremock.org/docs/stubbing/, https://wiremock.org/docs/record-playback/
 """
 
@@ -60,7 +60,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def bodies_folder(path: Path) -> Path:
-    """Return the folder of the bodies of the mapping at `path`: next to `mappings`, or to it."""
+    """Return the folder of the bodies of the mapping at `path`: next to `mappings` or to it."""
     around = next((each for each in path.parents if each.name == _MAPPINGS), None)
     return (path if around is None else around).with_name(_BODIES)
 

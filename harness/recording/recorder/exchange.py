@@ -1,4 +1,4 @@
-"""One recorded response -> the interaction as it is written, or why it is not."""
+"""One recorded response -> the interaction to write, or the reason why none is written."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -18,11 +18,11 @@ class Exchange:
     """A request that was sent, and its response.
 
     Args:
-        number: its place in the order of the requests.
+        number: its position in the order of the requests.
         response: the recorder of the response.
 
     Attributes:
-        interaction: what is written, as far as `clean` has found it; None if nothing is.
+        interaction: the interaction to write, as `clean` returned it; None if there is none.
         reason: why it is left out on purpose; "" otherwise.
         error: why it cannot be written.
         saved: whether the cassette contains it, or is complete without it.
@@ -41,7 +41,7 @@ class Exchange:
 
     @property
     def ended(self) -> bool:
-        """Whether a response came, and came to its end."""
+        """Whether a response arrived, and has ended."""
         return self.response.answered and self.response.ended is not None
 
     @property
@@ -53,15 +53,15 @@ class Exchange:
         return self.reason or ("not written" if lost else "")
 
     def clean(self, filtered: Filter, clean: Clean, known: int) -> bool:
-        """Find out what is written, unless that is known.
+        """Set the interaction to write, unless it is already known.
 
         Args:
             filtered: the filters of the user; called once for a response that has ended.
-            clean: removes secrets; called again when more are known.
+            clean: removes secrets; called again if more secrets are known.
             known: how many secrets are known.
 
         Returns:
-            Whether something else was written before.
+            Whether the interaction differs from the one that was written before.
         """
         if self._known == known:
             return False

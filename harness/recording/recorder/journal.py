@@ -1,9 +1,9 @@
-"""Finished exchanges of a recording -> lines on disk at once, and back after a kill.
+"""A journal on the disk, so that a recorder which is killed loses no finished exchange.
 
 `NAME.yaml.partial` is next to the cassette while it is recorded: a header, then a line for each
-exchange that ended, without secrets. A recorder that ends in good order removes it. After a kill,
-the next recorder of the same cassette takes the exchanges from it. A line that a kill cut short is
-the only one that is lost.
+exchange that ended, without secrets. A recorder that ends normally removes it. After a kill,
+the next recorder of the same cassette takes the exchanges from it. Only a line that was incomplete
+at the kill is lost.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class _Header(msgspec.Struct, frozen=True):
     """The first line.
 
     Fields:
-        labels: of the recording.
+        labels: the labels of the recording.
         written: digests of the interactions that the cassette had then.
     """
 
@@ -40,10 +40,10 @@ class _Exchange(msgspec.Struct, frozen=True):
 
 
 class Recovered(msgspec.Struct, frozen=True):
-    """What a killed recorder left.
+    """The data that a killed recorder left.
 
     Fields:
-        labels: of the recording.
+        labels: the labels of the recording.
         interactions: those that ended, in the order of their requests.
     """
 
@@ -52,7 +52,7 @@ class Recovered(msgspec.Struct, frozen=True):
     written: tuple[str, ...] = ()
 
     def kept_of(self, cassette: Cassette | None) -> tuple[Interaction, ...]:
-        """Return the interactions of the cassette that are not in the journal, too."""
+        """Return the interactions of the cassette that are not in the journal."""
         before, kept = Counter(self.written), []
         for each in cassette.interactions if cassette else ():
             digest = _digest(each)
@@ -71,7 +71,7 @@ class Journal:
         self._file: LineFile | None = None
 
     def take(self) -> Recovered | None:
-        """Open the journal of a killed recorder and return what it has; None if there is none.
+        """Open the journal of a killed recorder and return its content; None if there is none.
 
         Raises:
             UsageError: it cannot be written, or its recorder still runs.
@@ -89,7 +89,7 @@ class Journal:
         return Recovered(header.labels, interactions, header.written)
 
     def open(self, labels: dict[str, Any], cassette: Cassette | None) -> None:
-        """Begin a journal of what the cassette does not contain; do nothing if it has begun.
+        """Begin a journal of exchanges that the cassette does not contain, unless it has begun.
 
         Raises:
             UsageError: it cannot be written, or another recorder has it.
@@ -183,7 +183,7 @@ def _exchanges(lines: Iterable[bytes]) -> Iterable[_Exchange]:
 
 
 def _digest(interaction: Interaction) -> str:
-    """Return a text that is the same for an interaction and for what a cassette gives back."""
+    """Return a text that is equal for an interaction and its copy from a cassette."""
     request = interaction.request
     parts = (request.uri, request.body, interaction.status, interaction.body, interaction.reads)
     return sha256(msgspec.json.encode(parts)).hexdigest()[:32]

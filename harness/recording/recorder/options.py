@@ -1,4 +1,4 @@
-"""What a user chooses for a recording: what is played and what is sent, and its labels."""
+"""The user's choices for a recording: which requests are played or sent, and the labels."""
 
 import os
 from enum import Enum

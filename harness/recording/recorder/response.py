@@ -1,9 +1,9 @@
 """Record one response while it arrives: each read with its time, and how the body ended.
 
 The code that passes the bytes to the client calls `add` for each read, and `end` once. A response
-beyond the limit is passed to the client and not recorded. The client gets the bytes as they were
-sent. The cassette contains them without their content encoding, split where the network split them.
-Codings as in `wire.decompress`.
+beyond the size limit is passed to the client and not recorded. The client gets the bytes as they
+were sent. The cassette contains them without their content encoding, split where the network split
+them. `wire.decompress` lists the supported encodings.
 """
 
 import re
@@ -26,7 +26,7 @@ def decode_pieces(
     """Return the decoded pieces, their headers, and the encoding that was removed.
 
     Raises:
-        UnreadableError: damaged, too large, several codings, or an unknown one.
+        UnreadableError: the body is damaged or too large, or has several or unknown encodings.
     """
     body = b"".join(pieces)
     plain, left = decode_body(body, headers, where)
@@ -68,10 +68,10 @@ _DONE: Final = re.compile(rb"^data: ?\[DONE\]\s*\Z", re.MULTILINE)
 
 
 class ResponseRecorder:
-    """Records one response; its times count from its creation, when the request is sent.
+    """Records one response. Its times count from its creation, when the request is sent.
 
     Args:
-        request: that is sent.
+        request: the request that is sent.
         clock: returns seconds, monotonic.
         on_end: called once, when the body has ended and before the client learns of it.
     """
@@ -99,7 +99,7 @@ class ResponseRecorder:
         return self._status is not None
 
     def head(self, status: int, headers: Headers) -> None:
-        """Record the head of the response."""
+        """Record the status and headers of the response."""
         self._status = status
         self._headers = headers
 
@@ -117,7 +117,7 @@ class ResponseRecorder:
             self._pieces.append((bytes(piece), time))
 
     def end(self, how: Ended) -> None:
-        """Record how the body ended; the first call counts."""
+        """Record how the body ended. Only the first call counts."""
         if self.ended is None:
             self.ended = how
             self._on_end()
@@ -155,7 +155,7 @@ class ResponseRecorder:
 
 
 def _reads(pieces: list[bytes], delays: list[int]) -> tuple[Read, ...]:
-    """Return the reads; the time of one that decodes to nothing counts for the next."""
+    """Return the reads. If a piece decodes to nothing, its delay is added to the next read."""
     reads: list[Read] = []
     waited = 0
     for piece, delay in zip(pieces, delays, strict=True):

@@ -16,7 +16,7 @@ class RecordingTransport(CassetteTransport):
 
     Args:
         library: the module, httpx or httpx2.
-        play: returns what answers a request from the cassette, or None if it may be sent.
+        play: returns the answer to a request from the cassette, or None if it may be sent.
         record: returns the recorder for the response to a request that is sent now.
         inner: sends requests; by default the library's own transport.
     """

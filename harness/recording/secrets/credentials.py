@@ -32,6 +32,8 @@ class _Headers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     conversation: frozenset[str]
     of_requests: frozenset[str]
     of_responses: frozenset[str]
+    dummies: frozenset[str]
+    schemes: frozenset[str]
 
 
 _TEXT: Final = resources.files(__package__).joinpath("headers.toml").read_text(encoding="utf-8")
@@ -57,7 +59,7 @@ def is_secret_name(name: str, *, parameter: bool = False) -> bool:
     """Whether the value of a header or parameter called `name` must be removed.
 
     Args:
-        name: of the header or parameter.
+        name: the name of the header or parameter.
         parameter: it is a parameter of an address or a form, where more names are secret.
     """
     lowered = name.lower().replace("_", "-")

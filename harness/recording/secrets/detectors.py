@@ -24,7 +24,7 @@ class Detector(msgspec.Struct, frozen=True, eq=False):
         pattern: matches it; the group `secret` must be removed.
         hints: a text without any of these, in lower case, contains no such secret.
         before: characters that must not precede it directly.
-        check: what the secret must satisfy in addition.
+        check: a further condition for the secret.
     """
 
     kind: str
@@ -61,6 +61,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keys: dict[str, str]
     accounts: dict[str, str]
     detectors: tuple[_Pattern, ...]
+    detect_secrets: dict[str, str]
 
 
 # Bits for each character; the words and names of people and programs have fewer.
@@ -68,12 +69,12 @@ _RANDOM_BITS: Final = 3.0
 
 
 def is_mixed(secret: str) -> bool:
-    """Whether `secret` has letters and digits, as most passwords and few names have."""
+    """Whether `secret` has letters and digits, as most passwords have and few names."""
     return any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
 
 
 def is_random(secret: str) -> bool:
-    """Whether `secret` has letters and digits, and few of them twice."""
+    """Whether `secret` has letters and digits, and few characters occur twice."""
     return is_mixed(secret) and entropy(secret) >= _RANDOM_BITS
 
 
@@ -89,7 +90,7 @@ def is_basic(secret: str) -> bool:
 
 
 def basic_pair(secret: str) -> str:
-    """Return the text in base64 `secret`; "" if it is not base64 or not a text."""
+    """Return the text in base64 `secret`; "" if it is not base64 or does not decode to text."""
     digits = secret.rstrip("=")
     try:
         pair = base64.b64decode(f"{digits}{'=' * (-len(digits) % 4)}", b"-_").decode()
@@ -119,9 +120,9 @@ def _iter_others(table: _Table) -> Iterator[Detector]:
 
 
 _TEXT: Final = resources.files(__package__).joinpath("detectors.toml").read_text(encoding="utf-8")
-_TABLE: Final = msgspec.toml.decode(_TEXT, type=_Table)
-_PREFIXED: Final = tuple(_iter_prefixed(_TABLE))
-_OTHERS: Final = tuple(_iter_others(_TABLE))
+TABLE: Final = msgspec.toml.decode(_TEXT, type=_Table)
+_PREFIXED: Final = tuple(_iter_prefixed(TABLE))
+_OTHERS: Final = tuple(_iter_others(TABLE))
 _HINTS: Final = tuple({hint for detector in _OTHERS for hint in detector.hints})
 
 KINDS: Final = tuple(dict.fromkeys(detector.kind for detector in (*_PREFIXED, *_OTHERS)))
@@ -152,9 +153,9 @@ _SHORTEST_WORD: Final = 14
 
 
 def likely_detectors(text: str, known: Sequence[Detector] = ()) -> Iterator[Detector]:
-    """Yield the detectors that may find something in `text`; usually these are few.
+    """Yield the detectors that may find a secret in `text`; usually these are few.
 
-    A prefix is looked for in the long words only, each once, since a stream repeats its ids.
+    A prefix is searched only in long words, and once in each, because a stream repeats its ids.
     """
     yield from (detector for detector in known if detector.hints[0] in text)
     longest = " ".join(_long_words(text))

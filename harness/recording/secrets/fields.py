@@ -1,8 +1,8 @@
 """Find the credentials in the fields of a request body: JSON, a form, or a multipart form.
 
-A name such as `token` or `key` means a credential only in some places, so that the conversation
-and the schemas of tools are not searched by name: what is in them is found by its form only (see
-`detectors.toml`). A response is never searched by name.
+A name such as `token` or `key` means a credential only in some places. So in the conversation
+and in the schemas of tools, secrets are found only by their form (see
+`detectors.toml`), and not by name. A response is never searched by name.
 """
 
 import re
@@ -30,7 +30,7 @@ class Field(msgspec.Struct, frozen=True):
 
     Fields:
         before: a pattern of the text directly before the value, with its name.
-        value: as it is written in the body, without the escapes of JSON.
+        value: the value as written in the body, without the escapes of JSON.
         meaning: the value as the server reads it.
     """
 
@@ -69,7 +69,7 @@ def _of_json(value: Any, parent: str, depth: int) -> Iterator[Field]:  # noqa: A
 
 
 def _of_pair(value: dict[str, Any]) -> Iterator[Field]:
-    """Yield the value of such as `{"name": "Authorization", "value": "..."}`."""
+    """Yield the value of an object such as `{"name": "Authorization", "value": "..."}`."""
     name, item = value.get("name", value.get("key")), value.get("value")
     if isinstance(name, str) and isinstance(item, str) and item and is_secret_name(name):
         yield _json_field("value", item)
@@ -85,7 +85,7 @@ def _is_credential(name: str, parent: str) -> bool:
 
 
 def _json_field(name: str, value: str) -> Field:
-    """Return a field; the word before the credential stays, as in `Bearer xxxx`."""
+    """Return a field. The word before the credential is kept, as in `Bearer xxxx`."""
     scheme = _SCHEME.match(value)
     word = scheme[0] if scheme else ""
     before = rf'"{re.escape(name)}"[ \t\r\n]*:[ \t\r\n]*"{re.escape(word)}'

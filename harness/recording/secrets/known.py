@@ -25,20 +25,6 @@ from harness.wire.interaction import Request
 
 KnownSecrets: TypeAlias = tuple[Detector, ...]
 
-# Placeholders that clients send if no key is needed; they may be ordinary words.
-_DUMMIES: Final = frozenset(
-    {
-        "anything",
-        "lm-studio",
-        "no-key-required",
-        "not-needed",
-        "not-required",
-        "sk-no-key-required",
-        "undefined",
-    }
-)
-# Words in the value of a header that are not the credential.
-_SCHEMES: Final = frozenset({"apikey", "aws4-hmac-sha256", "basic", "bearer", "digest", "token"})
 # A shorter credential is removed where it is a separate word, and has letters and digits.
 _SHORTEST: Final = 8
 _SHORTEST_WORD: Final = 4
@@ -78,7 +64,7 @@ def known_secrets(requests: Iterable[Request], more: Iterable[str] = ()) -> Know
 def iter_credentials(request: Request) -> Iterator[str]:
     """Yield the credentials of a request that are long or mixed enough to be found elsewhere."""
     for value in _credentials(request):
-        if value.lower() in _DUMMIES or is_placeholder(value):
+        if value.lower() in credentials.HEADERS.dummies or is_placeholder(value):
             continue
         if len(value) >= _SHORTEST or (len(value) >= _SHORTEST_WORD and is_mixed(value)):
             yield value
@@ -117,7 +103,7 @@ def _words(value: str, *, cookie: bool = False) -> Iterator[str]:
         yield from re.findall(r"(?:Credential=|Signature=)([^/,\s]+)", value)
         return
     for word in _SEPARATORS.split(value):
-        if word.lower() not in _SCHEMES:
+        if word.lower() not in credentials.HEADERS.schemes:
             yield word.partition("=")[2] if cookie else word
         user, colon, password = basic_pair(word).partition(":")
         if colon and user.isascii() and value.startswith(("Basic ", "basic ")):
@@ -125,7 +111,7 @@ def _words(value: str, *, cookie: bool = False) -> Iterator[str]:
 
 
 def literal_detectors(value: str) -> Iterator[Detector]:
-    """Yield the detectors of one known secret as it is and in other encodings."""
+    """Yield the detectors of one known secret, unchanged and in other encodings."""
     whole = len(value) >= _SHORTEST
     around = ("", "") if whole else (r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])")
     for text in dict.fromkeys((*_as_bytes(value), *_as_bytes(html.escape(value)))):
@@ -174,7 +160,7 @@ def _encoded(value: str) -> bytes:
 
 
 def _spellings(value: str) -> tuple[str, ...]:
-    """Return `value`, and the text of its bytes if a reader of headers took them for Latin-1."""
+    """Return `value`, and the text of its bytes if a reader of headers decoded them as Latin-1."""
     if value.isascii():
         return (value,)
     try:

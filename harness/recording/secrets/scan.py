@@ -31,8 +31,8 @@ class Secret(msgspec.Struct, frozen=True):
     """The location of a secret, without the secret itself, because this is printed.
 
     Fields:
-        kind: of `detectors.KINDS`.
-        offset: of its first byte in the body.
+        kind: one of `detectors.KINDS`.
+        offset: the offset of its first byte in the body.
         size: how many characters it has.
         where: the view in which it was found.
     """
@@ -63,7 +63,7 @@ def secrets_in(
     """Return the secrets in `body`, one for each offset, in order.
 
     Args:
-        body: of a request or a response, or any text.
+        body: the body of a request or a response, or any text.
         known: detectors of known secrets.
         escape: pattern of the escapes in the body.
     """
@@ -79,7 +79,7 @@ class Scan:
     """One body in all its views.
 
     Args:
-        body: of a request or a response, or any text.
+        body: the body of a request or a response, or any text.
         escape: pattern of the escapes in the body.
 
     Attributes:
@@ -105,7 +105,7 @@ class Scan:
                         yield match
 
     def replaceable(self, match: Match) -> Iterator[int]:
-        """Yield the indexes of its letters and digits, except parts of the escape of another."""
+        """Yield the indexes of its letters and digits, except parts of an escape."""
         view = match.view
         for index in range(match.start, match.end):
             char = view.text[index]
@@ -116,7 +116,7 @@ class Scan:
 
     @cached_property
     def _protected(self) -> frozenset[int]:
-        """The bytes of all escapes that a parser needs: an escaped newline has no letter `n`."""
+        """The bytes of all escapes, which a parser needs: the `n` of a newline is not a letter."""
         return frozenset(
             offset
             for view in self._decoded
@@ -157,8 +157,8 @@ def without_secrets(
     """Return `body` with each secret replaced, with the same length.
 
     Args:
-        body: of a request or a response, or any text.
-        where: for messages.
+        body: the body of a request or a response, or any text.
+        where: the location, for error messages.
         known: detectors of known secrets.
         escape: pattern of the escapes in the body.
 

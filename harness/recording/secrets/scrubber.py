@@ -1,4 +1,4 @@
-"""What may be written of a recording: allowed headers and no secrets.
+"""Which parts of a recording may be written: allowed headers, and bodies without secrets.
 
 The scrubber fails closed: if it cannot replace a secret, it writes nothing. The audit uses the same
 detectors for cassettes of any origin and age, and never prints the secret itself.
@@ -32,7 +32,7 @@ class Scrubber:
         self._secrets = set(secrets)
 
     def learn(self, request: Request) -> int:
-        """Remember the credentials of `request`; return how many secrets are known now."""
+        """Store the credentials of `request`; return how many secrets are known now."""
         self._secrets.update(iter_credentials(request))
         return len(self._secrets)
 
@@ -47,7 +47,7 @@ class Scrubber:
     def cleaned(
         self, interactions: Sequence[Interaction], where: str, *, first: int = 0
     ) -> list[Interaction]:
-        """Return `interactions` as they are written; bodies keep their length and their reads.
+        """Return `interactions` without secrets; bodies keep their length and their reads.
 
         Credentials of these requests, and of those given to `learn`, are also removed if a server
         repeats them. `first` is the number of the first interaction, for messages.

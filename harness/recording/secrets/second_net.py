@@ -12,33 +12,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
-from harness.recording.secrets.detectors import is_placeholder
+from harness.recording.secrets.detectors import TABLE, is_placeholder
 from harness.recording.secrets.scan import FILL, Scan, Secret
 from harness.wire.interaction import Interaction
 
 INSTALL: Final = "Install it with `pip install 'toolcall-harness[audit]'`."
 
-# Module of `detect_secrets.plugins` -> the class that knows a form. The others guess from names.
-_KNOWN_FORMS: Final = {
-    "artifactory": "ArtifactoryDetector",
-    "aws": "AWSKeyDetector",
-    "azure_storage_key": "AzureStorageKeyDetector",
-    "basic_auth": "BasicAuthDetector",
-    "discord": "DiscordBotTokenDetector",
-    "github_token": "GitHubTokenDetector",
-    "gitlab_token": "GitLabTokenDetector",
-    "jwt": "JwtTokenDetector",
-    "mailchimp": "MailchimpDetector",
-    "npm": "NpmDetector",
-    "openai": "OpenAIDetector",
-    "pypi_token": "PypiTokenDetector",
-    "sendgrid": "SendGridDetector",
-    "slack": "SlackDetector",
-    "square_oauth": "SquareOAuthDetector",
-    "stripe": "StripeDetector",
-    "telegram_token": "TelegramBotTokenDetector",
-    "twilio": "TwilioKeyDetector",
-}
 # The library's own limits, in bits for each character.
 _RANDOM: Final = (
     ("Base64HighEntropyString", re.compile(r"[A-Za-z0-9+=_-]{20,}"), 4.5),
@@ -97,7 +76,7 @@ def _is_random(name: str, word: str, limit: float) -> bool:
 
 @cache
 def _plugins() -> tuple[Any, ...]:
-    return tuple(_plugin(module, name) for module, name in _KNOWN_FORMS.items())
+    return tuple(_plugin(module, name) for module, name in TABLE.detect_secrets.items())
 
 
 @cache

@@ -33,11 +33,11 @@ class View:
     """One text, and the source of its characters.
 
     Args:
-        text: that detectors search.
+        text: the text that detectors search.
         parent: the view that contains these characters; None for the bytes themselves.
         pieces: (start here, start in the parent, length there) of each run, in order here; a
             run of one character here may replace several there.
-        name: for messages.
+        name: the name for messages.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class View:
         return length > 1 or self._parent.is_escape(first)
 
     def put(self, body: bytearray, index: int, char: str) -> None:
-        """Write `char` into `body` in place of the character at `index`, escaped if that was."""
+        """Write `char` into `body` at the character `index`, as an escape if that was one."""
         if self._parent is None:
             body[index] = ord(char)
             return
@@ -100,7 +100,7 @@ class View:
         return View("".join(texts), self, pieces, f"{self.name}, escapes decoded")
 
     def unquoted(self) -> Iterator["View"]:
-        """Yield the views with the `%40` of addresses decoded: once, and twice for `%2540`."""
+        """Yield the views without percent-escapes such as `%40`: decoded once, and twice."""
         view = self
         for _ in range(MOST_QUOTED):
             found = view.unescaped(URL_ESCAPE) if "%" in view.text else None
@@ -142,7 +142,7 @@ def unescaped_views(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterat
 
 
 def joined_views(view: View) -> Iterator[View]:
-    """Yield the texts of each JSON key joined in their order, and those for each index."""
+    """Yield the texts of each JSON key joined in order, and also those of each index alone."""
     strings: dict[str, list[tuple[int, int]]] = {}
     index = ""
     for match in _MEMBER.finditer(view.text):
@@ -159,7 +159,7 @@ def joined_views(view: View) -> Iterator[View]:
 
 
 def _has_pieces(text: str, spans: list[tuple[int, int]]) -> bool:
-    """Whether the texts differ; an id or a model that each event repeats is not in pieces."""
+    """Whether the texts differ. An id that each event repeats does not come in pieces."""
     first, *others = spans
     whole = text[slice(*first)]
     return any(text[start:end] != whole for start, end in others)
@@ -172,7 +172,7 @@ def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> V
 
 
 def _unescaped_character(match: re.Match[str]) -> str:
-    """Return the character of an escape; one beyond a byte becomes one that no detector matches."""
+    """Return the character of an escape; one beyond a byte becomes a character without detector."""
     if match[2]:
         return _SHORT.get(match[2], match[2])
     number = int(match[1], 16)

@@ -1,4 +1,4 @@
-"""A case -> lanes that a person reads: bytes with their reads, frames, deltas.
+"""A case -> lanes for the report: bytes with their reads, frames, deltas.
 
 A long case shows its start, its end, and the surroundings of the findings and the first
 divergence. Rows between them state how much is not shown. Above them, marks on the byte axis have
@@ -86,7 +86,7 @@ class AxisLane(msgspec.Struct, frozen=True):
 
     Fields:
         path: SVG path data in a box of `WIDTH` by 14.
-        text: for a reader who cannot see the drawing.
+        text: a description for readers who cannot see the drawing.
         mark: position of the first divergence; None if the lane has none.
     """
 
@@ -178,8 +178,8 @@ class WireRow(msgspec.Struct, frozen=True):
     """A stretch of the body with one frame, or the number of stretches not shown.
 
     Fields:
-        data: of the frame, if the bytes do not contain it as it is.
-        notes: rules whose findings lead back to a byte in this row.
+        data: the data of the frame, if the bytes do not contain it unchanged.
+        notes: rules whose findings name a byte in this row.
         skipped: number of stretches left out here; 0 for a real row.
     """
 
@@ -320,7 +320,7 @@ def _wire(
 
 
 def _data_apart(body: bytes, frame: Frame | None) -> tuple[Piece, ...]:
-    """Return the data of a frame; () if it is part of `body`, as that of most frames is."""
+    """Return the data of a frame; () if it is part of `body`, as for most frames."""
     if frame is None or frame.data in body:
         return ()
     return pieces(frame.data.decode("utf-8", "surrogateescape"), limit=700)

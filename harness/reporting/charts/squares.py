@@ -1,4 +1,7 @@
-"""Counts by two names as a table of squares: number, word and pattern, never colour alone."""
+"""Counts by two names as a table of squares, each with number, word and pattern.
+
+Colour is never the only sign.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,11 +19,11 @@ _LEVELS: Final = 5
 
 
 class Square(msgspec.Struct, frozen=True):
-    """k of n.
+    """The number k of n cells, or of n turns.
 
     Fields:
         worst: the worst failing cell; "" if none fails.
-        filters: what its n cells, or the cells of its n turns, match; none for no list.
+        filters: the filters that list its n cells, or the cells of its n turns; none for no list.
     """
 
     k: int = 0
@@ -44,7 +47,7 @@ class Square(msgspec.Struct, frozen=True):
 
     @property
     def level(self) -> int:
-        """Return 0 for the worst fifth of rates up to 4 for the best; of nothing, 0."""
+        """Return 0 for the worst fifth of rates up to 4 for the best; 0 if n is 0."""
         return min(self.k * _LEVELS // self.n, _LEVELS - 1) if self.n else 0
 
 
@@ -62,11 +65,11 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 def matrix(squares: Mapping[Pair, Square], columns: Iterable[str] = ()) -> Matrix:
-    """Return all squares as a table, both sides by name.
+    """Return all squares as a table, rows and columns ordered by name.
 
     Args:
         squares: by row and column.
-        columns: their order, if it is not that of their names; others follow.
+        columns: the first columns in this order; others follow by name.
     """
     order = {name: place for place, name in enumerate(columns)}
     names = {column for _, column in squares}
@@ -79,7 +82,7 @@ def largest(
 ) -> Matrix:
     """Return the table of the `rows` by `columns` names with the most trials.
 
-    Without `order` of the columns, the table begins with what has data: the first row has the
+    Without `order` of the columns, names with many trials come first: the first row has the
     most trials, and the first columns are those of this row, then those of the next.
     """
     kept_rows, kept_columns = _most(squares, 0)[:rows], _most(squares, 1)[:columns]

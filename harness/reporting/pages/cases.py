@@ -16,8 +16,8 @@ from harness.reporting.pages.conversations import (
 )
 from harness.reporting.pages.failures import cells_with_case
 from harness.reporting.pages.trends import cell_histories
+from harness.reporting.part_rows import PartRow, part_rows
 from harness.reporting.report import Report
-from harness.reporting.turn_rows import TurnRow, turn_rows
 from harness.reporting.words import worst_first
 from harness.results.case import Case
 from harness.results.conversation_case import ConversationCase
@@ -44,13 +44,13 @@ class CaseView(msgspec.Struct, frozen=True):
         smallest: the smallest failing chunking if those are the recorded reads; else "".
         failed: the turn that the case shows, if it failed; else the first failed one, or the
             conversation. None if none failed.
-        messages: of the request of that turn; `reply` is the turn as the normalizer read it.
-        turn: what was expected of it, and what the normalizer made of it.
+        messages: the messages of that turn's request; `reply` is the turn of the normalizer.
+        turn: the expected turn next to the turn of the normalizer.
         differs: whether the two differ.
         history: the outcomes over the runs; None if the cell did not flip.
         talk: the conversation, if the cell is one.
-        findings: of the result, each rule explained once.
-        output: what the client wrote to standard output and standard error.
+        findings: the findings of the result, each rule explained once.
+        output: the text that the client wrote to standard output and standard error.
         body: the bytes, deflated and in base64; "" if they are too long for the page.
     """
 
@@ -59,7 +59,7 @@ class CaseView(msgspec.Struct, frozen=True):
     chunking: str
     smallest: str
     command: str
-    turn: tuple[TurnRow, ...]
+    turn: tuple[PartRow, ...]
     differs: bool
     lanes: Lanes | None
     talk: ConversationView | None
@@ -69,7 +69,7 @@ class CaseView(msgspec.Struct, frozen=True):
     failed: TurnFacts | ConversationFacts | None = None
     history: CellHistory | None = None
     messages: tuple[MessageView, ...] = ()
-    reply: tuple[TurnRow, ...] = ()
+    reply: tuple[PartRow, ...] = ()
 
     @property
     def traceback(self) -> str:
@@ -84,14 +84,14 @@ class CaseView(msgspec.Struct, frozen=True):
 
 
 class CasesView(msgspec.Struct, frozen=True):
-    """The cases of the page, worst first; `failing` cells of the run in all."""
+    """The cases of the page, worst first; the run has `failing` failing cells."""
 
     cases: tuple[CaseView, ...]
     failing: int
 
 
 def cases_page(report: Report) -> CasesView:
-    """Return the cases of the cells that bring their bytes."""
+    """Return the cases of the cells whose bytes are part of the page."""
     run = report.run
     cells = [report.results[cell] for cell in report.of(cells_with_case)]
     found: dict[str, AnyCase] = {**run.conversations, **run.cases}
@@ -117,7 +117,7 @@ def _explained(result: Result, report: Report) -> tuple[ExplainedFinding, ...]:
 
 
 def _results_by_scenario(report: Report) -> dict[str, list[Result]]:
-    """Return scenario -> the results of clients that are meant to be right."""
+    """Return scenario -> the results of conforming clients."""
     found: dict[str, list[Result]] = {each.scenario: [] for each in report.run.results}
     wrong = report.run.header.known_wrong
     for each in report.run.results:
@@ -133,10 +133,10 @@ def case_view(
     findings: tuple[ExplainedFinding, ...] = (),
     output: str = "",
 ) -> CaseView:
-    """Return what a case shows of `result`; only its findings if `found` is None."""
+    """Return the case of `result` for the page; only its findings if `found` is None."""
     case = found if isinstance(found, Case) else None
     is_recorded = case is not None and case.chunking != result.chunking
-    turn = turn_rows(case.expected, case.actual, case.judged) if case else ()
+    turn = part_rows(case.expected, case.actual, case.judged) if case else ()
     return CaseView(
         result=result,
         case=case,
@@ -152,7 +152,7 @@ def case_view(
         body=_packed(case) if case else "",
         failed=_failed(result, case),
         messages=_messages(case),
-        reply=turn_rows(None, case.actual) if case and case.request else (),
+        reply=part_rows(None, case.actual) if case and case.request else (),
     )
 
 

@@ -1,4 +1,4 @@
-"""The compare page: what changed since a base run, by kind, with drawn differences."""
+"""The compare page: the changes since a base run, by kind, with drawn differences."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 class CompareView(msgspec.Struct, frozen=True):
-    """What changed since the run `label`: rates, warnings, and the cells by kind of change.
+    """The changes since the run `label`: rates, warnings, and the cells by kind of change.
 
     Fields:
         sizes: number of cells of that run, and of the run `now`.

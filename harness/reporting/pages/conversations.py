@@ -109,7 +109,7 @@ def message_views(
         texts: the messages after the first `same`.
         same: number of messages before them.
         where: path of the request, as in findings.
-        findings: of the cell.
+        findings: the findings of the cell.
     """
     for number, text in enumerate(texts, start=same):
         mine = tuple(each for each in findings if _finding_location(each) == (where, number))

@@ -28,7 +28,7 @@ class FailuresView(msgspec.Struct, frozen=True):
     """All causes, MUST rules first; `must_count` of them fail cells.
 
     Fields:
-        turns: why measured turns of models and providers failed, those of most turns first.
+        turns: reasons why measured turns of models and providers failed, the commonest first.
     """
 
     failures: tuple[Failure, ...]
@@ -98,12 +98,12 @@ def failure_name(failure: Failure) -> str:
 
 
 def turns_filters(turns: FailedTurns, lead: str) -> Filters:
-    """Return what the cells match whose turns failed for a reason, as `lead` read them."""
+    """Return the filters of the cells whose turns failed for a reason, as `lead` read them."""
     return {"failed": turns.blame, "why": turns.why, "normalizer": lead, "origin": MEASURED}
 
 
 def failure_filters(failure: Failure) -> Filters:
-    """Return what all cells of a cause match in the table of replays."""
+    """Return the filters that list all cells of a cause in the table of replays."""
     found = failure.group
     if not found.cause:
         return {"outcome": found.outcome.value, "normalizer": found.normalizer}

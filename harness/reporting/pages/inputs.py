@@ -1,7 +1,7 @@
-"""The page that shows one input side by side: what each client made of the same response.
+"""The page that shows one input side by side: the turn of each client for the same response.
 
-Clients with equal turns are one row. The run file has the turn of a client if its cell has a case;
-a client that conforms gave the expected turn, as far as it is judged.
+Clients with equal turns are one row. The run file has the turn of a client if its cell has a case.
+A client that conforms gave the expected turn, as far as it is judged.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from harness.reporting.charts.lanes import AxisLane, DeltaRow, divergence_rows, input_lanes
 from harness.reporting.pages.failures import cells_with_case
+from harness.reporting.part_rows import PartRow, difference_rows, differences, part_rows
 from harness.reporting.report import Report
-from harness.reporting.turn_rows import TurnRow, difference_rows, differences, turn_rows
 from harness.reporting.words import worst_first
 from harness.results.case import Case
 from harness.results.finding import Finding
@@ -27,20 +27,20 @@ _MAX_LANES: Final = 8
 
 
 class SameTurn(msgspec.Struct, frozen=True):
-    """Clients that made the same of an input.
+    """Clients that gave the same turn for an input.
 
     Fields:
-        results: of these clients, by name.
+        results: the results of these clients, by name.
         rows: the fields that are not as expected.
-        findings: of the first client, if the run has no turn of it.
-        interaction: that the turn is of.
+        findings: those of the first client, if the run has no turn of it.
+        interaction: the interaction of the turn.
         split: the first delta of the first client that differs from `reference`, and that of
             `reference`; None if the deltas are the same, or the run does not have them.
         error: the exception that the first client raised; "" if it raised none.
     """
 
     results: tuple[Result, ...]
-    rows: tuple[TurnRow, ...] = ()
+    rows: tuple[PartRow, ...] = ()
     findings: tuple[Finding, ...] = ()
     interaction: int = 0
     split: tuple[DeltaRow, DeltaRow] | None = None
@@ -57,12 +57,12 @@ class InputView(msgspec.Struct, frozen=True):
         more: how many are left out.
         as_expected: results that conform.
         others: results that are unjudged or unsupported.
-        size, lanes: of the bytes, with the first divergence of each client.
+        size, lanes: size and lanes of the bytes, with the first divergence of each client.
     """
 
     first: Result
     case: Case
-    expected: tuple[TurnRow, ...]
+    expected: tuple[PartRow, ...]
     turns: tuple[SameTurn, ...]
     more: int
     as_expected: tuple[Result, ...]
@@ -82,7 +82,7 @@ class InputView(msgspec.Struct, frozen=True):
 
 
 class InputsView(msgspec.Struct, frozen=True):
-    """The inputs on which most clients fail first; `more` are left out."""
+    """The inputs; those on which most clients fail come first, and `more` are left out."""
 
     inputs: tuple[InputView, ...]
     more: int
@@ -124,7 +124,7 @@ def _input_view(results: list[Result], report: Report) -> InputView:
     return InputView(
         first=ranked[0],
         case=case,
-        expected=turn_rows(None, case.expected, case.judged) if case.expected else (),
+        expected=part_rows(None, case.expected, case.judged) if case.expected else (),
         turns=turns[:_MAX_TURNS],
         more=max(0, len(turns) - _MAX_TURNS),
         as_expected=tuple(each for each in ranked if each.outcome.conforms),

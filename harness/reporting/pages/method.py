@@ -1,4 +1,4 @@
-"""The method page: what each word and number means, what no rate counts, and the kill table."""
+"""The method page: the meaning of words and numbers, what no rate counts, and the kill table."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ class RuleRow(msgspec.Struct, frozen=True):
 
 
 class MethodView(msgspec.Struct, frozen=True):
-    """How many cells no rate of a model counts (`emulated`), and no rate at all (`unsupported`)."""
+    """The number of cells that no rate of a model counts (`emulated`), or no rate at all."""
 
     cells: int
     emulated: int

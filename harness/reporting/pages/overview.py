@@ -1,6 +1,6 @@
-"""The overview: what is broken, who is to blame, what changed, and which model and prompt is best.
+"""The overview: the failures, who is to blame, what changed, and the best model and prompt.
 
-Each count is that of the rows of the table of replays behind its link.
+Each count is the number of rows in the table of replays that its link shows.
 """
 
 from collections import Counter
@@ -38,15 +38,15 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class OverviewView(msgspec.Struct, frozen=True):
-    """Counts of cells, and what the overview shows of other pages.
+    """Counts of cells, and the main facts of other pages.
 
     Fields:
-        reasons: of the verdict, in parts.
+        reasons: the reasons of the verdict, in parts.
         blames: cells with a failure, by blame.
         best: the pair of model and prompt with the best turn success; None if none was measured.
         outcomes: each outcome with its number of cells, worst first.
         judged: turns by field.
-        causes: for which cells fail.
+        causes: the number of causes for which cells fail.
         flaky: number of cells that are flaky over the earlier runs and this one.
     """
 
@@ -90,7 +90,7 @@ def overview_page(report: Report) -> OverviewView:
 
 
 def blame_shares(report: Report) -> Iterator[BlameShare]:
-    """Yield the cells with a failure by blame, those without a cell too.
+    """Yield the cells with a failure by blame, also for a blame without cells.
 
     Normalizers and agents: the cells that fail. Model, provider and harness: the recorded and
     imported cells of the lead normalizer with a turn that failed because of them.

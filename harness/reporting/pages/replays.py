@@ -2,7 +2,7 @@
 
 A column is the sorted list of its different values and one small number for each row, so that
 sorting is by number and a filter tests each different value once. The columns are deflated and
-in base64, which has no character that HTML could take for markup.
+in base64, none of whose characters has a meaning in HTML.
 """
 
 import base64
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.reporting.cells import COLUMNS, Value
+from harness.reporting.cell_index import COLUMNS, Value
 from harness.reporting.report import Report
 from harness.reporting.words import worst_first
 from harness.results.outcome import Outcome
@@ -39,8 +39,8 @@ class ReplaysView(msgspec.Struct, frozen=True):
     """The first cells, worst first, for readers without script, and the rows for the script.
 
     Fields:
-        rows: of all cells, or of those that failed.
-        left_out: cells of which the page has no row.
+        rows: all cells, or the cells that failed.
+        left_out: the number of cells without a row on the page.
         command: prints all cells of the run.
     """
 

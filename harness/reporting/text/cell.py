@@ -32,8 +32,8 @@ def timeline(
     """Yield the lines of `replay`, with the deltas of `reference` if they differ.
 
     Args:
-        interaction: the one that was replayed.
-        replay: of the normalizer.
+        interaction: the interaction that was replayed.
+        replay: the replay of the normalizer.
         reference: the replay of `reference` under the same chunking.
         at: a byte offset, to show only the reads around it; None for all reads.
     """

@@ -30,7 +30,7 @@ def comparison_text(found: Comparison, runs: tuple[str, str], style: Format = "p
     Args:
         found: the differences.
         runs: the names of the two runs, the base first.
-        style: of the text.
+        style: the style of the text.
     """
     write = _markdown if style == "markdown" else _pretty
     return "\n".join([*write(found, runs), ""])
@@ -75,7 +75,7 @@ def _counts(found: Comparison) -> str:
 
 
 def _causes(found: Comparison) -> Iterator[tuple[str, FailureCause]]:
-    """Yield what happened to each cause and the cause; at most `MOST_CHANGES` of each kind."""
+    """Yield how each cause changed, and the cause; at most `MOST_CHANGES` of each kind."""
     yield from (("new", each) for each in found.new_causes[:MOST_CHANGES])
     yield from (("fixed", each) for each in found.fixed_causes[:MOST_CHANGES])
 

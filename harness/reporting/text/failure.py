@@ -1,8 +1,8 @@
-"""One failure as a terminal and pytest show it: what a user needs to fix it.
+"""One failure as a terminal and pytest show it, with all that a user needs to fix it.
 
 That is the title of the scenario, each violated rule as a sentence, the quirk with its reference,
 the bytes at the first divergence, the expected and the actual value, the traceback of a crash, and
-what the client wrote.
+the output of the client.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,11 +36,11 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
     """Yield the lines of one failure, without a heading.
 
     Args:
-        result: of the cell.
+        result: the result of the cell.
         findings: those to show, the worst first.
-        case: of the cell; None if there is none.
-        output: what the client wrote.
-        command: shows the cell.
+        case: the case of the cell; None if there is none.
+        output: the output of the client.
+        command: the command that shows the cell.
         quirks: the catalogue.
     """
     shown = tuple(findings)
@@ -89,7 +89,7 @@ def _byte_lines(case: Case, findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _offset(case: Case, findings: Iterable[Finding]) -> int | None:
-    """Return the byte that a finding names, or was read last before a crash or a divergence."""
+    """Return the byte that a finding names, or else the last read before a crash or divergence."""
     for finding in findings:
         if finding.offset is not None:
             return finding.offset
@@ -103,7 +103,7 @@ def _trace_of(case: AnyCase) -> str:
 
 
 def _last_lines(output: str) -> Iterator[str]:
-    """Yield the end of what the client wrote; the report and `harness replay` have all of it."""
+    """Yield the end of the client's output; the report and `harness replay` show all of it."""
     lines = output.splitlines()
     left = len(lines) - _OUTPUT_LINES
     yield from output_lines("\n".join(lines[-_OUTPUT_LINES:]))

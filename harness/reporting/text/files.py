@@ -88,7 +88,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def csv_rows(rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as CSV whose cells neither a terminal nor a spreadsheet executes."""
+    """Return rows as CSV whose cells cannot be executed by a terminal or a spreadsheet."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(map(_csv_value, row) for row in rows)
     return out.getvalue()

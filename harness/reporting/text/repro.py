@@ -73,15 +73,15 @@ def repro_script(
     """Return the source of a script that shows the findings of `result`.
 
     Args:
-        result: of a cell that failed. Its chunking has the offsets at which the script splits the
-            body.
+        result: the result of a cell that failed. Its chunking has the offsets at which the script
+            splits the body.
         interaction: the response on which it failed.
         expectation: the expected result of that response.
-        catalogue: of the quirks that the rule's sources name.
-        packages: of the library, as its package manager takes them.
+        catalogue: the quirks that the rule's sources name.
+        packages: the packages of the library, in the form of its package manager.
 
     Raises:
-        UsageError: there is no script for the client, or for what the findings are about.
+        UsageError: there is no script for the client, or for the kind of findings.
     """
     findings = _findings_of_turn(result)
     driver = load_driver(result.normalizer)
@@ -132,7 +132,7 @@ def control_script(
 
 
 def _findings_of_turn(result: Result) -> list[Finding]:
-    """Return the findings that a user must not accept, those of the turn that the script shows."""
+    """Return the findings that a user must not accept, for the turn that the script shows."""
     found = [finding for finding in result.findings if finding.level == "MUST"]
     if not found:
         raise UsageError("the cell violates no MUST rule", where=result.cell)
@@ -197,7 +197,7 @@ def _request(interaction: Interaction) -> dict[str, Any]:
 def _expected(
     findings: Iterable[Finding], expectation: Expectation, suffix: Suffix
 ) -> list[dict[str, Any]]:
-    """Return what the script compares for each result that is right, and the exception."""
+    """Return the values that the script compares for each correct result, and the exception."""
     compared: set[str] = set()
     for finding in findings:
         path = _INDEX.sub("", _TURN.sub("", finding.path))

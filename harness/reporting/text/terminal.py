@@ -55,7 +55,7 @@ class _Table(msgspec.Struct, frozen=True):
     """A table with a title.
 
     Fields:
-        empty: shown instead of a table without rows; if it is "", nothing is.
+        empty: the text that replaces a table without rows; if it is "", nothing is printed.
         more: number of rows that only the report has.
     """
 
@@ -70,8 +70,8 @@ def tables(summary: Summary, style: Format = "pretty", *, colour: bool | None = 
     """Return the rankings of a run as text, ending in a newline.
 
     Args:
-        summary: of a run.
-        style: of the tables.
+        summary: the summary of a run.
+        style: the style of the tables.
         colour: whether `pretty` uses ANSI colours; None reads the variable NO_COLOR
             (no-color.org). `click.echo` removes them if the output is not a terminal.
     """

@@ -1,4 +1,4 @@
-"""What `harness run` prints: a line for each client, then the worst failures, one for each cause.
+"""The output of `harness run`: a line for each client, then the worst failure of each cause.
 
 A colour only repeats what a word states.
 """
@@ -34,9 +34,9 @@ def verdict_text(
     """Return the result of `run` as text, ending in a newline.
 
     Args:
-        run: as read.
-        summary: of it.
-        failures: of it by cause, the worst first.
+        run: the run.
+        summary: its summary.
+        failures: its failures by cause, the worst first.
         quirks: the catalogue.
         colour: whether to use ANSI colours; None reads the variable NO_COLOR (no-color.org).
             `click.echo` removes them if the output is not a terminal.
@@ -53,7 +53,7 @@ def verdict_text(
 
 
 def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
-    """Yield how many cells of each client conform, and what the others are."""
+    """Yield how many cells of each client conform, and the outcomes of the others."""
     accepted = [each.cell for each in summary.gate.excused]
     for name, counts in summary.outcomes.items():
         judged = sum(count for it, count in counts.items() if Outcome(it).judged)

@@ -1,23 +1,18 @@
 """Content blocks of a message -> text, reasoning and calls, by Anthropic's contract.
 
 Each block has an `index`; its deltas come between its start and its stop and are of its kind.
-A call's input is the sum of its fragments, or the object of its start if none came. A delta
-without a clear block leaves the meaning open; the oracle never guesses.
+A call's input is the sum of its fragments, or the object of its start if none came. If a delta does
+not identify its block, the meaning is ambiguous; the oracle never guesses.
 Source: Anthropic API reference, "Streaming Messages".
 """
 
 from collections.abc import Iterator
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import (
-    CallReading,
-    GrowingText,
-    Notes,
-    OpenCall,
-    SealedReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes, OpenCall
 from harness.dialects.kit.oracle.values import same_object, text_or_empty
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import CallReading, SealedReading
 
 # Kind of delta -> the kind of block that it belongs to.
 _HOMES = {
@@ -46,7 +41,7 @@ _RESULT = "_tool_result"
 
 
 class Block(OpenCall):
-    """One block so far; of a call with what it was given."""
+    """One block so far. A block of a call also has the input of its start."""
 
     def __init__(self, kind: str, offset: int) -> None:
         super().__init__(offset)
@@ -93,7 +88,7 @@ class BlockTable:
     def start(self, index: object, content: object, input_text: str, offset: int) -> None:
         """Take the start of a block; `input_text` is the JSON text of its `input`."""
         if not isinstance(content, dict) or not isinstance(content.get("type"), str):
-            self._notes.lost("ANT-UNKNOWN-EVENT", offset)
+            self._notes.unreadable("ANT-UNKNOWN-EVENT", offset)
             return
         block = Block(content["type"], offset)
         self._place(index, block, offset)
@@ -105,24 +100,24 @@ class BlockTable:
         elif block.kind in _PROSE:
             self._add_piece(block.kind, content.get(_PROSE[block.kind]), offset)
         elif block.kind in _SERVER_USES or block.kind.endswith(_RESULT):
-            self._notes.keep("ANT-SERVER-TOOLS", offset)
+            self._notes.harmless("ANT-SERVER-TOOLS", offset)
         elif block.kind not in _SILENT:
-            self._notes.keep("ANT-UNKNOWN-EVENT", offset)
+            self._notes.harmless("ANT-UNKNOWN-EVENT", offset)
 
     def _place(self, index: object, block: Block, offset: int) -> None:
         if type(index) is not int:
-            self._notes.open("ANT-BLOCK-INDEX", offset, text=True, calls=True)
+            self._notes.ambiguous("ANT-BLOCK-INDEX", offset, text=True, calls=True)
             return
         before = self._by_index.get(index)
         if before is not None:
             doubtful = before.is_open and "tool_use" in (before.kind, block.kind)
-            self._notes.open("ANT-BLOCK-INDEX", offset, calls=doubtful)
+            self._notes.ambiguous("ANT-BLOCK-INDEX", offset, calls=doubtful)
         self._by_index[index] = block
 
     def _call(self, block: Block, content: Json, input_text: str, offset: int) -> None:
         block.id = self._text_of(content.get("id"), offset)
         if block.id in self._ids:
-            self._notes.keep("DELTA-ID-SHARED-BY-SIBLINGS", offset)
+            self._notes.harmless("DELTA-ID-SHARED-BY-SIBLINGS", offset)
         self._ids.update(filter(None, (block.id,)))
         block.name = self._text_of(content.get("name"), offset)
         value = content.get("input")
@@ -130,15 +125,15 @@ class BlockTable:
             block.start_input = input_text if value else ""
             block.may_be_empty = not value
         elif value:
-            self._notes.open("ARGS-OBJECT", offset, calls=True)
+            self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
         else:
-            self._notes.keep("ANT-START-INPUT-PLUS-DELTA", offset)
+            self._notes.harmless("ANT-START-INPUT-PLUS-DELTA", offset)
 
     def delta(self, index: object, delta: object, offset: int) -> None:
         """Take one delta."""
         kind = delta.get("type") if isinstance(delta, dict) else None
         if not isinstance(delta, dict) or not isinstance(kind, str):
-            self._notes.lost("ANT-UNKNOWN-EVENT", offset)
+            self._notes.unreadable("ANT-UNKNOWN-EVENT", offset)
             return
         block = self._by_index.get(index) if type(index) is int else None
         self._check_home(kind, delta, block, offset)
@@ -152,33 +147,36 @@ class BlockTable:
     def _check_home(self, kind: str, delta: Json, block: Block | None, offset: int) -> None:
         home = _HOMES.get(kind)
         if home is None:
-            self._notes.keep("ANT-UNKNOWN-EVENT", offset)
+            self._notes.harmless("ANT-UNKNOWN-EVENT", offset)
         elif block is not None and block.kind == home:
             if not block.is_open:
-                self._notes.keep("ANT-BLOCK-STOP-EARLY", offset)
+                self._notes.harmless("ANT-BLOCK-STOP-EARLY", offset)
         elif kind == "signature_delta":
-            self._notes.keep("ANT-SIGNATURE-MISPLACED", offset)
+            self._notes.harmless("ANT-SIGNATURE-MISPLACED", offset)
         elif kind in _PROSE:
             # Text is text in any block, but in a block of another kind its meaning is open.
-            self._notes.open("ANT-DELTA-WITHOUT-BLOCK", offset, text=block is not None)
+            self._notes.ambiguous("ANT-DELTA-WITHOUT-BLOCK", offset, text=block is not None)
         elif kind == "input_json_delta" and (block is None or block.kind in _PROSE):
             has_input = bool(delta.get("partial_json"))
-            self._notes.open("ANT-DELTA-WITHOUT-BLOCK", offset, calls=has_input)
+            self._notes.ambiguous("ANT-DELTA-WITHOUT-BLOCK", offset, calls=has_input)
 
     def _fragment(self, block: Block | None, fragment: object, offset: int) -> None:
         if block is None or block.kind != "tool_use":
             return
         if not isinstance(fragment, str | None):
-            self._notes.open("ARGS-OBJECT", offset, calls=True)
+            self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
         elif fragment:
             if block.start_input:
-                self._notes.keep("ANT-START-INPUT-PLUS-DELTA", offset)
+                self._notes.harmless("ANT-START-INPUT-PLUS-DELTA", offset)
             if not block.is_open and block.start_input:
-                self._notes.open("ANT-BLOCK-STOP-EARLY", offset, calls=True)
+                self._notes.ambiguous("ANT-BLOCK-STOP-EARLY", offset, calls=True)
             if fragment.strip() and "".join(block.fragments).strip() == "{}":
                 # An empty object before the input: a placeholder as in the start, or not JSON.
                 answers = ("replace", "append")
-                if self._notes.choose("ARGS-EMPTYOBJ-THEN-REAL", offset, *answers) == "replace":
+                if (
+                    self._notes.policy_choice("ARGS-EMPTYOBJ-THEN-REAL", offset, *answers)
+                    == "replace"
+                ):
                     block.fragments.clear()
             block.fragments.append(fragment)
 
@@ -186,24 +184,26 @@ class BlockTable:
         """Take the stop of a block."""
         block = self._by_index.get(index) if type(index) is int else None
         if block is None:
-            self._notes.keep("ANT-DELTA-WITHOUT-BLOCK", offset)
+            self._notes.harmless("ANT-DELTA-WITHOUT-BLOCK", offset)
         else:
             block.is_open = False
 
     def conclude(self, *, ended: bool) -> None:
-        """Note what only the complete message shows; `ended` if it ended well."""
+        """Note deviations that only the complete message shows; `ended` is set if it ended well."""
         for block in self.uses():
             fragments = "".join(block.fragments)
             if not fragments and block.start_input and block.is_open:
-                self._notes.open("ANT-BLOCK-STOP-EARLY", block.offset, calls=True)
+                self._notes.ambiguous("ANT-BLOCK-STOP-EARLY", block.offset, calls=True)
             elif not fragments and not block.start_input:
-                self._notes.keep("ANT-EMPTY-INPUT", block.offset)
+                self._notes.harmless("ANT-EMPTY-INPUT", block.offset)
                 if ended and block.may_be_empty and not block.is_open:
                     block.start_input = "{}"
             elif fragments and block.start_input and not same_object(fragments, block.start_input):
                 # The contract has no start with another input: the fragments count, or no call.
                 answers = ("fragments", "reject")
-                answer = self._notes.choose("ANT-START-INPUT-PLUS-DELTA", block.offset, *answers)
+                answer = self._notes.policy_choice(
+                    "ANT-START-INPUT-PLUS-DELTA", block.offset, *answers
+                )
                 block.rejected = answer == "reject"
 
     def _add_piece(self, kind: str, piece: object, offset: int) -> None:
@@ -211,11 +211,11 @@ class BlockTable:
         if isinstance(piece, str):
             text.add(piece)
         elif piece is not None:
-            self._notes.open("ANT-UNKNOWN-EVENT", offset, text=True)
+            self._notes.ambiguous("ANT-UNKNOWN-EVENT", offset, text=True)
 
     def _text_of(self, value: object, offset: int) -> str:
         if isinstance(value, str):
             return join_surrogates(value)
         if value is not None:
-            self._notes.open("ANT-UNKNOWN-EVENT", offset, calls=True)
+            self._notes.ambiguous("ANT-UNKNOWN-EVENT", offset, calls=True)
         return ""

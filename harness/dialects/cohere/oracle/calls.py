@@ -1,7 +1,8 @@
 """Pieces of Cohere's calls -> calls, by the contract of both versions.
 
-The integer `index` of an event is the key; a start has id, name and no arguments yet, and
-fragments are appended. A piece without a clear call leaves the calls open.
+The integer `index` of an event is the key. The start of a call has its id and name and no
+arguments, and fragments are appended. If a piece does not identify its call, the calls are
+ambiguous.
 """
 
 from harness.dialects.kit.oracle.dispatch import Json
@@ -42,21 +43,21 @@ class CallTable(OpenCalls[int, _Call]):
         """Take one piece of the call at `index`."""
         texts = (call_id, name, fragment)
         if not all(isinstance(text, str | None) for text in texts):
-            self._notes.open("ARGS-OBJECT", offset, calls=True)
+            self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
             return
         if not is_index(index):
-            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+            self._notes.ambiguous("DELTA-INDEX-MISSING", offset, calls=True)
             return
         found = self._calls.get(index)
         if (found is None) != opens or (found is not None and (call_id or name or found.ended)):
-            self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
+            self._notes.ambiguous("DELTA-INDEX-ALL-ZERO", offset, calls=True)
         if found is None:
             found = _Call(offset, text_or_empty(call_id), text_or_empty(name))
             self._calls[index] = found
         found.fragments.append(text_or_empty(fragment))
 
     def end(self, index: object) -> None:
-        """Take the end of a call; it adds nothing to the end of the turn."""
+        """Take the end of a call. The end of the turn follows it in any case."""
         if isinstance(index, int) and index in self._calls:
             self._calls[index].ended = True
 
@@ -90,10 +91,12 @@ class CallTable(OpenCalls[int, _Call]):
         elif not read_arguments(text).certain:
             self._differs(offset)
         elif not same_object(call.arguments, text):
-            answer = self._notes.choose("COH-TOOL-EVENTS", offset, "reject", "list", "pieces")
+            answer = self._notes.policy_choice(
+                "COH-TOOL-EVENTS", offset, "reject", "list", "pieces"
+            )
             call.rejected = answer == "reject"
             if answer == "list":
                 call.fragments = [text]
 
     def _differs(self, offset: int) -> None:
-        self._notes.open("COH-TOOL-EVENTS", offset, calls=True)
+        self._notes.ambiguous("COH-TOOL-EVENTS", offset, calls=True)

@@ -1,8 +1,8 @@
 """The `functionCall` parts of a generateContent response -> calls, by contract.
 
-A part is a complete call, with its arguments as an object that may be left out. A part with
-`willContinue` is continued by the parts without a name that follow, up to the first without it.
-Anything else leaves the calls open; the oracle never guesses.
+A part is a complete call, whose arguments are an object or are missing. A part with
+`willContinue` is continued by the next parts without a name, up to the first part without it.
+Any other form makes the calls ambiguous; the oracle never guesses.
 Source: Gemini API and Vertex AI API references, `FunctionCall`, `PartialArg`.
 """
 
@@ -12,8 +12,9 @@ import re
 from typing import Any
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall
+from harness.dialects.kit.oracle.reading import Notes, OpenCall
 from harness.dialects.kit.oracle.values import member_text, text_or_empty
+from harness.turns.oracle_reading import CallReading
 
 PARTIAL = "GEM-PARTIAL-ARGS"
 _PATH = re.compile(r"\$(?:\.[A-Za-z_]\w*|\[[0-9]{1,4}\])+", re.ASCII)
@@ -53,15 +54,15 @@ class CallList:
     def add(self, call: object, text: str, offset: int) -> None:
         """Take one `functionCall`, whose JSON text is `text`."""
         if not isinstance(call, dict):
-            self._notes.open("EVENT-GLUED", offset, calls=True)
+            self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return
         if any(name in call for name in ("partial_args", "will_continue")):
-            self._notes.open("GEM-SNAKE-CASE", offset, calls=True)
+            self._notes.ambiguous("GEM-SNAKE-CASE", offset, calls=True)
         growing = self._growing
         if growing is None:
             self._begin(call, text, offset)
         elif call.get("name") or call.get("id") or call.get("args"):
-            self._notes.open(PARTIAL, offset, calls=True)
+            self._notes.ambiguous(PARTIAL, offset, calls=True)
         else:
             self._grow(growing, call, offset)
 
@@ -75,42 +76,42 @@ class CallList:
             return
         text = _arguments_text(call.tree)
         if call.strings or not call.pieces or text is None:
-            self._notes.open(PARTIAL, call.offset, calls=True)
+            self._notes.ambiguous(PARTIAL, call.offset, calls=True)
             return
         call.fragments = [text]
-        call.rejected = self._notes.choose(PARTIAL, call.offset, "reject", "use") == "reject"
+        call.rejected = self._notes.policy_choice(PARTIAL, call.offset, "reject", "use") == "reject"
 
     def _begin(self, call: Json, text: str, offset: int) -> None:
         args = call.get("args")
         arguments = member_text(text, "args") if isinstance(args, dict) else ""
         if args is not None and not isinstance(args, dict):
-            self._notes.open("ARGS-OBJECT", offset, calls=True)
+            self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
         if not text_or_empty(call.get("name")):
-            self._notes.open("NAME-EMPTY", offset, calls=True)
+            self._notes.ambiguous("NAME-EMPTY", offset, calls=True)
         if self._calls and self._calls[-1].offset != offset:
-            self._notes.keep("GEM-PARALLEL-SEPARATE-CHUNKS", offset)
+            self._notes.harmless("GEM-PARALLEL-SEPARATE-CHUNKS", offset)
         made = _Call(call, arguments, offset)
         self._check_id(made, offset)
         self._calls.append(made)
         partial = call.get("willContinue") or call.get("partialArgs")
         if args is None and not partial:
-            self._notes.keep("GEM-ARGS-MISSING", offset)
+            self._notes.harmless("GEM-ARGS-MISSING", offset)
         if partial:
-            self._notes.keep(PARTIAL, offset)
+            self._notes.harmless(PARTIAL, offset)
             if args:
-                self._notes.open(PARTIAL, offset, calls=True)
+                self._notes.ambiguous(PARTIAL, offset, calls=True)
             self._growing = made
             self._grow(made, call, offset)
 
     def _check_id(self, made: _Call, offset: int) -> None:
         if not made.id:
-            self._notes.keep("GEM-NO-ID", offset)
+            self._notes.harmless("GEM-NO-ID", offset)
         twins = [call for call in self._calls[-8:] if call.name == made.name]
         if made.id and any(call.id == made.id for call in self._calls):
-            self._notes.open("GEM-SIGNATURE-OVERWRITTEN", offset, calls=True)
+            self._notes.ambiguous("GEM-SIGNATURE-OVERWRITTEN", offset, calls=True)
         elif not made.id and any(call.arguments == made.arguments for call in twins):
             # Two equal calls, or one call that came twice.
-            self._notes.open("GEM-SIGNATURE-OVERWRITTEN", offset, calls=bool(made.arguments))
+            self._notes.ambiguous("GEM-SIGNATURE-OVERWRITTEN", offset, calls=bool(made.arguments))
 
     # Arguments in parts
 
@@ -119,21 +120,21 @@ class CallList:
         for piece in pieces if isinstance(pieces, list) else [None]:
             call.pieces += 1
             if not _put(call, piece):
-                self._notes.open(PARTIAL, offset, calls=True)
+                self._notes.ambiguous(PARTIAL, offset, calls=True)
         if part.get("willContinue"):
             return
         self._growing = None
         if call.strings:
-            self._notes.open(PARTIAL, offset, calls=True)
+            self._notes.ambiguous(PARTIAL, offset, calls=True)
         if call.pieces:
             text = _arguments_text(call.tree)
             if text is None:
-                self._notes.open(PARTIAL, offset, calls=True)
+                self._notes.ambiguous(PARTIAL, offset, calls=True)
             call.fragments = [text or ""]
 
 
 def _put(call: _Call, piece: object) -> bool:
-    """Put one partial argument into its place; return whether it had just one meaning."""
+    """Add one partial argument at its path; return whether it has exactly one meaning."""
     if not isinstance(piece, dict):
         return False
     path, kinds = piece.get("jsonPath"), [kind for kind in _KINDS if kind in piece]
@@ -161,7 +162,7 @@ def _put(call: _Call, piece: object) -> bool:
 
 
 def _place(tree: Json, path: str, value: object) -> bool:
-    """Put `value` at `path`, which must be empty; arrays are objects by index here."""
+    """Set `value` at `path`, which must be empty. Arrays are objects with indexes as keys here."""
     steps = [name or int(place) for name, place in _STEP.findall(path)]
     node: dict[Any, Any] = tree
     if len(steps) > _MOST_STEPS:
@@ -177,7 +178,7 @@ def _place(tree: Json, path: str, value: object) -> bool:
 
 
 def _arguments_text(tree: Json) -> str | None:
-    """Return the arguments as text; None if they are not an object without a gap."""
+    """Return the arguments as text; None if they are not an object, or an array has a gap."""
     try:
         value = _value(tree)
     except ValueError:

@@ -1,5 +1,5 @@
 """The oracle: bytes of one interaction -> their meaning by the contract of the API.
 
 An oracle reads the complete body at once and shares no code with the readers of `harness.dialects`.
-It abstains if the contract leaves the meaning open, because a judge must not guess.
+It abstains if the meaning is ambiguous in the contract, because a judge must not guess.
 """

@@ -1,8 +1,8 @@
 """Body -> events -> values, in order: the dispatch that the oracles of all dialects share.
 
-Each event is one JSON object, and so is a complete response. What is neither is noted, and if it
-may have carried something, the oracle abstains. An oracle never raises, whatever the bytes. It
-never repairs and never guesses.
+Each event is one JSON object, and so is a complete response. The oracle notes anything else, and
+abstains if it may have had content. An oracle never raises, whatever the bytes. It never repairs
+and never guesses.
 """
 
 from abc import ABC, abstractmethod
@@ -12,16 +12,10 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, get_args
 import msgspec
 
 from harness.dialects.kit.oracle.events import Event, json_events
-from harness.dialects.kit.oracle.reading import (
-    CallReading,
-    GrowingText,
-    Notes,
-    OracleReading,
-    Part,
-    SealedReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes
 from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.turns.deltas import FinishReason
+from harness.turns.oracle_reading import CallReading, OracleReading, Part, SealedReading
 from harness.wire.interaction import Interaction
 
 Json: TypeAlias = dict[str, Any]
@@ -39,7 +33,7 @@ NOISE_QUIRKS: Final = frozenset(("SSE-COMMENT-AS-DATA", "SSE-DATA-NULL", "SSE-EM
 
 
 class CallTable(Protocol):
-    """What collects the calls of one response."""
+    """The collector of the calls of one response."""
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
@@ -51,13 +45,14 @@ class Oracle(ABC):
     Fields:
         error: code and message of the provider's error.
         finishes: the distinct finish words, in order of their last appearance.
-        values: how many JSON objects came.
-        over: nothing may follow.
+        values: how many JSON objects arrived.
+        over: no event may follow.
         stopped: the turn failed, whatever follows.
         ended: the turn has its end.
         model_failed, damaged: as in `OracleReading`.
-        choice: number of the choice that is the answer; None until one came.
-        table: of the calls; None in an API that has none, and if the oracle lists them itself.
+        choice: the number of the choice that is the answer; None until one arrives.
+        table: the collector of calls; None in an API without calls, or if the oracle lists them
+            itself.
     """
 
     # The contract's finish words; STOP also for a turn that ends with calls.
@@ -93,9 +88,9 @@ class Oracle(ABC):
 
     @abstractmethod
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off.
+        """Take an event that is incomplete because the body ends inside it.
 
-        WHATWG drops such an event; what it would have contained may still matter.
+        The WHATWG algorithm drops such an event, but a client may have used its content.
         """
 
     @property
@@ -113,7 +108,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
 
     @property
     def refusal(self) -> str:
@@ -141,17 +136,17 @@ class Oracle(ABC):
         elif not event.complete:
             self.unfinished(data, event)
         elif event.damaged:
-            self.notes.lost("SSE-UTF8-SPLIT", event.offset)
+            self.notes.unreadable("SSE-UTF8-SPLIT", event.offset)
         elif data == DONE:
             self.sentinel(event)
         elif not data:
-            self.notes.keep(self.EMPTY_DATA, event.offset)
+            self.notes.harmless(self.EMPTY_DATA, event.offset)
         else:
             self._payload(data, event)
 
     def after_end(self, data: str, event: Event) -> None:  # noqa: ARG002 - some APIs allow events that contain nothing
         """Take an event after the end."""
-        self.notes.lost("SSE-AFTER-DONE", event.offset)
+        self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def sentinel(self, event: Event) -> None:  # noqa: ARG002 - in some APIs it is an end without a finish word
         """Take `[DONE]`."""
@@ -162,21 +157,21 @@ class Oracle(ABC):
         if isinstance(value, dict):
             self.take_value(value, event)
         elif value is UNREADABLE and data.startswith(":"):
-            self.notes.keep("SSE-COMMENT-AS-DATA", event.offset)
+            self.notes.harmless("SSE-COMMENT-AS-DATA", event.offset)
         elif value is UNREADABLE and "{" in data:
-            self.notes.lost("EVENT-GLUED", event.offset)
+            self.notes.unreadable("EVENT-GLUED", event.offset)
         elif value is UNREADABLE:  # no part of it is an object, so a client ignores it or fails
-            answer = self.notes.choose("EVENT-GLUED", event.offset, "fail", "ignore")
+            answer = self.notes.policy_choice("EVENT-GLUED", event.offset, "fail", "ignore")
             if answer == "fail":
                 self.error = self.error or ("", "")
                 self.stopped = True
         else:
             quirk = self.LIST_DATA if isinstance(value, list) else "SSE-DATA-NULL"
-            note = self.notes.keep if quirk in NOISE_QUIRKS else self.notes.lost
+            note = self.notes.harmless if quirk in NOISE_QUIRKS else self.notes.unreadable
             note(quirk, event.offset)
 
     def take_value(self, value: Json, event: Event) -> None:
-        """Take one object, and mark how much of the text is complete after it."""
+        """Take one object, and note how much of the text is complete after it."""
         self.values += 1
         before = self.text.length
         self.take(value, event)
@@ -184,24 +179,25 @@ class Oracle(ABC):
             self.marks.append((event.end, self.text.length))
 
     def not_an_answer(self, text: str) -> None:
-        """Take a document that is not of this API."""
+        """Take a document that does not belong to this API."""
         if text.startswith("<"):
-            self.notes.keep("HTTP-HTML-BODY", 0)
+            self.notes.harmless("HTTP-HTML-BODY", 0)
         else:
-            self.notes.lost("ENVELOPE-WRAPPED", 0)
+            self.notes.unreadable("ENVELOPE-WRAPPED", 0)
 
     def is_answer(self, choice: object, offset: int, quirk: str = "N-CHOICES") -> bool:
         """Return whether the choice with this number is the answer to the request.
 
-        It is the first one that came, or that with the number 0; others are other answers.
+        The answer is the first choice that arrived, or the one with the number 0. Others are
+        alternative answers.
         """
         number = choice if isinstance(choice, int) else 0
         if self.choice is None:
             self.choice = 0 if self.notes.decisions.get(quirk) == "zero" else number
         if number != self.choice and self.choice:
-            self.notes.choose(quirk, offset, "first", "zero")
+            self.notes.policy_choice(quirk, offset, "first", "zero")
         elif number != self.choice:
-            self.notes.keep(quirk, offset)
+            self.notes.harmless(quirk, offset)
         return number == self.choice
 
     def take_error(self, error: tuple[str, str], offset: int) -> None:
@@ -209,34 +205,34 @@ class Oracle(ABC):
         quirk = self.error_quirk or "ERR-IN-200"
         if self.finishes and not self.calls():
             # The turn had ended well before the error came, and nothing is executed.
-            if self.notes.choose(quirk, offset, "fail", "ignore") == "ignore":
+            if self.notes.policy_choice(quirk, offset, "fail", "ignore") == "ignore":
                 return
         elif self.error_quirk:
-            self.notes.keep(quirk, offset)
+            self.notes.harmless(quirk, offset)
         self.error = self.error or error
 
     def check_failure_word(self, word: str, offset: int) -> bool:
-        """Return whether a finish word may be a failure, which fails the turn or ends it."""
+        """Return whether a finish word may mean a failure; clients may end the turn or fail it."""
         if word.casefold() not in FAILURE_WORDS:
             return False
-        if self.notes.choose("FINISH-UNKNOWN", offset, "failed", "finished") == "failed":
+        if self.notes.policy_choice("FINISH-UNKNOWN", offset, "failed", "finished") == "failed":
             self.error = self.error or (word, "")
         return True
 
     def uses_late_content(self, offset: int) -> bool:
-        """Return whether what comes after the finish word is part of the turn."""
-        return self.notes.choose("CONTENT-AFTER-FINISH", offset, "use", "drop") == "use"
+        """Return whether content after the finish word is part of the turn."""
+        return self.notes.policy_choice("CONTENT-AFTER-FINISH", offset, "use", "drop") == "use"
 
     def take_error_event(self, value: Json, event: Event) -> None:
         """End the turn with the error that the provider sent as a separate event."""
         self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     def add_text(self, text: GrowingText, piece: object, offset: int) -> None:
-        """Append a piece of text or reasoning; what is neither text nor null leaves it open."""
+        """Append a piece of text or reasoning. A value of another type makes it ambiguous."""
         if isinstance(piece, str):
             text.add(piece)
         elif piece is not None:
-            self.notes.open("EVENT-GLUED", offset, text=True)
+            self.notes.ambiguous("EVENT-GLUED", offset, text=True)
 
     def add_finish(self, word: str) -> None:
         """Remember a finish word as the last one."""
@@ -244,7 +240,7 @@ class Oracle(ABC):
         self.ended = True
 
     def reading(self) -> OracleReading:
-        """Return the meaning of what was taken."""
+        """Return the meaning of the events so far."""
         self.conclude()
         notes = self.notes
         return OracleReading(

@@ -1,6 +1,6 @@
-"""The oracles of APIs by how a turn ends: with one event, or with finish words.
+"""Base classes of oracles by how a turn ends: with one event, or with finish words.
 
-Most oracles of the dialects are one of the two; the others have their own rules.
+Most oracles of the dialects derive from one of the two. The others have their own rules.
 """
 
 from abc import abstractmethod
@@ -28,12 +28,12 @@ _DOCUMENT_STARTS: Final = (b"{", b"[", b"<", b"\x1f")
 class OneEndOracle(Oracle):
     """Reads an API in which one event ends the turn, with or without a finish word.
 
-    The events are server-sent, or lines of JSON, or the one document that the body is. Half an
-    event at the end contains nothing.
+    The body is server-sent events, lines of JSON, or one document. An incomplete event at the end
+    has no content.
 
     Fields:
         framing: `sse`, `lines` or `document`.
-        known: how many objects of this API came.
+        known: how many objects of this API arrived.
     """
 
     LIST_DATA: ClassVar[str] = "ENVELOPE-WRAPPED"
@@ -53,7 +53,7 @@ class OneEndOracle(Oracle):
         start = body.removeprefix(BOM).lstrip(JSON_SPACE)
         if not start.startswith(_DOCUMENT_STARTS):
             if has_unframed_json(body):
-                self.notes.lost("ERR-UNFRAMED", 0)
+                self.notes.unreadable("ERR-UNFRAMED", 0)
             yield from split_events(body)
         elif start.startswith(b"{") and (b"\n" not in start or _is_value(start.split(b"\n")[0])):
             self.framing = "lines"
@@ -68,37 +68,37 @@ class OneEndOracle(Oracle):
         self.error = self.error or words
 
     def finish(self, word: str, offset: int) -> None:
-        """End the turn with a finish word; "" is an end without one."""
+        """End the turn with a finish word; "" ends it without one."""
         word = join_surrogates(word)
         self.ended = True
         if not word:
             return
         self.add_finish(word)
         if word not in self.MEANINGS and word not in self.OTHER_WORDS:
-            self.notes.keep("FINISH-UNKNOWN", offset)
+            self.notes.harmless("FINISH-UNKNOWN", offset)
 
     def sentinel(self, event: Event) -> None:  # noqa: ARG002 - it ends nothing in these APIs
         """Take `[DONE]`."""
         self._has_sentinel = True
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take the last event without its end: a line need not have one, an SSE event must."""
+        """Take the last event without its end, which a JSON line may lack, an SSE event not."""
         value = event_value(data)
         if event.damaged:
-            self.notes.lost("SSE-UTF8-SPLIT", event.offset)
+            self.notes.unreadable("SSE-UTF8-SPLIT", event.offset)
             return
         if self.framing == "lines" and isinstance(value, dict):
-            self.notes.keep("NDJSON-NO-FINAL-NEWLINE", event.offset)
+            self.notes.harmless("NDJSON-NO-FINAL-NEWLINE", event.offset)
             self.take_value(value, event)
             return
         self.values += bool(data)
         if isinstance(value, dict) or "\n" in data or (not self.ended and data == DONE):
-            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif data and DONE.startswith(data):
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
         elif not self.known:
             # No more than half an event: it may be of any API.
-            self.notes.lost("ENVELOPE-WRAPPED", event.offset)
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def take_value(self, value: Json, event: Event) -> None:
         """Take one object; after the end, only if the API allows it."""
@@ -107,7 +107,7 @@ class OneEndOracle(Oracle):
             super().take_value(value, event)
         else:
             self.values += 1
-            self.notes.lost("CONTENT-AFTER-FINISH", event.offset)
+            self.notes.unreadable("CONTENT-AFTER-FINISH", event.offset)
 
     def _document(self, start: bytes, end: int) -> None:
         text = start.decode("utf-8", "replace").rstrip()
@@ -118,31 +118,31 @@ class OneEndOracle(Oracle):
             self.not_an_answer(text)
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         if self.values:
             self._check_end(len(self.calls()))
         elif not self.notes.deviations() or self._has_sentinel:
-            self.notes.keep("STREAM-NO-EVENTS", 0)
+            self.notes.harmless("STREAM-NO-EVENTS", 0)
 
     def _check_end(self, calls: int) -> None:
         if not self.known and self.error is None:
-            self.notes.lost("ENVELOPE-WRAPPED", 0)
+            self.notes.unreadable("ENVELOPE-WRAPPED", 0)
         elif not self.ended and self.error is None:
             # `[DONE]` alone may pass for an end, though no API here defines it as one.
-            self.notes.open("SSE-EOF-MIDCALL", 0, end=self._has_sentinel)
+            self.notes.ambiguous("SSE-EOF-MIDCALL", 0, end=self._has_sentinel)
         elif self.ended and calls and self.meaning is FinishReason.LENGTH:
-            self.notes.keep("FINISH-LENGTH-WITH-CALL", 0)
+            self.notes.harmless("FINISH-LENGTH-WITH-CALL", 0)
         self.check_calls(calls)
 
     @abstractmethod
     def check_calls(self, calls: int) -> None:
-        """Note what finish word and number of calls show together."""
+        """Note deviations between the finish word and the number of calls."""
 
 
 class FinishWordOracle(Oracle):
-    """Reads an API whose events carry finish words; `[DONE]` and errors end the stream.
+    """Reads an API whose events have finish words; `[DONE]` and errors end the stream.
 
-    The events are server-sent, or AWS messages, or the one document that the body is.
+    The body is server-sent events, AWS messages, or one document.
     """
 
     _is_messages = False
@@ -153,7 +153,7 @@ class FinishWordOracle(Oracle):
             self._document(body)
             return
         if has_unframed_json(body):
-            self.notes.lost("ERR-UNFRAMED", 0)
+            self.notes.unreadable("ERR-UNFRAMED", 0)
         self._is_messages = body.startswith(AWS_MARK)
         yield from split_events(body)
 
@@ -166,41 +166,41 @@ class FinishWordOracle(Oracle):
         """Take one finish word."""
         word = join_surrogates(word)
         if word not in self.MEANINGS:
-            self.notes.keep("FINISH-UNKNOWN", offset)
+            self.notes.harmless("FINISH-UNKNOWN", offset)
         if self.finishes and word != self.finishes[-1]:
-            self.notes.open("FINISH-DUPLICATE", offset, end=True)
+            self.notes.ambiguous("FINISH-DUPLICATE", offset, end=True)
         self.add_finish(word)
 
     def after_end(self, data: str, event: Event) -> None:
         """Take an event after the end."""
         if data not in ("", DONE):
-            self.notes.lost("SSE-AFTER-DONE", event.offset)
+            self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def sentinel(self, event: Event) -> None:
         """Take `[DONE]`."""
         self.over = True
         if self.values and not self.ended:
             answers = ("finished", "interrupted")
-            answer = self.notes.choose("SSE-EOF-NO-FINISH-TEXT", event.offset, *answers)
+            answer = self.notes.policy_choice("SSE-EOF-NO-FINISH-TEXT", event.offset, *answers)
             self.ended = answer == "finished"
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off; a message without its end is none."""
+        """Take an event that the body ends in; a truncated AWS message has no content."""
         value = event_value(data)
         if self._is_messages:
             self.values += 1
-            self.notes.keep("AWS-MESSAGE-CUT", event.offset)
+            self.notes.harmless("AWS-MESSAGE-CUT", event.offset)
         elif data and DONE.startswith(data):
-            self.notes.open("SSE-NO-FINAL-BLANK", event.offset, end=not self.ended)
+            self.notes.ambiguous("SSE-NO-FINAL-BLANK", event.offset, end=not self.ended)
         elif isinstance(value, dict):
-            if self.notes.choose("SSE-NO-FINAL-BLANK", event.offset, "use", "drop") == "use":
+            if self.notes.policy_choice("SSE-NO-FINAL-BLANK", event.offset, "use", "drop") == "use":
                 self.take_value(value, event)
             else:
                 self.values += 1
         elif value is not UNREADABLE or "\n" in data:
-            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif self.ended:
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
         else:
             self.values += 1
 
@@ -210,18 +210,18 @@ class FinishWordOracle(Oracle):
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
         if isinstance(value, dict):
-            self.notes.keep("JSON-FOR-STREAM", 0)
+            self.notes.harmless("JSON-FOR-STREAM", 0)
             self.take_value(value, Event(text, 0, len(body)))
         else:
             self.not_an_answer(text)
 
     def conclude(self) -> None:
-        """Note what only the complete body shows."""
+        """Note deviations that only the complete body shows."""
         noted = {deviation.quirk for deviation in self.notes.deviations()}
         if not self.values and noted <= NOISE_QUIRKS:
-            self.notes.keep("STREAM-NO-EVENTS", 0)
+            self.notes.harmless("STREAM-NO-EVENTS", 0)
         elif not self.ended and self.error is None and self.values:
-            self.notes.keep("SSE-EOF-NO-FINISH-TEXT", 0)
+            self.notes.harmless("SSE-EOF-NO-FINISH-TEXT", 0)
         if self.table is not None and self.error is None:
             self._check_calls(len(self.calls()))
 
@@ -229,9 +229,9 @@ class FinishWordOracle(Oracle):
         """Note a finish word that does not match the number of calls."""
         if calls:
             if quirk := FINISH_WITH_CALLS.get(self.word):
-                self.notes.keep(quirk, 0)
+                self.notes.harmless(quirk, 0)
         elif self.word == "tool_calls" and self.notes.calls_known:
-            self.notes.keep("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
+            self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
 
 
 def _is_value(line: bytes) -> bool:

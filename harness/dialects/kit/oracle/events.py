@@ -1,8 +1,9 @@
-"""Body -> its events in whichever framing they came; the complete body at once.
+"""Body -> its events in any framing; the complete body at once.
 
-Server-sent events by the WHATWG algorithm, AWS messages, lines of JSON, a JSON list, one document.
-WHATWG drops an event that the end of the body cut off. It is yielded here, marked incomplete,
-because what it means for a turn depends on the API.
+The framings are server-sent events by the WHATWG algorithm, AWS messages, lines of JSON, a JSON
+list, and one document. The WHATWG algorithm drops an event that is incomplete because the body ends
+inside it. Here it is yielded and marked incomplete, because its meaning for a turn depends on the
+API.
 Sources: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 and https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 """
@@ -47,8 +48,8 @@ class Event(msgspec.Struct, frozen=True):
         data: its data lines joined by a newline; bytes that are not UTF-8 became U+FFFD.
         offset: byte of its first data line.
         end: byte after its blank line; the length of the body if that is missing.
-        name: of its last `event` field; "" if it has none; "error" for an AWS exception, or for
-            an AWS message that is damaged.
+        name: the value of its last `event` field; "" if it has none; "error" for an AWS exception,
+            or for an AWS message that is damaged.
         complete: False if the blank line, or the end of the message, is missing.
         damaged: its bytes were not UTF-8.
     """
@@ -66,7 +67,7 @@ class _DamagedError(Exception):
 
 
 def _split_messages(body: bytes) -> Iterator[Event]:
-    """Yield the event of each message of `body`; of one that is cut off, what there is of it."""
+    """Yield the event of each AWS message of `body`; a truncated one is incomplete."""
     at = 0
     while at < len(body):
         try:
@@ -132,7 +133,7 @@ def _headers(block: bytes) -> dict[str, str]:
 
 
 def _unwrap_chunk(payload: bytes) -> bytes | None:
-    """Return the event of the model's own API in an envelope of Bedrock; None if it is none."""
+    """Return the event of the model's own API in Bedrock's envelope; None without one."""
     try:
         value = json.loads(payload)
         return base64.b64decode(value["bytes"], validate=True)
@@ -194,18 +195,18 @@ def _as_object(data: str) -> str:
 
 
 def json_events(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the events of `body`, each a JSON object; what has no events is noted."""
+    """Yield the events of `body`, each a JSON object; a body without events is noted."""
     start = body.removeprefix(BOM).lstrip()[:1]
     if start in (b"{", b"["):
         yield from _iter_json_events(body, notes)
     elif start == b"<":
-        notes.keep("HTTP-HTML-BODY", 0)
+        notes.harmless("HTTP-HTML-BODY", 0)
     elif start == b"\x1f" or (b"\0" in body and not body.startswith(AWS_MARK)):
-        notes.lost("ENVELOPE-WRAPPED", 0)
+        notes.unreadable("ENVELOPE-WRAPPED", 0)
     else:
         yield from split_events(body)
         if has_unframed_json(body):
-            notes.lost("ERR-UNFRAMED", 0)
+            notes.unreadable("ERR-UNFRAMED", 0)
 
 
 def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
@@ -218,13 +219,13 @@ def _iter_json_events(body: bytes, notes: Notes) -> Iterator[Event]:
         for element in item_texts(text.removeprefix("\ufeff")):
             yield Event(element, 0, len(body), damaged=damaged)
     elif text.lstrip("\ufeff \t\r\n").startswith("["):
-        notes.lost("EVENT-GLUED", 0)
+        notes.unreadable("EVENT-GLUED", 0)
     else:
         yield from _json_lines(body, notes)
 
 
 def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield an event for each line; if the first one is not a value, there are no lines."""
+    """Yield an event for each line, or nothing if the first line is not a JSON value."""
     at = len(body) - len(body.lstrip())
     first = at
     for line in body[at:].split(b"\n"):
@@ -233,7 +234,7 @@ def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
         readable = event_value(text) is not UNREADABLE
         if not readable and (end < len(body) or body.endswith(b"\n") or at == first):
             if text:
-                notes.lost("EVENT-GLUED", at)
+                notes.unreadable("EVENT-GLUED", at)
         elif text:
             damaged = text.encode() not in line
             yield Event(text, at, end, damaged=damaged, complete=readable)
@@ -245,17 +246,17 @@ def function_entries(
 ) -> Iterator[tuple[int, dict[str, Any], Any]]:
     """Yield position, entry and arguments of each call of a function in the list at `path`.
 
-    Arguments that are an object are its JSON text as the event has it.
+    Arguments that are an object are yielded as the JSON text in the event.
     """
     texts: tuple[str, ...] = ()
     for position, entry in enumerate(entries):
         function = dict_or_empty(entry).get("function")
         if not isinstance(function, dict):
-            notes.open("DELTA-FUNCTION-NULL", event.offset, calls=True)
+            notes.ambiguous("DELTA-FUNCTION-NULL", event.offset, calls=True)
             continue
         arguments = function.get("arguments")
         if isinstance(arguments, dict):
-            notes.keep("ARGS-OBJECT", event.offset)
+            notes.harmless("ARGS-OBJECT", event.offset)
             texts = texts or item_texts(member_text(event.data, *path))
             own = texts[position] if position < len(texts) else ""
             arguments = member_text(own, "function", "arguments")

@@ -1,7 +1,7 @@
-"""What the oracles of Google's APIs share: framings, errors, the event that was cut off.
+"""The common parts of the oracles of Google's APIs: framings, errors, an incomplete last event.
 
-Server-sent events with `alt=sse`, one JSON array without it, one object for a response that
-is not streamed, and one object a line as clients log a stream.
+The framings are server-sent events with `alt=sse`, one JSON array without it, one object for a
+response that is not streamed, and one object on each line, as clients log a stream.
 Source: Gemini API reference, `streamGenerateContent`.
 """
 
@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from harness.dialects.kit.oracle.dispatch import DONE, Oracle
 from harness.dialects.kit.oracle.events import AWS_MARK, BOM, Event, json_events
-from harness.dialects.kit.oracle.reading import Notes, OracleReading
+from harness.dialects.kit.oracle.reading import Notes
 from harness.dialects.kit.oracle.values import UNREADABLE, event_value, skip_space
 from harness.turns.json_prefix import PrefixState, scan
+from harness.turns.oracle_reading import OracleReading
 from harness.wire.interaction import Interaction
 
 _ERROR_STATUS = 400
@@ -26,23 +27,23 @@ def _google_events(body: bytes, notes: Notes) -> Iterator[Event]:
     """Yield the events of `body`; anything else is noted."""
     start = body.removeprefix(BOM).lstrip()
     if start.startswith(b"["):
-        notes.keep("GEM-JSON-ARRAY", 0)
+        notes.harmless("GEM-JSON-ARRAY", 0)
         yield from _elements(body, notes)
     elif start.startswith(b"{"):
         yield from _objects(body, notes)
     elif start.startswith(AWS_MARK):
-        notes.lost("ENVELOPE-WRAPPED", 0)
+        notes.unreadable("ENVELOPE-WRAPPED", 0)
     else:
         yield from json_events(body, notes)
 
 
 def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the one object that `body` is, or one for each of its lines."""
+    """Yield the one object of `body`, or the object of each of its lines."""
     text = body.decode("utf-8-sig", "replace").strip(_SPACE)
     value = event_value(text)
     if value is not UNREADABLE:
         if isinstance(value, dict) and "error" not in value:
-            notes.keep("JSON-FOR-STREAM", 0)
+            notes.harmless("JSON-FOR-STREAM", 0)
         yield _line_event(text, 0, len(body), body)
         return
     at = 0
@@ -54,10 +55,10 @@ def _objects(body: bytes, notes: Notes) -> Iterator[Event]:
 
 
 def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the elements of the array that `body` is; the last may be cut off."""
+    """Yield the elements of the array in `body`; the last one may be incomplete."""
     text = body.decode("utf-8-sig", "replace")
     if text.encode() != body.removeprefix(BOM):
-        notes.lost("SSE-UTF8-SPLIT", 0)
+        notes.unreadable("SSE-UTF8-SPLIT", 0)
         return
     before = len(body) - len(text.encode())
     at = skip_space(text, text.index("[") + 1)
@@ -74,14 +75,14 @@ def _elements(body: bytes, notes: Notes) -> Iterator[Event]:
         yield Event(text[at:end], offset, over)
         if not text.startswith((",", "]"), following):
             if following < len(text):
-                notes.lost("EVENT-GLUED", over)
+                notes.unreadable("EVENT-GLUED", over)
             return
         following += text.startswith(",", following)
         start = skip_space(text, following)
         offset += len(text[at:start].encode())
         at = start
     if text[at + 1 :].strip(_SPACE):
-        notes.lost("SSE-AFTER-DONE", offset)
+        notes.unreadable("SSE-AFTER-DONE", offset)
 
 
 def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool = True) -> Event:
@@ -90,7 +91,7 @@ def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool 
 
 
 class GoogleOracle(Oracle):
-    """What the oracles of Google's APIs share: framings, errors and an interrupted event."""
+    """The base of the oracles of Google's APIs: framings, errors, an incomplete last event."""
 
     # Whether half an event that is some other JSON value than an object loses everything.
     ANY_VALUE_COUNTS: ClassVar[bool] = False
@@ -105,15 +106,15 @@ class GoogleOracle(Oracle):
         return _google_events(body, self.notes)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the end of the body cut off."""
+        """Take an event that is incomplete because the body ends inside it."""
         value = event_value(data)
         counts = value is not UNREADABLE and (self.ANY_VALUE_COUNTS or isinstance(value, dict))
         if counts:
-            self.notes.lost("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         elif DONE.startswith(data):
-            self.notes.keep("SSE-NO-FINAL-BLANK", event.offset)
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
         elif self.finishes:
-            self.notes.open("SSE-EOF-MIDCALL", event.offset, end=True)
+            self.notes.ambiguous("SSE-EOF-MIDCALL", event.offset, end=True)
         else:
             self.values += 1
             self.damaged = scan(data).state is not PrefixState.PREFIX

@@ -3,7 +3,7 @@
 Models also write calls in their text, and engines leak the tokens of a template. The contract of
 the API does not define which of it is a call, an example or a draft. If the request has tools, the
 oracle therefore abstains on text, reasoning and calls of such a turn, unless the text is exactly
-the form of one text dialect: then it is text, or calls. The notations are listed here a second
+the form of one text dialect: then it is text, or calls. The text dialects are listed here a second
 time, from the published chat templates, and more broadly than any reader finds them. No code is
 shared with `text_calls`.
 """
@@ -15,10 +15,10 @@ from typing import Final, get_args
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, Deviation, OracleReading, Part
 from harness.dialects.kit.oracle.values import same_object
 from harness.dialects.kit.oracle.written_calls import WrittenReply, written_reply
 from harness.turns.deltas import FinishReason
+from harness.turns.oracle_reading import CallReading, Deviation, OracleReading, Part
 
 # Words in the names of XML-like tags, opening or closing, with a namespace or without.
 _TAG_WORDS: Final = "tool|func|call|invoke|action|param|arg_|turn|escape"
@@ -81,17 +81,17 @@ _JSON_REPLY: Final = re.compile(
 def markup_readings(
     reading: OracleReading, names: frozenset[str], described: frozenset[str] | None
 ) -> Iterator[OracleReading]:
-    """Yield the readings that markup of text calls admits; `reading` if there is none.
+    """Yield the readings that markup of text calls admits; `reading` itself if it has no markup.
 
-    A native call stays certain if only the reasoning has markup, for what a model drafts there is
-    no call next to a call in the API's own field, or if the markup of the text is one bare tag.
+    A native call stays certain if only the reasoning has markup, because a draft is not a call next
+    to a call in the API's own field, or if the markup of the text is one opening tag alone.
     JSON or Python in the text next to native calls is text if the prompt describes no text dialect,
-    except for clients that take bare JSON anywhere for calls.
+    except for clients that read bare JSON anywhere as calls.
 
     Args:
-        reading: of the body.
-        names: those of the tools; empty if they are not known.
-        described: the text dialects that the prompt describes; None if it is not known.
+        reading: the reading of the body.
+        names: the names of the tools; empty if they are not known.
+        described: the text dialects that the prompt describes; None if the prompt is not known.
     """
     # Truncated JSON may lack the part with the key of a call.
     truncated = reading.error is not None or not reading.ended or not reading.finish
@@ -128,7 +128,7 @@ def _abstained(reading: OracleReading, reason: str) -> OracleReading:
 
 
 def _is_draft(text: str) -> bool:
-    """Whether the markup is neither that of a template nor at the start of the text."""
+    """Whether the markup is neither a template's nor at the start of the text."""
     rest = _DECLARATIONS.sub("", text)
     return not _MARKER.search(rest) and not _JSON_REPLY.search(rest)
 
@@ -207,11 +207,11 @@ def _with_written(
 
 
 def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
-    """Yield `reading`, and what it is if reasoning that is marked up in the text is split off.
+    """Yield `reading`, and readings without the reasoning that is marked up in the text.
 
-    A client may take a block at the start of the text for reasoning, or each block, or only
-    remove the tags; a template may have opened the first block, and the end of the turn may
-    close the last.
+    A client may treat as reasoning a block at the start of the text, or each block, or it may only
+    remove the tags. A template may have opened the first block, and the end of the turn may
+    close the last one.
     """
     text = reading.text
     splits: tuple[re.Pattern[str], ...] = ()
@@ -237,7 +237,7 @@ def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
 
 
 def _may_contain_calls(text: str, names: Iterable[str], *, any_json: bool) -> bool:
-    """Whether there is markup; with `any_json`, a JSON reply needs no key of a call."""
+    """Whether there is markup; with `any_json`, JSON counts even without a key that calls have."""
     if _MARKER.search(text):
         return True
     reply = _JSON_REPLY.search(text)
@@ -255,7 +255,7 @@ def _is_broken_object(text: str, start: int) -> bool:
 
 
 def _is_bare_mark(text: str, names: Iterable[str]) -> bool:
-    """Whether the only markup is one opening tag, without a call or arguments behind it."""
+    """Whether the only markup is one opening tag, which no call or arguments follow."""
     found = list(_MARK.finditer(text))
     if len(found) != 1:
         return False
@@ -266,7 +266,7 @@ def _is_bare_mark(text: str, names: Iterable[str]) -> bool:
 
 
 def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Match JSON or Python that calls one of `names`, anywhere."""
+    """Return a pattern of JSON or Python that calls one of `names`."""
     any_name = "|".join(map(re.escape, sorted(names)))
     python = r"(?:\A|[\[,;(.]|\n)\s{0,20}"
     quoted = rf"{_QUOTE}(?:{any_name}){_QUOTE}"
@@ -274,14 +274,14 @@ def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def _is_polluted(call: CallReading, names: Iterable[str]) -> bool:
-    """Whether a call in the API's field has more than its name in it, or markup."""
+    """Whether the name of a call in the API's field contains more than a name, or markup."""
     if call.name not in names and any(name in call.name for name in names):
         return True
     return bool(_MARKER.search(call.name) or _MARKER.search(_unescaped(call.arguments)))
 
 
 def _unescaped(json_text: str) -> str:
-    """Undo the escapes under which a marker may hide in JSON."""
+    """Return the JSON text without the escapes that can hide a marker."""
     return (
         json_text.replace("\\/", "/")
         .replace("\\u003c", "<")

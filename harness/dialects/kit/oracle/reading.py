@@ -1,135 +1,16 @@
-"""What an oracle returns, and what it collects before: growing text, calls and deviations."""
+"""What an oracle collects while it reads a body: growing text, calls and deviations."""
 
 from collections.abc import Hashable
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
-
-import msgspec
+from typing import Any, Generic, TypeVar
 
 from harness.dialects.kit.oracle.values import text_or_empty
-from harness.turns.deltas import CallKind, FinishReason, SealedPlace
+from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
-
-Part: TypeAlias = Literal["calls", "text", "reasoning", "end"]
-
-
-class Deviation(msgspec.Struct, frozen=True):
-    """An event that violates or stretches the contract of the API.
-
-    Fields:
-        quirk: id of the catalogue, groups A, B and C.
-        offset: byte of the event.
-        ambiguous: the contract does not say what the calls are or how the turn ended, so the
-            oracle abstains; False if the meaning is clear.
-    """
-
-    quirk: str
-    offset: int
-    ambiguous: bool
-
-
-class CallReading(msgspec.Struct, frozen=True):
-    """One call as the deltas of its index add up to it.
-
-    Fields:
-        id: "" if none came.
-        name: "" if none came.
-        arguments: the fragments, appended; of a custom tool, its input.
-        offset: byte of the event that opened it.
-        from_object: the arguments came as an object and not as text, so a report of them may
-            write them in another form.
-        rejected: the reading is that a client cannot use the call, whatever its name and
-            arguments are.
-    """
-
-    id: str
-    name: str
-    arguments: str
-    offset: int
-    kind: CallKind = "function"
-    from_object: bool = False
-    rejected: bool = False
-
-
-class SealedReading(msgspec.Struct, frozen=True):
-    """Data that only the provider can read.
-
-    Fields:
-        kind: the provider's name for it.
-        of: what it belongs to.
-        call: position of the call that it belongs to; of other data, how many calls came before.
-        others: values that came for the same data, each as good: an encryption differs each time.
-    """
-
-    kind: str
-    value: str
-    of: SealedPlace
-    call: int
-    others: tuple[str, ...] = ()
-
-
-class OracleReading(msgspec.Struct, frozen=True):
-    """The meaning of one response body by contract.
-
-    Fields:
-        calls: in order of first appearance; None if ambiguous.
-        finish: the last non-empty finish reason, raw; "" if none came.
-        ended: a terminal signal was seen, a finish reason or `[DONE]`.
-        error: code and message of a provider's error object.
-        deviations: for each quirk the first place, and the first ambiguous place.
-        text_marks: (bytes up to and including an event's blank line, characters of text that
-            are complete by then), one for each event that added text.
-        finishes: the distinct finish reasons, in order of first appearance.
-        refusal: the model's refusal; "" if it did not refuse.
-        meaning: the meaning of `finish` in the contract, STOP also for a turn that ended with
-            calls; None if the contract does not have the word, or none came.
-        model_failed: the error is the provider's way to say that the model's output could
-            not be used, such as Gemini's MALFORMED_FUNCTION_CALL.
-        text_markup: text, reasoning or calls hold what may be calls spelled in text, and tools
-            were offered, so calls, text and reasoning are unknown; `text` is still what the
-            bytes hold.
-        damaged: the body ends inside text that is not valid JSON, so that it is unknown
-            whether it was truncated or sent like this.
-        unknown: the ambiguous parts, each with the reason: the id of a quirk, or a phrase.
-        decisions: how this reading decides what the contract does not: a question, which is
-            the name of a policy or the id of a quirk, and the answer.
-        alternatives: the other readings that the bytes admit, each with other decisions; a
-            result is wrong only if it matches none of them.
-        loose_space: white space at the borders of text and reasoning is not certain.
-        sealed: what only the provider can read, in the order of the bytes.
-    """
-
-    text: str
-    reasoning: str
-    calls: tuple[CallReading, ...] | None
-    finish: str
-    ended: bool
-    error: tuple[str, str] | None
-    deviations: tuple[Deviation, ...]
-    text_marks: tuple[tuple[int, int], ...]
-    finishes: tuple[str, ...] = ()
-    refusal: str = ""
-    meaning: FinishReason | None = None
-    model_failed: bool = False
-    text_markup: bool = False
-    damaged: bool = False
-    unknown: tuple[tuple[Part, str], ...] = ()
-    decisions: tuple[tuple[str, str], ...] = ()
-    alternatives: tuple["OracleReading", ...] = ()
-    loose_space: bool = False
-    sealed: tuple[SealedReading, ...] = ()
-
-    def knows(self, part: Part) -> bool:
-        """Return whether `part` has one meaning in this reading."""
-        return all(part != unknown for unknown, _ in self.unknown)
-
-    @property
-    def quirks(self) -> frozenset[str]:
-        """Return the ids of the quirks that the bytes show."""
-        return frozenset(deviation.quirk for deviation in self.deviations)
+from harness.turns.oracle_reading import CallReading, Deviation, Part
 
 
 class Notes:
-    """The deviations of one body; bounded, because only the first of a kind is stored.
+    """The deviations of one body. Memory is bounded, because only the first of a kind is stored.
 
     Fields:
         unknown: the ambiguous parts, each with its first reason.
@@ -148,11 +29,11 @@ class Notes:
         """Whether nothing has made the calls ambiguous so far."""
         return "calls" not in self.unknown
 
-    def keep(self, quirk: str, offset: int) -> None:
-        """Note a deviation that keeps the meaning."""
+    def harmless(self, quirk: str, offset: int) -> None:
+        """Note a deviation that does not change the meaning."""
         self._first.setdefault((quirk, False), Deviation(quirk, offset, ambiguous=False))
 
-    def open(  # noqa: PLR0913 - a flag for each part
+    def ambiguous(  # noqa: PLR0913 - a flag for each part
         self,
         quirk: str,
         offset: int,
@@ -175,34 +56,34 @@ class Notes:
         ambiguous = calls or end
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
 
-    def choose(
+    def policy_choice(
         self, quirk: str, offset: int, *answers: str, question: str = "", ambiguous: bool = True
     ) -> str:
-        """Note a deviation with several admissible meanings; return that of this reading.
+        """Note a deviation with several admissible meanings; return the meaning in this reading.
 
         Args:
-            quirk: of the deviation.
-            offset: byte of the event.
-            answers: the admissible ones, the most likely first.
+            quirk: the id of the deviation.
+            offset: the byte offset of the event.
+            answers: the admissible meanings, the most likely first.
             question: the policy that decides it; "" for the quirk. It has one answer in a body.
-            ambiguous: the contract does not say what it means; False if only the client decides.
+            ambiguous: the contract does not define the meaning; False if it is the client's choice.
         """
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
         self.questions.setdefault(question or quirk, answers)
         return self.decisions.setdefault(question or quirk, answers[0])
 
-    def lost(self, quirk: str, offset: int) -> None:
-        """Note a deviation that leaves everything open."""
-        self.open(quirk, offset, text=True, calls=True, end=True)
+    def unreadable(self, quirk: str, offset: int) -> None:
+        """Note a deviation that makes text, reasoning, calls and end ambiguous."""
+        self.ambiguous(quirk, offset, text=True, calls=True, end=True)
 
     def failure(self, quirk: str, offset: int, *, ambiguous: object) -> None:
-        """Note a provider's error; an ambiguous one leaves everything open."""
+        """Note a provider's error; an ambiguous one makes all parts ambiguous."""
         if ambiguous:
-            self.lost(quirk, offset)
-        self.keep(quirk, offset)
+            self.unreadable(quirk, offset)
+        self.harmless(quirk, offset)
 
     def deviations(self) -> tuple[Deviation, ...]:
-        """Return them in the order of the body."""
+        """Return all deviations in the order of the body."""
         return tuple(sorted(self._first.values(), key=lambda found: (found.offset, found.quirk)))
 
 
@@ -224,7 +105,7 @@ class GrowingText:
         self.length += len(whole)
 
     def value(self) -> str:
-        """Return the text so far; a half that has no other half is U+FFFD."""
+        """Return the text so far; half of a surrogate pair becomes U+FFFD."""
         return "".join(self._complete) + join_surrogates(self._half)
 
 
@@ -262,7 +143,7 @@ CallT = TypeVar("CallT", bound=OpenCall)
 
 
 class OpenCalls(Generic[KeyT, CallT]):
-    """The calls of one response while they are read, by what distinguishes them."""
+    """The calls of one response while they are read, each under the key that distinguishes it."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -276,21 +157,21 @@ class OpenCalls(Generic[KeyT, CallT]):
         return tuple(call.reading() for call in self._calls.values())
 
     def _unclear(self, offset: int) -> None:
-        """Note an event that leaves the calls open."""
-        self._notes.open("EVENT-GLUED", offset, calls=True)
+        """Note an event that makes the calls ambiguous."""
+        self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
 
     def text(self, value: object, offset: int) -> str:
-        """Return a member of a call; what is neither text nor null leaves the calls open."""
+        """Return a member of a call; a value of another type makes the calls ambiguous."""
         if not isinstance(value, str | None):
             self._unclear(offset)
         return text_or_empty(value)
 
     def check_type(self, entry: dict[str, Any], offset: int, *, opening: bool = True) -> None:
-        """Note an entry's type other than OpenAI's; it may be missing unless a call opens."""
+        """Note an entry type other than OpenAI's, or one that is missing where a call opens."""
         kind = entry.get("type", "function")
         if opening and "type" not in entry:
-            self._notes.keep("DELTA-TYPE-MISSING", offset)
+            self._notes.harmless("DELTA-TYPE-MISSING", offset)
         elif kind in (None, ""):
-            self._notes.keep("DELTA-TYPE-EMPTY-OR-NULL", offset)
+            self._notes.harmless("DELTA-TYPE-EMPTY-OR-NULL", offset)
         elif kind != "function":
-            self._notes.open("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)
+            self._notes.ambiguous("DELTA-TYPE-EMPTY-OR-NULL", offset, calls=True)

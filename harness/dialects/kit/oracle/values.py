@@ -1,7 +1,7 @@
 """JSON text -> values, strictly: members as they were received, arguments, errors of providers.
 
-What RFC 8259 does not allow is not a value here, and nothing is repaired. A text that only a limit
-of this parser makes unreadable is uncertain, which is not the same as wrong.
+A text that RFC 8259 does not allow has no value here, and nothing is repaired. A text that is
+unreadable only because of a limit of this parser is uncertain, and not wrong.
 """
 
 import json
@@ -52,7 +52,7 @@ UNREADABLE = object()
 
 
 class _RepeatedKeyError(ValueError):
-    """An object names a key twice, so two readers may see two values."""
+    """An object contains a key twice, so two readers may see two values."""
 
 
 class Arguments(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ def text_or_empty(value: object) -> str:
 
 
 def meanings(**words: tuple[str, ...]) -> dict[str, FinishReason]:
-    """Return the meaning of the contract's finish words: the name of a reason -> its words."""
+    """Return finish word -> its meaning, given the name of a reason and its words."""
     return {word: FinishReason(reason) for reason, own in words.items() for word in own}
 
 
@@ -88,7 +88,7 @@ def dict_or_empty(value: object) -> dict[str, Any]:
 
 
 def is_index(value: object) -> TypeGuard[int]:
-    """Return whether `value` is an integer; JSON's true and false are none."""
+    """Return whether `value` is an integer. JSON's true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -159,7 +159,7 @@ def item_texts(text: str) -> tuple[str, ...]:
 
 
 def _members(text: str) -> Iterator[tuple[str | int, str]]:
-    """Yield key and text of each member of an object, or place and text of a list's."""
+    """Yield key and text of each member of an object, or index and text of each item of a list."""
     at = skip_space(text, 0)
     is_object, is_list = text.startswith("{", at), text.startswith("[", at)
     at = skip_space(text, at + 1)

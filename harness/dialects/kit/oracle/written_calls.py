@@ -49,8 +49,8 @@ class WrittenReply(msgspec.Struct, frozen=True):
 
     Fields:
         dialect: the text dialect.
-        text: what precedes the calls, or the answer in place of them.
-        reasoning: the reasoning that the format has a field for.
+        text: the text before the calls, or the answer if there are none.
+        reasoning: the reasoning, if the format has a field for it.
         text_known: False if the format does not define which part of the rest is text.
     """
 
@@ -70,11 +70,11 @@ def described_text_dialects(system: str) -> frozenset[str]:
 
 
 def written_reply(text: str, names: frozenset[str]) -> WrittenReply | None:
-    """Return what `text` contains if it is, as a whole, the strict form of one text dialect.
+    """Return the content of `text` if all of it is the strict form of one text dialect.
 
     Args:
-        text: of the reply, without reasoning at its start.
-        names: those of the tools; empty if they are not known.
+        text: the text of the reply, without reasoning at its start.
+        names: the names of the tools; empty if they are not known.
     """
     for reply in _replies(text):
         keys = [(call.name, read_arguments(call.arguments).value) for call in reply.calls]
@@ -107,7 +107,7 @@ def _whole_reply(dialect: str, calls: tuple[WrittenCall, ...]) -> Iterator[Writt
 
 
 def _calls(texts: tuple[str, ...]) -> tuple[WrittenCall, ...]:
-    """Return the calls that these objects are; none if one of them is not exactly a call."""
+    """Return the calls in these objects; none if one of them is not exactly a call."""
     calls = []
     for text in texts:
         value = read_arguments(text).value or {}
@@ -120,7 +120,7 @@ def _calls(texts: tuple[str, ...]) -> tuple[WrittenCall, ...]:
 
 
 def _tagged(text: str) -> Iterator[WrittenReply]:
-    """Yield the reply of text, and after it tags with one object each, on their own lines."""
+    """Yield the reply of text and then tags with one object each, on separate lines."""
     before, _, _ = text.partition(_OPENER)
     objects, at = [], len(before)
     if before.rpartition("\n")[2].strip() or "`" in before:
@@ -148,7 +148,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _action_reply(text: str, value: dict[str, Any]) -> Iterator[WrittenReply]:
-    """Yield the reply of one object with an action: calls, or the answer."""
+    """Yield the reply in one object with an action: calls, or the answer."""
     reasoning, answer = value.get("reasoning", ""), value.get("content")
     if not isinstance(reasoning, str):
         return

@@ -1,8 +1,8 @@
 """Tool-call deltas -> calls, by the contract of the chat completion chunk.
 
 An integer `index` is the key; `id`, `type` and `function.name` come in the first delta of a
-call; fragments of `function.arguments` are appended. What is not clearly part of one call,
-or what a call is, is noted as open and never guessed.
+call; fragments of `function.arguments` are appended. If a delta does not clearly belong to one
+call, the oracle notes the calls as ambiguous and never guesses.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
@@ -11,13 +11,14 @@ from typing import Any
 
 import msgspec
 
-from harness.dialects.kit.oracle.reading import CallReading, Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     is_index,
     same_object,
     text_or_empty,
 )
+from harness.turns.oracle_reading import CallReading
 
 # `{}` with as much white space around and in it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64
@@ -27,7 +28,7 @@ _WHOLE_AGAIN_RATIO = 4
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """The content of one entry of a `tool_calls` list; "" for what it does not have.
+    """The content of one entry of a `tool_calls` list; "" for a member that is missing.
 
     Fields:
         key: its index; None if it has none.
@@ -62,7 +63,7 @@ class _Call(OpenCall):
         self.fragments, self.size = [], 0
 
     def stretched_by(self, fragment: str) -> str:
-        """Return the quirk that makes it doubtful whether `fragment` is to be appended."""
+        """Return the quirk that makes it uncertain whether `fragment` is to be appended."""
         if not self.size or not fragment:
             return ""
         opens = fragment.lstrip().startswith("{")
@@ -104,7 +105,7 @@ class CallTable(OpenCalls[int | None, _Call]):
 
     def add_legacy(self, function: dict[str, Any], offset: int) -> None:
         """Take a `function_call`, the only call of a turn whose request has `functions`."""
-        self._notes.keep("LEGACY-FUNCTION-CALL", offset)
+        self._notes.harmless("LEGACY-FUNCTION-CALL", offset)
         piece = _Entry(
             key=_LEGACY,
             id="",
@@ -116,32 +117,32 @@ class CallTable(OpenCalls[int | None, _Call]):
     def add(self, entries: object, offset: int) -> None:
         """Take one `tool_calls` value."""
         if entries is None:
-            self._notes.keep("TOOLCALLS-NULL", offset)
+            self._notes.harmless("TOOLCALLS-NULL", offset)
             return
         if not isinstance(entries, list):
-            self._notes.open("EVENT-GLUED", offset, calls=True)
+            self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return
         if not entries:
-            self._notes.keep("TOOLCALLS-EMPTY-ARRAY", offset)
+            self._notes.harmless("TOOLCALLS-EMPTY-ARRAY", offset)
         self._check_siblings(entries, offset)
         for entry in entries:
             self._entry(entry, offset)
 
     def _check_siblings(self, entries: list[Any], offset: int) -> None:
-        """Two opening entries of one list are two calls, so they need two indices."""
+        """Check that two opening entries of one list, which are two calls, have two indexes."""
         keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
         if keys.count(None) > 1:
-            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+            self._notes.ambiguous("DELTA-INDEX-MISSING", offset, calls=True)
         opening = [entry for entry in entries if _opens(entry)]
         if len(set(map(_key, opening))) < len(opening):
             # With an id and a name each they are told apart where they are merged.
             ids = {text_or_empty(entry.get("id")) for entry in opening} - {""}
             if len(ids) < len(opening) or not all(map(_is_named, opening)):
-                self._notes.open("DELTA-INDEX-ALL-ZERO", offset, calls=True)
+                self._notes.ambiguous("DELTA-INDEX-ALL-ZERO", offset, calls=True)
 
     def _entry(self, entry: object, offset: int) -> None:
         if not isinstance(entry, dict):
-            self._notes.open("EVENT-GLUED", offset, calls=True)
+            self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return
         function = self._function(entry, offset)
         piece = _Entry(
@@ -157,11 +158,11 @@ class CallTable(OpenCalls[int | None, _Call]):
 
     def _open(self, key: int | None, offset: int) -> _Call:
         if key is None:
-            self._notes.keep("DELTA-INDEX-MISSING", offset)
+            self._notes.harmless("DELTA-INDEX-MISSING", offset)
         elif key != len(self._calls):
-            self._notes.keep("DELTA-INDEX-SPARSE", offset)
+            self._notes.harmless("DELTA-INDEX-SPARSE", offset)
         if self._calls and (key is None or None in self._calls):
-            self._notes.open("DELTA-INDEX-MISSING", offset, calls=True)
+            self._notes.ambiguous("DELTA-INDEX-MISSING", offset, calls=True)
         return self._calls.setdefault(key, _Call(offset))
 
     def _merge(self, call: _Call, piece: _Entry, offset: int) -> None:
@@ -174,7 +175,8 @@ class CallTable(OpenCalls[int | None, _Call]):
         quirk = call.stretched_by(piece.fragment) if self._notes.calls_known else ""
         if (
             quirk
-            and self._notes.choose(quirk, offset, "auto", "append", question="arguments") == "auto"
+            and self._notes.policy_choice(quirk, offset, "auto", "append", question="arguments")
+            == "auto"
         ):
             call.start_again()
         call.append(piece.fragment)
@@ -188,11 +190,11 @@ class CallTable(OpenCalls[int | None, _Call]):
     def _merge_id(self, call: _Call, piece: _Entry, offset: int) -> _Call:
         shared = self._ids.setdefault(piece.id, piece.key) != piece.key
         if call.id and not piece.name:
-            self._notes.open("DELTA-ID-CHANGES", offset, calls=True)
+            self._notes.ambiguous("DELTA-ID-CHANGES", offset, calls=True)
             return call
         if call.id:
             quirk = "DELTA-INDEX-MISSING" if piece.key is None else "DELTA-INDEX-ALL-ZERO"
-            answer = self._notes.choose(quirk, offset, "split", "merge", "reject")
+            answer = self._notes.policy_choice(quirk, offset, "split", "merge", "reject")
             call.rejected = call.rejected or answer != "split"
             if answer == "merge":
                 return call
@@ -200,18 +202,18 @@ class CallTable(OpenCalls[int | None, _Call]):
             call.rejected = answer == "reject"
         elif shared:
             # With its own name it is a sibling; without one it may be the other call.
-            self._notes.open("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not piece.name)
+            self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not piece.name)
         if call.name or call.size:
             # Without an index the id may open a second call.
             doubtful = piece.key is None and call.size > 0
-            self._notes.open("DELTA-ID-LATE", offset, calls=doubtful)
+            self._notes.ambiguous("DELTA-ID-LATE", offset, calls=doubtful)
         call.id = piece.id
         return call
 
     def _merge_name(self, call: _Call, piece: _Entry, offset: int, *, new_id: bool) -> _Call:
         if not call.name:
             if call.size:
-                self._notes.keep("DELTA-NAME-LATE", offset)
+                self._notes.harmless("DELTA-NAME-LATE", offset)
             call.name = piece.name
         elif piece.name != call.name:
             self._merge_other_name(call, piece.name, offset)
@@ -220,17 +222,21 @@ class CallTable(OpenCalls[int | None, _Call]):
             opens = (new_id and call.size > 0) or (not piece.id and glued)
             if piece.key is None:
                 # Without an index the name may open a second call, whatever the ids are.
-                self._notes.open("DELTA-NAME-REPEATED", offset, calls=True)
+                self._notes.ambiguous("DELTA-NAME-REPEATED", offset, calls=True)
             elif not opens:
-                self._notes.keep("DELTA-NAME-REPEATED", offset)
-            elif self._notes.choose("DELTA-NAME-REPEATED", offset, "same", "split") == "split":
+                self._notes.harmless("DELTA-NAME-REPEATED", offset)
+            elif (
+                self._notes.policy_choice("DELTA-NAME-REPEATED", offset, "same", "split") == "split"
+            ):
                 call = self._follow(call, piece.key, offset)
                 call.id, call.name = piece.id, piece.name
         return call
 
     def _merge_other_name(self, call: _Call, name: str, offset: int) -> None:
         answers = ("append", "first", "reject")
-        answer = self._notes.choose("DELTA-NAME-FRAGMENTED", offset, *answers, question="names")
+        answer = self._notes.policy_choice(
+            "DELTA-NAME-FRAGMENTED", offset, *answers, question="names"
+        )
         if answer == "append":
             call.name += name
         call.rejected = answer == "reject"
@@ -239,16 +245,16 @@ class CallTable(OpenCalls[int | None, _Call]):
         function = entry.get("function")
         if isinstance(function, dict):
             return function
-        self._notes.open("DELTA-FUNCTION-NULL", offset, calls=function is not None)
+        self._notes.ambiguous("DELTA-FUNCTION-NULL", offset, calls=function is not None)
         return {}
 
     def _member(self, holder: dict[str, Any], field: str, offset: int) -> str:
         value = holder.get(field)
         if value == "" and field == "id":
-            self._notes.keep("DELTA-ID-EMPTY-LATER", offset)
+            self._notes.harmless("DELTA-ID-EMPTY-LATER", offset)
         elif value is None and field in holder:
             quirk = "DELTA-ID-NULL-LATER" if field == "id" else "DELTA-NAME-NULL-STRINGIFIED"
-            self._notes.keep(quirk, offset)
+            self._notes.harmless(quirk, offset)
         return self.text(value, offset)
 
     def _fragment(self, function: dict[str, Any], offset: int) -> str:
@@ -256,9 +262,9 @@ class CallTable(OpenCalls[int | None, _Call]):
         if isinstance(value, str):
             return value
         if value is not None:
-            self._notes.open("ARGS-OBJECT", offset, calls=True)
+            self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
         elif "arguments" in function:
-            self._notes.keep("ARGS-NULL", offset)
+            self._notes.harmless("ARGS-NULL", offset)
         return ""
 
 
@@ -268,29 +274,29 @@ def _key(entry: dict[str, Any]) -> int | None:
 
 
 class CopiedCalls:
-    """Calls under `additional_kwargs`, a member of LangChain, which may repeat those of the API."""
+    """Calls under LangChain's `additional_kwargs`, which may repeat those of the API."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._table = CallTable(Notes())
 
     def add(self, answer: dict[str, Any], offset: int) -> None:
-        """Take those of a delta or a message."""
+        """Take the calls under `additional_kwargs` of a delta or a message."""
         kwargs = dict_or_empty(answer.get("additional_kwargs"))
         if kwargs.get("function_call"):
-            self._notes.open("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
+            self._notes.ambiguous("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
         elif kwargs.get("tool_calls"):
             self._table.add(with_indexes(kwargs)["tool_calls"], offset)
 
     def compare(self, calls: tuple[CallReading, ...]) -> None:
-        """Note whether they repeat `calls`, or whether clients may find other calls."""
+        """Note whether these calls repeat `calls`, or whether clients may find other calls."""
         copies = self._table.calls()
         if not copies:
             return
         if len(copies) == len(calls) and all(map(_is_copy, copies, calls)):
-            self._notes.keep("DELTA-ADDITIONAL-KWARGS", copies[0].offset)
+            self._notes.harmless("DELTA-ADDITIONAL-KWARGS", copies[0].offset)
         else:
-            self._notes.open("DELTA-ADDITIONAL-KWARGS", copies[0].offset, calls=True)
+            self._notes.ambiguous("DELTA-ADDITIONAL-KWARGS", copies[0].offset, calls=True)
 
 
 def _is_copy(copy: CallReading, call: CallReading) -> bool:

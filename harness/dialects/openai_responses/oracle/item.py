@@ -1,4 +1,4 @@
-"""One output item of a Responses stream: what the events of it say."""
+"""One output item of a Responses stream, as its events describe it."""
 
 from typing import Final
 
@@ -58,7 +58,7 @@ class Item(OpenCall):
 
 
 def is_server_run(value: Json) -> bool:
-    """Whether the provider runs the shell or the search for tools of an item itself."""
+    """Whether the provider executes the shell or the tool search of an item."""
     if value.get("type") == "tool_search_call":
         return value.get("execution") != "client"
     environment = dict_or_empty(value.get("environment"))

@@ -1,8 +1,8 @@
 """Output items of a Responses stream -> texts, reasoning and calls, by the contract.
 
 `output_index` is the key of an item and `item_id` its id, both in each event of it. Deltas are
-appended; what `done` events and the terminal event repeat must be the same. Where an event
-does not identify its item, or two of them differ, the meaning is open.
+appended; texts that `done` events and the terminal event repeat must be equal. If an event
+does not identify its item, or two events differ, the meaning is ambiguous.
 Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 """
 
@@ -11,13 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.dialects.kit.oracle.dispatch import Json
-from harness.dialects.kit.oracle.reading import (
-    CallReading,
-    GrowingText,
-    Notes,
-    OpenCalls,
-    SealedReading,
-)
+from harness.dialects.kit.oracle.reading import GrowingText, Notes, OpenCalls
 from harness.dialects.kit.oracle.values import (
     is_index,
     read_arguments,
@@ -31,6 +25,7 @@ from harness.dialects.openai_responses.oracle.item import (
 )
 from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import CallReading, SealedReading
 
 
 class ItemTable(OpenCalls[int, Item]):
@@ -74,16 +69,16 @@ class ItemTable(OpenCalls[int, Item]):
         if value is None or place is None:
             return
         if place in self._calls:
-            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+            self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
             return
         item = self._open(place, value, offset)
         given = None if item.call is None else self._given(item.call, value, offset)
         if item.call is not None and given:
             # Only the complete arguments show whether fragments continue or repeat it.
             if item.call[0] != "action":
-                self._notes.keep("RESP-ARGUMENTS-IN-ADDED", offset)
+                self._notes.harmless("RESP-ARGUMENTS-IN-ADDED", offset)
             if not isinstance(given, str):
-                self._notes.open("ARGS-OBJECT", offset, calls=True)
+                self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
             item.early = text_or_empty(given)
 
     def done(self, event: Json, offset: int) -> None:
@@ -96,7 +91,7 @@ class ItemTable(OpenCalls[int, Item]):
         if item is None:
             item = self._open(place, value, offset)
         elif item.done:
-            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+            self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
         item.done = True
         self._repeat(item, value, offset)
 
@@ -105,23 +100,23 @@ class ItemTable(OpenCalls[int, Item]):
         item = self._of(event, offset)
         piece = event.get("delta")
         if item is None or not isinstance(piece, str):
-            self._notes.open("EVENT-GLUED", offset, text=True)
+            self._notes.ambiguous("EVENT-GLUED", offset, text=True)
         elif piece:
             self._add_piece(item, kind, piece)
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
-        """Take a complete part, which is the text of an item without deltas."""
+        """Take a complete part. Its text counts if the item had no deltas."""
         item = self._of(event, offset)
         text = event.get(field)
         if item is None or not isinstance(text, str):
-            self._notes.open("EVENT-GLUED", offset, text=True)
+            self._notes.ambiguous("EVENT-GLUED", offset, text=True)
             return
         so_far = "".join(item.texts.get(kind, ()))
         if text and not so_far:
-            self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
+            self._notes.harmless("RESP-NO-TEXT-DELTAS", offset)
             self._add_piece(item, kind, text)
         elif not so_far.endswith(text):
-            self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
+            self._notes.ambiguous("RESP-DONE-DIFFERS", offset, text=True)
 
     def fragment(self, kind: str, event: Json, offset: int) -> None:
         """Take a piece of a function's arguments, or of a custom tool's input."""
@@ -130,7 +125,7 @@ class ItemTable(OpenCalls[int, Item]):
         if item is None:
             return
         if not isinstance(piece, str) or (piece and item.complete):
-            self._notes.open("RESP-DONE-DIFFERS", offset, calls=True)
+            self._notes.ambiguous("RESP-DONE-DIFFERS", offset, calls=True)
         else:
             item.fragments.append(piece)
 
@@ -144,31 +139,31 @@ class ItemTable(OpenCalls[int, Item]):
     def _call_of(self, kind: str, event: Json, offset: int) -> Item | None:
         item = self._of(event, offset)
         if item is None or item.kind != kind:
-            self._notes.open("EVENT-GLUED", offset, calls=True)
+            self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return None
         return item
 
     # The complete response
 
     def output(self, output: object, offset: int, *, streamed: bool) -> None:
-        """Take the `output` of a response, all items again."""
+        """Take the `output` of a response, which repeats all items."""
         if not isinstance(output, list):
             quirk = "RESP-COMPLETED-OUTPUT-NULL" if output is None else "EVENT-GLUED"
-            self._notes.open(quirk, offset, text=output is not None, calls=output is not None)
+            self._notes.ambiguous(quirk, offset, text=output is not None, calls=output is not None)
         elif not self._calls:
             self._streamed = streamed
             for place, value in enumerate(output):
                 if isinstance(value, dict):
                     self._repeat(self._open(place, value, offset), value, offset)
                 else:
-                    self._notes.lost("EVENT-GLUED", offset)
+                    self._notes.unreadable("EVENT-GLUED", offset)
         elif not output:
-            self._notes.keep("RESP-COMPLETED-OUTPUT-EMPTY", offset)
+            self._notes.harmless("RESP-COMPLETED-OUTPUT-EMPTY", offset)
         else:
             self._compare(output, offset)
 
     def _compare(self, output: list[Any], offset: int) -> None:
-        """Compare with what was streamed; an item is known by one of its ids, or by its place."""
+        """Compare `output` with the streamed items, which are matched by id or by position."""
         values = [value for value in output if isinstance(value, dict)]
         by_id = {item.item_id: place for place, item in self._calls.items() if item.item_id}
         by_call = {item.id: place for place, item in self._calls.items() if item.id}
@@ -181,20 +176,22 @@ class ItemTable(OpenCalls[int, Item]):
             item = self._calls.get(known)
             if item is None or known in found or item.kind != value.get("type"):
                 # An item without events, or another index for a known one.
-                self._notes.lost("RESP-DONE-DIFFERS", offset)
+                self._notes.unreadable("RESP-DONE-DIFFERS", offset)
                 return
             found.add(known)
             self._repeat(item, value, offset, last=True)
 
     def conclude(self, offset: int, *, completed: bool) -> None:
-        """Note what only all items together show."""
+        """Note deviations that only all items together show."""
         if completed and self._streamed and any(item.is_open() for item in self._calls.values()):
-            self._notes.keep("RESP-NO-ITEM-DONE", offset)
+            self._notes.harmless("RESP-NO-ITEM-DONE", offset)
         if {"summary", "reasoning"} <= self._kinds:
-            self._notes.open("REASONING-FIELD-NAMES", offset, text=True)
+            self._notes.ambiguous("REASONING-FIELD-NAMES", offset, text=True)
         for item in self._calls.values():
             if item.early and not item.complete:
-                self._notes.open("RESP-ARGUMENTS-IN-ADDED", item.offset, calls=bool(item.arguments))
+                self._notes.ambiguous(
+                    "RESP-ARGUMENTS-IN-ADDED", item.offset, calls=bool(item.arguments)
+                )
                 item.complete = item.early
 
     # One item
@@ -202,34 +199,34 @@ class ItemTable(OpenCalls[int, Item]):
     def _open(self, place: int, value: Json, offset: int) -> Item:
         item = self._calls[place] = Item(value, offset)
         if not item.item_id:
-            self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
+            self._notes.harmless("RESP-ITEM-ID-ABSENT", offset)
         if not isinstance(item.kind, str):
-            self._notes.lost("EVENT-GLUED", offset)
+            self._notes.unreadable("EVENT-GLUED", offset)
         elif self._is_provider_run(value):
             item.call = None
-            self._notes.keep("RESP-PROVIDER-CUSTOM-CALL", offset)
+            self._notes.harmless("RESP-PROVIDER-CUSTOM-CALL", offset)
         elif item.call is None or is_server_run(value):
             item.call = None
         elif item.call[0] == "action":
             self._open_action(item, item.kind, offset)
         elif not item.id:
-            self._notes.keep("RESP-ITEM-VS-CALL-ID", offset)
+            self._notes.harmless("RESP-ITEM-VS-CALL-ID", offset)
         elif item.call[0] == "custom":
-            self._notes.keep("RESP-CUSTOM-TOOL-CALL", offset)
+            self._notes.harmless("RESP-CUSTOM-TOOL-CALL", offset)
         return item
 
     def _is_provider_run(self, value: Json) -> bool:
-        """Whether a custom call names none of the client's tools, as the response repeats them."""
+        """Whether a custom call names a tool that the response does not list as the client's."""
         is_custom = value.get("type") == "custom_tool_call"
         name = value.get("name")
         is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
         return is_custom and not is_named
 
     def _open_action(self, item: Item, kind: str, offset: int) -> None:
-        """Open what the client itself must do; it may reject it, as no call of a named tool."""
+        """Open an action for the client. The client may reject it, because it names no tool."""
         item.id = item.id or item.item_id
         item.name = item.name or kind.removesuffix("_call")
-        answer = self._notes.choose(
+        answer = self._notes.policy_choice(
             "RESP-CLIENT-ITEM", offset, "reject", "call", question="actions", ambiguous=False
         )
         item.rejected = answer == "reject"
@@ -237,19 +234,19 @@ class ItemTable(OpenCalls[int, Item]):
     def _repeat(self, item: Item, value: Json, offset: int, *, last: bool = False) -> None:
         """Take a complete item, which must be equal to its events."""
         if item.kind != value.get("type"):
-            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+            self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
         elif item.call is not None:
             self._check_ids(item, value, offset, last=last)
             self._name(item, value, offset)
             self._set_arguments(item, self._given(item.call, value, offset), offset)
             if value.get("status") == "incomplete":
                 usable = read_arguments(item.arguments).value is not None
-                self._notes.open("RESP-INCOMPLETE", offset, calls=usable)
+                self._notes.ambiguous("RESP-INCOMPLETE", offset, calls=usable)
         else:
             self._texts(item, value, offset)
 
     def _given(self, call: tuple[CallKind, tuple[str, ...]], value: Json, offset: int) -> object:
-        """Return what the model gives a call; the content of an action as JSON text."""
+        """Return the arguments of a call; for an action, its content as JSON text."""
         kind, fields = call
         found = [value[field] for field in fields if value.get(field) is not None]
         if kind != "action" or not found or isinstance(found[0], str):
@@ -257,7 +254,7 @@ class ItemTable(OpenCalls[int, Item]):
         # Two contents are ambiguous, and so is a number whose digits a double may not hold.
         json.loads(text := json.dumps(found[0]), parse_float=found.append)
         if len(found) > 1:
-            self._notes.open("RESP-CLIENT-ITEM", offset, calls=True)
+            self._notes.ambiguous("RESP-CLIENT-ITEM", offset, calls=True)
         return text
 
     def _check_ids(self, item: Item, value: Json, offset: int, *, last: bool) -> None:
@@ -267,15 +264,15 @@ class ItemTable(OpenCalls[int, Item]):
         if other_call:
             # Under two new ids it may be another call.
             quirk = "RESP-TWO-IDS-TWICE" if other_item else "RESP-CALL-ID-CHANGES"
-            self._notes.open(quirk, offset, calls=other_item and not last)
+            self._notes.ambiguous(quirk, offset, calls=other_item and not last)
         elif other_item:
-            self._notes.keep("RESP-ITEM-ID-CHANGES", offset)
+            self._notes.harmless("RESP-ITEM-ID-CHANGES", offset)
         item.id = item.id or call_id
 
     def _name(self, item: Item, value: Json, offset: int) -> None:
         name = text_or_empty(value.get("name"))
         if name and item.name and name != item.name:
-            self._notes.open("DELTA-NAME-FRAGMENTED", offset, calls=True)
+            self._notes.ambiguous("DELTA-NAME-FRAGMENTED", offset, calls=True)
         item.name = item.name or name
 
     def _set_arguments(self, item: Item, arguments: object, offset: int) -> None:
@@ -283,21 +280,21 @@ class ItemTable(OpenCalls[int, Item]):
         is_json = item.kind != "custom_tool_call"  # whose input is text, so each space counts
         if not isinstance(arguments, str):
             quirk = "ARGS-NULL" if arguments is None else "ARGS-OBJECT"
-            self._notes.open(quirk, offset, calls=arguments is not None or not so_far)
+            self._notes.ambiguous(quirk, offset, calls=arguments is not None or not so_far)
         elif not arguments:
             if so_far:
-                self._notes.keep("RESP-DONE-EMPTY", offset)
+                self._notes.harmless("RESP-DONE-EMPTY", offset)
         elif so_far in ("", arguments):
             if self._streamed and not so_far and item.kind in ("function_call", "custom_tool_call"):
-                self._notes.keep("RESP-NO-ARGUMENT-DELTAS", offset)
+                self._notes.harmless("RESP-NO-ARGUMENT-DELTAS", offset)
             item.complete = arguments
         elif is_json and arguments != "{}" and same_object(arguments, so_far):
-            self._notes.keep("RESP-DONE-DIFFERS", offset)
+            self._notes.harmless("RESP-DONE-DIFFERS", offset)
         else:
             quirk = "RESP-DONE-EMPTY" if arguments == "{}" else "RESP-DONE-DIFFERS"
             first = "deltas" if arguments == "{}" else "reject"
             rest = {"deltas", "done", "reject"} - {first}
-            answer = self._notes.choose(quirk, offset, first, *sorted(rest))
+            answer = self._notes.policy_choice(quirk, offset, first, *sorted(rest))
             item.rejected = answer == "reject"
             item.complete = arguments if answer == "done" else so_far
 
@@ -311,10 +308,10 @@ class ItemTable(OpenCalls[int, Item]):
             so_far = "".join(item.texts.get(kind, ()))
             if not so_far:
                 if self._streamed:
-                    self._notes.keep("RESP-NO-TEXT-DELTAS", offset)
+                    self._notes.harmless("RESP-NO-TEXT-DELTAS", offset)
                 self._add_piece(item, kind, text)
             elif text != so_far:
-                self._notes.open("RESP-DONE-DIFFERS", offset, text=True)
+                self._notes.ambiguous("RESP-DONE-DIFFERS", offset, text=True)
 
     def _add_piece(self, item: Item, kind: str, piece: str) -> None:
         item.texts.setdefault(kind, []).append(piece)
@@ -323,7 +320,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._text.add(piece)
         elif kind == "refusal":
             self.refusal.append(piece)
-            self._notes.keep("REFUSAL-DELTA", item.offset)
+            self._notes.harmless("REFUSAL-DELTA", item.offset)
         else:
             self._reasoning.add(piece)
 
@@ -333,27 +330,27 @@ class ItemTable(OpenCalls[int, Item]):
         value = event.get("item")
         if isinstance(value, dict):
             return value
-        self._notes.lost("EVENT-GLUED", offset)
+        self._notes.unreadable("EVENT-GLUED", offset)
         return None
 
     def _place(self, event: Json, offset: int) -> int | None:
         place = event.get("output_index")
         if is_index(place):
             return place
-        self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+        self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
         return None
 
     def _of(self, event: Json, offset: int) -> Item | None:
         place = self._place(event, offset)
         item = None if place is None else self._calls.get(place)
         if item is None:
-            self._notes.lost("RESP-OUTPUT-INDEX-LOST", offset)
+            self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
             return None
         item_id = text_or_empty(event.get("item_id"))
         if item_id and item.item_id and item_id != item.item_id:
             # The index identifies the item, unless several share it.
             others = any(other.item_id == item_id for other in self._calls.values())
-            self._notes.open("RESP-ITEM-ID-CHANGES", offset, text=others, calls=others)
+            self._notes.ambiguous("RESP-ITEM-ID-CHANGES", offset, text=others, calls=others)
         elif not item_id:
-            self._notes.keep("RESP-ITEM-ID-ABSENT", offset)
+            self._notes.harmless("RESP-ITEM-ID-ABSENT", offset)
         return item

@@ -1,0 +1,250 @@
+"""The oracle of the dialect openai-responses: it adds up the output items.
+
+Source: OpenAI API reference, "Responses: streaming events", "The response object" and
+"Realtime: server events".
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar, Final
+
+from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
+from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.values import (
+    dict_or_empty,
+    error_of,
+    event_value,
+    meanings,
+    text_or_empty,
+)
+from harness.dialects.openai_responses.oracle.items import ItemTable
+from harness.turns.exact_json import join_surrogates
+from harness.turns.oracle_reading import SealedReading
+
+_OVER: Final = frozenset(("completed", "incomplete", "failed", "cancelled"))
+# The terminal event, such as `response.failed` -> the status that it means.
+_STATUS: Final = {f"response.{status}": status for status in _OVER} | {"response.done": "completed"}
+# Name of the events of a text -> the kind of text, and its member in the last of them.
+_TEXTS: Final = {
+    "response.output_text": ("text", "text"),
+    "response.text": ("text", "text"),
+    "response.audio_transcript": ("text", "transcript"),
+    "response.output_audio_transcript": ("text", "transcript"),
+    "response.refusal": ("refusal", "refusal"),
+    "response.reasoning_summary_text": ("summary", "text"),
+    "response.reasoning_text": ("reasoning", "text"),
+}
+# Beginnings of types of these APIs; of those that no table names, a reading takes no notice.
+_OURS: Final = ("response.", "session.", "conversation.", "input_audio_buffer.", "rate_limits.")
+# Drafts of events, which another reader may know.
+_DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "response.error")
+
+
+class OpenAIResponsesOracle(Oracle):
+    """Reads one body of the Responses API, or events of the Realtime API."""
+
+    MEANINGS: ClassVar = meanings(
+        stop=("completed",), length=("max_output_tokens",), content_filter=("content_filter",)
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        items = self.table = self._items = ItemTable(self.notes, self.text, self.reasoning)
+        self._has_sentinel = False
+        self._created = 0
+        self._takes: dict[str, Callable[[Json, int], None]] = {
+            "error": self._error_event,
+            "response.created": self._begin,
+            "response.in_progress": self._begin,
+            "response.function_call_arguments.delta": partial(items.fragment, "function_call"),
+            "response.function_call_arguments.done": partial(items.arguments_over, "function_call"),
+            "response.custom_tool_call_input.delta": partial(items.fragment, "custom_tool_call"),
+            "response.custom_tool_call_input.done": partial(
+                items.arguments_over, "custom_tool_call"
+            ),
+            "response.output_item.added": items.added,
+            "response.output_item.done": items.done,
+            "session.output_transcript.delta": self._transcript,
+            "session.closed": self._closed,
+            **dict.fromkeys(_STATUS, self._terminal),
+        }
+
+    @property
+    def refusal(self) -> str:
+        """Return the refusal so far."""
+        return join_surrogates("".join(self._items.refusal))
+
+    def event(self, event: Event) -> None:
+        """Take one event; after `[DONE]`, no other may follow."""
+        if self._has_sentinel and event.data.strip() not in ("", DONE):
+            self.notes.unreadable("SSE-AFTER-DONE", event.offset)
+        else:
+            super().event(event)
+
+    def sentinel(self, event: Event) -> None:
+        """Take `[DONE]`, which the API does not send."""
+        self._has_sentinel = True
+        self.notes.harmless("RESP-DONE-SENTINEL", event.offset)
+        if self.values and not self.ended and self.error is None:
+            # Whether it ends a response that has no terminal event is nowhere written.
+            self.notes.ambiguous("RESP-NO-TERMINAL", event.offset, end=True)
+
+    def unfinished(self, data: str, event: Event) -> None:
+        """Take an event that is incomplete because the body ends inside it."""
+        values = [event_value(data), *map(event_value, data.split("\n"))]
+        if self.ended or DONE.startswith(data):
+            self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
+        elif any(isinstance(value, dict) for value in values):
+            self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
+        else:
+            self.values += 1
+
+    # Events
+
+    def take(self, value: Json, event: Event) -> None:
+        """Take one event, or the complete response."""
+        kind = value.get("type")
+        if not isinstance(kind, str):
+            self._untyped(value, event)
+            return
+        if self.ended or self.error is not None:
+            self._after_end(kind, event.offset)
+            return
+        self._check_envelope(value, kind, event)
+        name, _, part = kind.rpartition(".")
+        if part == "delta" and name in _TEXTS:
+            self._items.piece(_TEXTS[name][0], value, event.offset)
+        elif part == "done" and name in _TEXTS:
+            self._items.text_over(*_TEXTS[name], value, event.offset)
+        elif (take := self._takes.get(kind)) is not None:
+            take(value, event.offset)
+        elif kind.startswith(_DRAFTS):
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
+        elif not kind.startswith(_OURS):
+            self._untyped(value, event)
+
+    def _check_envelope(self, value: Json, kind: str, event: Event) -> None:
+        if not event.name:
+            self.notes.harmless("RESP-NO-EVENT-LINE", event.offset)
+        if "obfuscation" in value:
+            self.notes.harmless("RESP-OBFUSCATION", event.offset)
+        number = value.get("sequence_number", 0)
+        if not isinstance(number, int) or number < 0:
+            self.notes.harmless("RESP-SEQUENCE-NEGATIVE", event.offset)
+        if "event_id" in value or kind == "response.done":
+            self.notes.harmless("RESP-REALTIME-EVENTS", event.offset)
+
+    def _after_end(self, kind: str, offset: int) -> None:
+        """Take an event after the end. Only the failed response may follow, after an error."""
+        if self.error is None or kind not in ("response.failed", "error"):
+            self.notes.unreadable("SSE-AFTER-DONE", offset)
+
+    def _untyped(self, value: Json, event: Event) -> None:
+        error = error_of(value, event.name)
+        if self.ended:
+            self.notes.unreadable("SSE-AFTER-DONE", event.offset)
+        elif value.get("object") == "response" and isinstance(value.get("status"), str):
+            self._document(value, event.offset)
+        elif error is not None:
+            if value.get("output"):  # a response without the mark of one
+                self.notes.ambiguous("ENVELOPE-WRAPPED", event.offset, text=True, calls=True)
+            self.take_error(error, event.offset)
+        elif isinstance(value.get("type"), str) and self._created:
+            self.notes.harmless("RESP-UNKNOWN-EVENT", event.offset)
+        else:
+            self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
+
+    def _document(self, value: Json, offset: int) -> None:
+        """Take the complete response that the API returns to a request without a stream."""
+        if self.values > 1:
+            self.notes.unreadable("EVENT-GLUED", offset)
+            return
+        self.notes.harmless("JSON-FOR-STREAM", offset)
+        self._learn_tools(value)
+        self._items.output(value.get("output"), offset, streamed=False)
+        self._end(value, "", offset)
+
+    def _begin(self, value: Json, offset: int) -> None:
+        response = value.get("response")
+        self._created += value.get("type") == "response.created"
+        if self._created > 1:
+            self.notes.unreadable("EVENT-GLUED", offset)
+        if isinstance(response, dict):
+            self._learn_tools(response)
+
+    def _learn_tools(self, response: Json) -> None:
+        tools = response.get("tools")
+        if isinstance(tools, list) and tools:
+            dicts = [tool for tool in tools if isinstance(tool, dict)]
+            names = (tool.get("name") for tool in dicts if tool.get("type") == "custom")
+            self._items.custom = frozenset(name for name in names if isinstance(name, str))
+
+    def _terminal(self, value: Json, offset: int) -> None:
+        response = value.get("response")
+        if not isinstance(response, dict):
+            self.notes.unreadable("EVENT-GLUED", offset)
+            return
+        self._items.output(response.get("output"), offset, streamed=True)
+        self._end(response, _STATUS[value["type"]], offset)
+
+    def _end(self, response: Json, status: str, offset: int) -> None:
+        own_status = response.get("status")
+        if isinstance(own_status, str) and own_status in _OVER:
+            if status and own_status != status and status != _STATUS["response.done"]:
+                self.notes.ambiguous("FINISH-UNKNOWN", offset, calls=True, end=True)
+            status = own_status
+        details = dict_or_empty(
+            response.get("incomplete_details") or response.get("status_details")
+        )
+        error = response.get("error") or details.get("error")
+        if status in ("failed", "cancelled") or error:
+            message = text_or_empty(details.get("reason"))
+            self.take_error(error_of({"error": error}) or (status, message), offset)
+        elif status:
+            self._finished(status, details.get("reason"), offset)
+
+    def _finished(self, status: str, reason: object, offset: int) -> None:
+        word = status
+        if status == "incomplete":
+            self.notes.harmless("RESP-INCOMPLETE", offset)
+            if isinstance(reason, str) and reason:
+                word = join_surrogates(reason)
+            else:
+                self.notes.ambiguous("RESP-INCOMPLETE", offset, calls=True, end=True)
+        self.add_finish(word)
+
+    def _error_event(self, value: Json, offset: int) -> None:
+        if "event_id" in value:
+            # A Realtime session may go on after an error.
+            self.notes.ambiguous("RESP-REALTIME-EVENTS", offset, calls=True, end=True)
+            return
+        self.take_error(error_of(value, "error") or ("", ""), offset)
+
+    def _transcript(self, value: Json, offset: int) -> None:
+        self.notes.harmless("RESP-REALTIME-EVENTS", offset)
+        self.text.add(text_or_empty(value.get("delta")))
+
+    def _closed(self, _: Json, offset: int) -> None:
+        """Take the end of a translation session, which has no finish reason."""
+        self.ended = True
+        if len(self._items):
+            self.notes.unreadable("RESP-REALTIME-EVENTS", offset)
+
+    # The end
+
+    def sealed(self) -> tuple[SealedReading, ...]:
+        """Return the encrypted reasoning."""
+        return tuple(self._items.sealed())
+
+    def conclude(self) -> None:
+        """Note deviations that only the complete body shows."""
+        self._items.conclude(0, completed=self.word == "completed")
+        calls = self._items.calls()
+        if not self.values:
+            if not self.notes.deviations() or "end" not in self.notes.unknown:
+                self.notes.harmless("STREAM-NO-EVENTS", 0)
+        elif not self.ended and self.error is None:
+            self.notes.harmless("RESP-NO-TERMINAL", 0)
+        elif self.word and self.word not in self.MEANINGS and calls:
+            # Cut short for another reason: the API does not specify which calls are complete.
+            self.notes.ambiguous("RESP-INCOMPLETE", 0, calls=True)

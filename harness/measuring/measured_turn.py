@@ -1,0 +1,186 @@
+"""A logged turn -> its row: whether it was a success, and if not, the blame and kind of failure.
+
+`reference` reads the response once, unsplit. Blame comes from the oracle, which reads only
+turns that failed. If a normalizer is measured, its turn is judged instead, as `harness run` does
+with the cuts `whole`.
+"""
+
+from typing import Final
+
+import msgspec
+
+from harness.dialects.table import offered_tools, oracle_reading
+from harness.judging.blame import blame_of_bytes, request_digest, turn_problem
+from harness.judging.judge import LoadedSubject, crashed_result, judge_subject
+from harness.measuring.records import LoggedTurn
+from harness.normalizers import reference
+from harness.normalizers.protocol import Normalizer
+from harness.results.outcome import Blame
+from harness.results.result import Result, TurnFacts, body_digest
+from harness.turns.deltas import CUT_SHORT
+from harness.turns.fold import fold
+from harness.wire.cassette import Cassette, Origin
+
+SCHEMA: Final = 2
+_LONGEST: Final = 300
+
+
+class MeasuredTurn(msgspec.Struct, frozen=True):
+    """One turn of a log: a row of `turns-*.parquet`.
+
+    Fields:
+        file, position: its location in the log: a byte offset, a row, or a number of a member.
+        time: ISO 8601; "" if the log does not contain it.
+        success: as in `harness.judging.blame`.
+        kind: the kind of failure, such as `parse error`; "" for a success.
+        why: the failure as text.
+        signature: equal for failures of one cause: kind, and the first quirk or else the
+            dialect.
+        blame: the responsible party.
+        quirks: ids of the catalogue that the bytes show; only of failed turns.
+        calls, parse_errors: numbers of calls that may be executed, and of rejected ones.
+        digest, asked: hashes of response and request, by which equal ones are found.
+        bytes: size of the response.
+        lacks: the data that is missing in the log, so that it was not judged.
+        normalizer: the normalizer that made the turn; "" for `reference`, which is not judged.
+        outcome: the outcome of that normalizer, as in a run; "" without one.
+    """
+
+    file: str
+    position: int
+    time: str
+    provider: str
+    model: str
+    prompt: str
+    dialect: str
+    success: bool
+    kind: str
+    why: str
+    signature: str
+    blame: Blame
+    quirks: tuple[str, ...]
+    calls: int
+    parse_errors: int
+    finish: str
+    failure: str
+    digest: str
+    asked: str
+    bytes: int
+    lacks: tuple[str, ...]
+    normalizer: str = ""
+    outcome: str = ""
+
+
+# The types of the fields in Parquet.
+_TYPES: Final = {bool: "BOOLEAN", int: "INTEGER", tuple[str, ...]: "VARCHAR[]"}
+_LARGE: Final = ("position", "bytes")
+COLUMNS: Final = {
+    field.name: "BIGINT" if field.name in _LARGE else _TYPES.get(field.type, "VARCHAR")
+    for field in msgspec.structs.fields(MeasuredTurn)
+}
+
+
+def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
+    """Return the row of one turn of the log `file`."""
+    interaction = logged.interaction
+    turn = fold(reference.normalize(interaction.without_body(), (interaction.body,)))
+    tools = None if "request" in logged.lacks else offered_tools(interaction)
+    why = turn_problem(turn, tools, interaction.due)
+    blame: Blame = ""
+    quirks: tuple[str, ...] = ()
+    if why or turn.parse_errors:
+        reading = oracle_reading(interaction)
+        # What the bytes contain is usable, so that it was the reader that did not read it.
+        blame = blame_of_bytes(reading, tools, interaction.due) or "normalizer"
+        quirks = tuple(sorted(reading.quirks))
+    facts = TurnFacts(
+        interaction=0,
+        success=not why,
+        why=why,
+        blame=blame if why else "",
+        calls=len(turn.tool_calls),
+        parse_errors=len(turn.parse_errors),
+        parse_error_blame=blame,
+        finish=turn.finish.reason.value if turn.finish else "",
+        failure=turn.failure.code if turn.failure else "",
+        digest=body_digest(interaction.body),
+        asked=request_digest(interaction.request),
+    )
+    return _row(logged, file, position, facts, kind=_kind(facts), quirks=quirks)
+
+
+def judge_turn(
+    logged: LoggedTurn, file: str, position: int, normalizer: Normalizer
+) -> MeasuredTurn | None:
+    """Return the row of the turn that a normalizer makes; None if the dialect is unsupported."""
+    subject = _subject_of(logged)
+    result, _ = judge_subject(subject, normalizer, cuts="whole")
+    if not result.turns:
+        return None
+    return _judged_row(logged, file, position, result)
+
+
+def crashed_turn(
+    logged: LoggedTurn, file: str, position: int, normalizer: str, reason: str
+) -> MeasuredTurn:
+    """Return the row of a turn in which a normalizer ended its process."""
+    result = crashed_result(_subject_of(logged), normalizer, reason)
+    return _judged_row(logged, file, position, result)
+
+
+def _subject_of(logged: LoggedTurn) -> LoadedSubject:
+    labels = (logged.provider, logged.model, logged.prompt)
+    origin = Origin("imported", by="harness measure", at=logged.time)
+    return LoadedSubject(Cassette("logged", (logged.interaction,), origin, *labels))
+
+
+def _judged_row(logged: LoggedTurn, file: str, position: int, result: Result) -> MeasuredTurn:
+    (facts,), outcome = result.turns, result.outcome
+    kind = f"{outcome}: {result.findings[0].rule}" if outcome.fails else _kind(facts)
+    quirks = result.quirks if facts.why else ()
+    row = _row(logged, file, position, facts, kind=kind, quirks=quirks)
+    return msgspec.structs.replace(row, normalizer=result.normalizer, outcome=outcome.value)
+
+
+def _row(  # noqa: PLR0913 - what makes a row
+    logged: LoggedTurn,
+    file: str,
+    position: int,
+    facts: TurnFacts,
+    *,
+    kind: str,
+    quirks: tuple[str, ...],
+) -> MeasuredTurn:
+    interaction, why = logged.interaction, facts.why
+    return MeasuredTurn(
+        file=file,
+        position=position,
+        time=logged.time,
+        provider=logged.provider,
+        model=logged.model,
+        prompt=logged.prompt,
+        dialect=interaction.dialect,
+        success=facts.success,
+        kind=kind if why else "",
+        why=why[:_LONGEST],
+        signature=f"{kind} · {quirks[0] if quirks else interaction.dialect}" if why else "",
+        blame=facts.blame,
+        quirks=quirks,
+        calls=facts.calls,
+        parse_errors=facts.parse_errors,
+        finish=facts.finish,
+        failure=facts.failure,
+        digest=facts.digest,
+        asked=facts.asked,
+        bytes=len(interaction.body),
+        lacks=logged.lacks,
+    )
+
+
+def _kind(facts: TurnFacts) -> str:
+    """Return the kind of failure, without details that differ between turns."""
+    if facts.failure or not facts.finish or facts.finish in CUT_SHORT:
+        return facts.why
+    if facts.parse_errors:
+        return "parse error"
+    return "unusable call" if facts.calls else "no call"

@@ -1,0 +1,82 @@
+"""`<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>`: Cohere Command.
+
+One block contains one array of calls. Thinking tokens enclose a section of reasoning, and response
+tokens enclose the answer, which contains no call. Source: chat templates of Command R7B and
+Command A; quirk TEXT-COHERE-ACTION.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from harness.text_calls.boundaries import SPACE, Ending, Head
+from harness.text_calls.dialect import BlockStart, RawBlock, Section, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_marked_calls
+from harness.text_calls.json_end import JsonEnd
+
+_OPENER: Final = "<|START_ACTION|>"
+_CLOSER: Final = "<|END_ACTION|>"
+_THINKING: Final = "<|START_THINKING|>"
+_THOUGHT: Final = "<|END_THINKING|>"
+_END_OF_TURN: Final = "<|END_OF_TURN_TOKEN|>"
+_ANSWERS: Final = {
+    "<|START_RESPONSE|>": "<|END_RESPONSE|>",
+    "<|START_TEXT|>": "<|END_TEXT|>",
+}
+_SAID: Final = (
+    *_ANSWERS.values(),
+    "<|START_OF_TURN_TOKEN|>",
+    "<|CHATBOT_TOKEN|>",
+    _END_OF_TURN,
+)
+
+
+class CohereAction(TextDialect):
+    """The format that the docstring of this module describes."""
+
+    title = "Action blocks and thinking sections (Cohere Command)"
+    openers = (_OPENER, _THINKING, *_ANSWERS)
+    heads: ClassVar = {
+        _OPENER: (Head(SPACE, r"[\[{]"), Head(SPACE, *"```")),
+        _THINKING: (Head(),),
+        **dict.fromkeys(_ANSWERS, (Head(),)),
+    }
+    trailers = orphans = (_CLOSER,)
+    closed_by_trailer = True
+    noise = (_THOUGHT, *_SAID)
+    markers = (*openers, *orphans, *noise)
+
+    def amid_line(self, start: BlockStart) -> bool | None:
+        """Whether an answer follows its token at once, unlike in a sentence about the token."""
+        if start.opener not in _ANSWERS or start.head[:1].strip():
+            return True
+        return False if start.head or start.final else None
+
+    def section(self, start: BlockStart) -> Section | None:
+        """Return the reasoning, or the answer."""
+        if start.opener in _ANSWERS:
+            closers = (_ANSWERS[start.opener], _END_OF_TURN)
+            return Section(reasoning=False, closers=closers, opens=())
+        return Section(reasoning=True, closers=(_THOUGHT,)) if start.opener == _THINKING else None
+
+    def ending(self, _opener: str) -> Ending:
+        """Return what finds the end of the JSON, or the closing token if the JSON is broken."""
+        return JsonEnd(closers=(_CLOSER, _END_OF_TURN), openers=(_OPENER,))
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+        """Return a call for each object of the array; an empty array has none."""
+        error = "the JSON of the action names no tool"
+        return read_marked_calls(block.raw.strip(), block.offered, error)
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """Return one block with all calls; calls without ids are numbered."""
+        if not calls:
+            return ""
+        items = ",\n".join(map(_written, range(len(calls)), calls))
+        return f"{_OPENER}[\n{items}\n]{_CLOSER}"
+
+
+def _written(index: int, call: WrittenCall) -> str:
+    call_id, name = json.dumps(call.id or str(index)), json.dumps(call.name, ensure_ascii=False)
+    arguments = call.arguments or "{}"
+    return f'    {{"tool_call_id": {call_id}, "tool_name": {name}, "parameters": {arguments}}}'

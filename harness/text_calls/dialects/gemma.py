@@ -1,0 +1,258 @@
+"""Gemma's three ways to call: tokens of Gemma 4, tokens of FunctionGemma, a `tool_code` fence.
+
+`<|tool_call>call:NAME{key:<|"|>text<|"|>,n:1}<tool_call|>` is Gemma 4, which thinks in
+`<|channel>thought` and `<channel|>`; `<start_function_call>call:NAME{key:<escape>text<escape>}
+<end_function_call>` is FunctionGemma; a fence of the language `tool_code` with a call in
+Python's syntax, often inside `print(...)`, is what Gemma 3 is asked for: words may precede
+it, and after it nothing, because a fence within an answer is an example (TEXT-FP-FENCE). The
+closing marker in a string is data. A sentence that names a marker is text
+(TEXT-LITERAL-MARKER-TRUNCATES).
+Source: Google's pages on function calling with Gemma, and the models' chat templates.
+"""
+
+import json
+import re
+from typing import ClassVar, Final
+
+import msgspec
+
+from harness.text_calls.boundaries import (
+    NAME,
+    PYTHON_QUOTES,
+    SPACE,
+    BlockSyntax,
+    Ending,
+    Head,
+    Quote,
+    QuotedEnd,
+    end_of,
+    literal,
+)
+from harness.text_calls.dialect import (
+    BlockStart,
+    Offered,
+    RawBlock,
+    Section,
+    TextDialect,
+    WrittenCall,
+)
+from harness.text_calls.native import clean_name
+from harness.text_calls.python import WORDS, read_python_calls, shown
+from harness.turns.exact_json import write_exactly
+from harness.turns.json_prefix import PrefixState, scan
+
+# Of FunctionGemma, and of Gemma 4.
+ESCAPE: Final = "<escape>"
+QUOTE: Final = '<|"|>'
+
+_KEY = r"[^\W\d][\w.\-]*+(?: [\w.\-]++)*+"
+_BARE_KEY = re.compile(_KEY)
+_TOKEN = re.compile(
+    r"\s*+(?:"
+    rf"{ESCAPE}(?P<escaped>.*?){ESCAPE}|{re.escape(QUOTE)}(?P<quoted>.*?){re.escape(QUOTE)}"
+    r'|(?P<string>"(?:[^"\\]++|\\.)*+")'
+    r"|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)(?=[\s,\]}])"
+    rf"|(?P<key>{_KEY})(?=\s*+:)"
+    r"|(?P<word>[A-Za-z]++)|(?P<sign>[\[\]{},:]))",
+    re.DOTALL,
+)
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A value that was read from a text: its JSON and the offset after it, or an error."""
+
+    json: str = ""
+    stop: int = 0
+    error: str = ""
+
+
+def read_object(text: str, at: int) -> Value:
+    """Return the object whose bracket is at `at`."""
+    parts: list[str] = []
+    depth, scalar = 0, False
+    while depth or not parts:
+        match = _TOKEN.match(text, at)
+        if match is None:
+            over = not text[at:].strip()
+            return Value(error=_ENDED if over else f"{shown(text, at)} is not a value")
+        written = _written(match)
+        sign = match["sign"]
+        if not written or (scalar and not sign):
+            return Value(error=f"{shown(text, at)} is neither a value in quotes nor a number")
+        scalar = not sign
+        depth += (sign in ("{", "[")) - (sign in ("}", "]"))
+        parts.append(written)
+        at = match.end()
+    value = "".join(parts)
+    if scan(value).state is not PrefixState.COMPLETE:
+        return Value(error="its arguments are not an object in Gemma's notation")
+    return Value(value, at)
+
+
+_ENDED = "the text ended inside the call"
+
+
+def _written(match: "re.Match[str]") -> str:
+    """Return the JSON token with the same meaning; "" if there is none."""
+    kind = match.lastgroup or ""
+    token_text = match[kind]
+    if kind in ("escaped", "quoted", "key"):
+        return write_exactly(token_text)
+    if kind == "word":
+        return WORDS.get(token_text, "")
+    return {",": ", ", ":": ": "}.get(token_text, token_text)
+
+
+# Back to Gemma's syntax
+
+_JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?|\s++')
+
+
+def write_object(arguments: str, delimiter: str) -> str:
+    """Return a JSON object in Gemma's syntax; a value that Gemma cannot write stays JSON."""
+
+    def token(match: "re.Match[str]") -> str:
+        if not match[1]:
+            return ""
+        token_text = json.loads(match[1])
+        if match[2] and _BARE_KEY.fullmatch(token_text):
+            return f"{token_text}:"
+        # A string may begin or end with a part of a delimiter.
+        plain = not any(mark in token_text for mark in (delimiter, "<", ">"))
+        return (f"{delimiter}{token_text}{delimiter}" if plain else match[1]) + (
+            ":" if match[2] else ""
+        )
+
+    return _JSON_TOKEN.sub(token, arguments or "{}")
+
+
+GEMMA_4: Final = "<|tool_call>"
+FUNCTION_GEMMA: Final = "<start_function_call>"
+FENCE: Final = "```tool_code"
+THOUGHT: Final = "<|channel>"
+_THOUGHT: Final = "thought"
+_THOUGHT_END: Final = "<channel|>"
+
+_CLOSERS: Final = {GEMMA_4: "<tool_call|>", FUNCTION_GEMMA: "<end_function_call>", FENCE: "```"}
+_NOTATIONS: Final = {
+    GEMMA_4: BlockSyntax((Quote(QUOTE, escapes=False), Quote('"')), (_CLOSERS[GEMMA_4],)),
+    FUNCTION_GEMMA: BlockSyntax(
+        (Quote(ESCAPE, escapes=False), Quote('"')), (_CLOSERS[FUNCTION_GEMMA],)
+    ),
+    FENCE: BlockSyntax(PYTHON_QUOTES, (_CLOSERS[FENCE],), openers=(FENCE,)),
+}
+_CALL_HEAD: Final = (Head(SPACE, *literal("call:"), r"\s*+", NAME, r"\s*+", r"[{(]", commits=1),)
+_FENCE_HEAD: Final = (
+    Head(r"[ \t]*+", r"\r?\n", r"\s*+", r"(?:print\(\s*+)?+", r"\[?+\s*+", NAME, r"\("),
+)
+_CALL = re.compile(r"\s*+call:\s*+([^\s{(]++)\s*+")
+_PRINT = re.compile(r"\s*+print\(\s*+")
+# Gemini's name for the module that holds the tools.
+_MODULE: Final = "default_api."
+_BETWEEN: Final = re.compile(r"[ \t\r\n,;]*+")
+
+
+class Gemma(TextDialect):
+    """The formats that the docstring of this module describes."""
+
+    title = "Gemma 4 and FunctionGemma tokens, and tool_code fences (Gemma 3)"
+    heads: ClassVar = {
+        GEMMA_4: _CALL_HEAD,
+        FUNCTION_GEMMA: _CALL_HEAD,
+        FENCE: _FENCE_HEAD,
+        THOUGHT: (Head(*literal(_THOUGHT), r"\r?+", r"\n", commits=0),),
+    }
+    openers = tuple(heads)
+    last = (FENCE,)
+    trailers = ("<start_function_response>", "<|tool_response>")
+    orphans = ("<tool_call|>", "<end_function_call>")
+    noise = ("<end_of_turn>", "<turn|>", _THOUGHT_END)
+    markers = (*openers, *orphans, *trailers, *noise, ESCAPE, QUOTE)
+
+    def starts(self, start: BlockStart) -> bool | None:
+        """Whether `call:NAME{` follows the token, or a fence calls an offered tool."""
+        begins = super().starts(start)
+        if begins and start.opener == FENCE:
+            (fence,) = self.heads[FENCE]
+            return _plain(fence.name(start.head), start.offered) in start.offered
+        return begins
+
+    def section(self, start: BlockStart) -> Section | None:
+        """Return the section of Gemma 4's channel for reasoning."""
+        if start.opener != THOUGHT:
+            return None
+        closers, header = (_THOUGHT_END,), len(_THOUGHT)
+        return Section(reasoning=True, closers=closers, header=header, line_ends=1)
+
+    def ending(self, opener: str) -> Ending:
+        """Return what finds the closing marker outside strings."""
+        return QuotedEnd(_NOTATIONS[opener])
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
+        """Return one call for tokens, and any number of calls for a fence."""
+        body = block.raw.removesuffix(_CLOSERS[block.opener])
+        return (
+            _in_fence(body, block.offered)
+            if block.opener == FENCE
+            else (_in_tokens(body, _CLOSERS[block.opener]),)
+        )
+
+    def write_call(self, call: WrittenCall) -> str:
+        """Return the call in Gemma 4's tokens."""
+        return f"{GEMMA_4}call:{call.name}{write_object(call.arguments, QUOTE)}<tool_call|>"
+
+
+def _in_tokens(body: str, closer: str) -> WrittenCall:
+    match = _CALL.match(body)
+    if match is None:
+        return WrittenCall(error="there is no call:NAME{...} between the tokens")
+    if not body.startswith("{", match.end()):
+        return WrittenCall(match[1], error="no { follows its name")
+    value = read_object(body, match.end())
+    if value.error:
+        return WrittenCall(match[1], error=value.error)
+    rest = body[value.stop :].strip()
+    # The end of the text may cut the closing token.
+    error = "" if closer.startswith(rest) else f"{rest[:20]!r} follows it"
+    return WrittenCall(match[1], value.json, error=error)
+
+
+def _plain(name: str, offered: Offered) -> str:
+    """Return the name without its module, if a tool is offered under that name."""
+    short = name.removeprefix(_MODULE)
+    return short if short in offered else clean_name(name, offered)
+
+
+def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
+    """Return the calls of a fence: each alone, in `print`, or in a list."""
+    calls: list[WrittenCall] = []
+    at = end_of(_BETWEEN, body, 0)
+    while at < len(body):
+        printed = _PRINT.match(body, at)
+        start = printed.end() if printed else at
+        listed = body.startswith("[", start)
+        found = read_python_calls(body, start + listed)
+        if not found.calls:
+            calls.append(WrittenCall(error=f"{body[at : at + 20]!r} is not a call"))
+            break
+        closers = "]" * listed + ")" * bool(printed)
+        at = _closed(body, found.stop, closers)
+        if at < 0:
+            error = f"no {closers!r} follows the call"
+            calls += (WrittenCall(call.name, error=call.error or error) for call in found.calls)
+            break
+        calls += found.calls
+    return tuple(
+        WrittenCall(_plain(call.name, offered), call.arguments, call.id, call.error)
+        for call in calls
+    )
+
+
+def _closed(body: str, at: int, closers: str) -> int:
+    """Return the offset after these brackets and a separator; -1 if they do not follow."""
+    for closer in closers:
+        at = end_of(_BETWEEN, body, at)
+        if not body.startswith(closer, at):
+            return -1
+        at += 1
+    return end_of(_BETWEEN, body, at)

@@ -1,0 +1,176 @@
+"""GLM's keys and values in tags of other names: LongCat and Hunyuan 3.
+
+    <longcat_tool_call>NAME
+    <longcat_arg_key>KEY</longcat_arg_key>
+    <longcat_arg_value>VALUE</longcat_arg_value>
+    </longcat_tool_call>
+
+    <tool_calls>
+    <tool_call>NAME<tool_sep>
+    <arg_key>KEY</arg_key>
+    <arg_value>VALUE</arg_value>
+    </tool_call>
+    </tool_calls>
+
+Each tag of Hunyuan may end in `:opensource`, and Hunyuan 4 writes neither the separator nor line
+ends. LongCat also writes JSON in its tag, which `json-tags` reads. Source: the parsers of mlx-lm
+for LongCat and Hy3, and those of vLLM for Hy3 and Hy4, which describe the chat templates.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from harness.text_calls.boundaries import MARK, MARKED_NAME, NAME, SPACE, Head, literal
+from harness.text_calls.dialect import BlockStart, RawBlock, WrittenCall
+from harness.text_calls.tag_blocks import TagDialect
+from harness.text_calls.tags import Grammar, written_members
+
+
+def _grammar(prefix: str, suffix: str, separator: str, outer: str = "(?!)") -> Grammar:
+    """Return the grammar whose tags have this prefix, and a suffix and separator by pattern.
+
+    Args:
+        prefix: of the words of all tags.
+        suffix: pattern of what follows these words.
+        separator: pattern of what follows a name.
+        outer: pattern of the word of the outer tag; it matches nothing if there is none.
+    """
+    call, key, value = (f"{prefix}{word}" for word in ("tool_call", "arg_key", "arg_value"))
+    ahead = rf"(?=<{key}{suffix}>|</{call}{suffix}>)"
+    return Grammar(
+        re.compile(
+            rf"(?P<block><{outer}{suffix}>(?=\s{{0,16}}<{call}{suffix}>))"
+            rf"|(?P<end_block></{outer}{suffix}>)"
+            rf"|(?P<call><{call}{suffix}>\s{{0,16}}{MARKED_NAME}\s{{0,16}}{separator}{ahead})"
+            rf"|(?P<end_call></{call}{suffix}>)"
+            rf"|(?P<parameter><{key}{suffix}>(?P<key>[^<>\n]{{1,256}})</{key}{suffix}>"
+            rf"\s{{0,16}}<{value}{suffix}>)|(?P<end_parameter></{value}{suffix}>)"
+        ),
+        span=400,
+    )
+
+
+class KeyedTags(TagDialect):
+    """The common part of the formats of LongCat and Hunyuan.
+
+    Fields:
+        value_tag, value_end: patterns of the tags around a value.
+    """
+
+    value_tag: ClassVar["re.Pattern[str]"]
+    value_end: ClassVar["re.Pattern[str]"]
+    untyped_end = True
+
+    def amid_line(self, start: BlockStart) -> bool | None:
+        """Whether the tags have content; a sentence that mentions the tags leaves them empty."""
+        return self.section(start) is None
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
+        """Return the calls. A block with an open value that quotes an opening tag may end later."""
+        found = super().calls(block)
+        *before, value = self.value_tag.split(block.text)
+        quotes = bool(before) and any(it in value for it in self.openers)
+        if not quotes or self.value_end.search(value):
+            return found
+        error = "the text ended in a value that quotes a call"
+        return tuple(WrittenCall(call.name, error=error) for call in found)
+
+
+_NAMED: Final = (SPACE, MARK, NAME, MARK, SPACE)
+# The index of the second character of the tag after a name.
+_TAG: Final = len(_NAMED) + 1
+
+
+class LongCat(KeyedTags):
+    """The format of LongCat-Flash."""
+
+    name = "longcat"
+    title = "Keys and values in tags of LongCat"
+    grammar = _grammar("longcat_", "", "")
+    value_tag, value_end = map(re.compile, ("<longcat_arg_value>", "</longcat_arg_value>"))
+    line_ends = 1
+    openers = ("<longcat_tool_call>",)
+    heads: ClassVar = {
+        openers[0]: (
+            Head(*_NAMED, *literal("<longcat_arg_key>"), commits=_TAG),
+            Head(*_NAMED, *literal("</longcat_tool_call>"), offered=True),
+            Head(SPACE, *literal("</longcat_tool_call>")),
+        )
+    }
+    empty: ClassVar = {openers[0]: "</longcat_tool_call>"}
+    orphans = ("</longcat_arg_value>", "</longcat_tool_call>")
+    noise = ("</longcat_s>",)
+    markers = (*openers, "<longcat_arg_key>", "<longcat_arg_value>", *orphans, *noise)
+
+    def write_call(self, call: WrittenCall) -> str:
+        """Return one call in its outer tag."""
+        arguments = "".join(
+            f"<longcat_arg_key>{key}</longcat_arg_key>\n"
+            f"<longcat_arg_value>{text}</longcat_arg_value>\n"
+            for key, text, _ in written_members(call.arguments)
+        )
+        return f"<longcat_tool_call>{call.name}\n{arguments}</longcat_tool_call>"
+
+
+_SUFFIXES: Final = ("", ":opensource")
+_SUFFIX: Final = "(?::opensource)?"
+_BLOCKS: Final = tuple(f"<tool_calls{suffix}>" for suffix in _SUFFIXES)
+_CALLS: Final = tuple(f"<tool_call{suffix}>" for suffix in _SUFFIXES)
+
+
+def _heads(suffix: str) -> tuple[Head, ...]:
+    """Return how a call continues; without a suffix, only with a separator unlike GLM."""
+    separated = Head(*_NAMED, *literal(f"<tool_sep{suffix}>"), commits=_TAG)
+    if not suffix:
+        return (separated,)
+    keyed = Head(*_NAMED, *literal(f"<arg_key{suffix}>"), commits=_TAG)
+    closer = literal(f"</tool_call{suffix}>")
+    return separated, keyed, Head(*_NAMED, *closer, offered=True), Head(SPACE, *closer)
+
+
+def _in_block(suffix: str) -> tuple[Head, ...]:
+    call = (SPACE, *literal(f"<tool_call{suffix}>"), *_NAMED)
+    after = "<" if suffix else f"<tool_sep{suffix}>"
+    return Head(*call, *literal(after)), Head(SPACE, *literal(f"</tool_calls{suffix}>"))
+
+
+class Hunyuan(KeyedTags):
+    """The format of Hunyuan 3 and 4; the outer tag may be missing."""
+
+    name = "hunyuan"
+    title = "Keys and values in tags, the name before a separator (Hunyuan 3 and 4)"
+    grammar = _grammar("", _SUFFIX, rf"(?:<tool_sep{_SUFFIX}>\s{{0,16}})?", "tool_calls")
+    value_tag, value_end = map(re.compile, (f"<arg_value{_SUFFIX}>", f"</arg_value{_SUFFIX}>"))
+    openers = (*_BLOCKS, *_CALLS)
+    heads: ClassVar = {
+        **dict(zip(_BLOCKS, map(_in_block, _SUFFIXES), strict=True)),
+        **dict(zip(_CALLS, map(_heads, _SUFFIXES), strict=True)),
+    }
+    empty: ClassVar = {opener: opener.replace("<", "</") for opener in openers}
+    trailers = tuple(f"</tool_calls{suffix}>" for suffix in _SUFFIXES)
+    # Jamba owns the closing outer tag without a suffix.
+    orphans = (
+        *(f"</{word}{suffix}>" for suffix in _SUFFIXES for word in ("arg_value", "tool_call")),
+        "</tool_calls:opensource>",
+    )
+    noise = tuple(f"<\uff5chy_eos{suffix}\uff5c>" for suffix in _SUFFIXES)
+    markers = (
+        *openers,
+        *(f"<{word}{suffix}>" for suffix in _SUFFIXES for word in ("tool_sep", "arg_value")),
+        *trailers,
+        *orphans,
+        *noise,
+    )
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """Return all calls in one outer tag, as the chat template of Hunyuan 3 renders them."""
+        return f"<tool_calls>\n{''.join(map(self.write_call, calls))}</tool_calls>" if calls else ""
+
+    def write_call(self, call: WrittenCall) -> str:
+        """Return one call, in several lines."""
+        arguments = "".join(
+            f"<arg_key>{key}</arg_key>\n<arg_value>{text}</arg_value>\n"
+            for key, text, _ in written_members(call.arguments)
+        )
+        return f"<tool_call>{call.name}<tool_sep>\n{arguments}</tool_call>\n"

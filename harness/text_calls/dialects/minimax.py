@@ -1,0 +1,70 @@
+"""MiniMax's calls: `invoke` tags in its own tag (M2), lines of JSON in another (M1).
+
+    <minimax:tool_call>
+    <invoke name="NAME">
+    <parameter name="KEY">VALUE</parameter>
+    </invoke>
+    </minimax:tool_call>
+
+    <tool_calls>
+    {"name": "NAME", "arguments": {...}}
+    </tool_calls>
+
+M2 writes a value that is not a string as JSON. A call of M2 without its outer tag is one of
+`anthropic-invoke`. Source: MiniMax's tool calling guides and chat templates of M1 and M2;
+quirk TEXT-MINIMAX.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from harness.text_calls.boundaries import SPACE, Ending, Head, literal
+from harness.text_calls.dialect import RawBlock, WrittenCall
+from harness.text_calls.json_calls import read_json_calls
+from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.tag_blocks import TagDialect, invoke_grammar, write_invoke_calls
+
+_BLOCK: Final = "<minimax:tool_call>"
+_LINES: Final = "<tool_calls>"
+_LINES_CLOSER: Final = "</tool_calls>"
+_CLOSERS: Final = ("</minimax:tool_call>", "</invoke>", "</parameter>")
+
+
+class Minimax(TagDialect):
+    """The formats that the docstring of this module describes."""
+
+    grammar = invoke_grammar("<", "</", "minimax:tool_call")
+    title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
+    line_ends = 1
+    openers = (_BLOCK, _LINES)
+    heads: ClassVar = {
+        _BLOCK: (
+            Head(SPACE, *literal("<invoke"), r"[\s>]", commits=0),
+            Head(SPACE, *literal(_CLOSERS[0])),
+        ),
+        _LINES: (Head(SPACE, r"\{"),),
+    }
+    empty: ClassVar = {_BLOCK: _CLOSERS[0]}
+    trailers = (_LINES_CLOSER, _CLOSERS[0])
+    untyped_end = True
+    orphans = _CLOSERS
+    noise = ("[e~[", "<end_of_sentence>")
+    markers = (*openers, "<invoke name=", "<parameter name=", *_CLOSERS, _LINES_CLOSER, *noise)
+
+    def ending(self, opener: str) -> Ending:
+        """Return what finds the closing tag, or the end of the last line of JSON."""
+        if opener == _BLOCK:
+            return super().ending(opener)
+        return JsonEnd(several=True, closers=(_LINES_CLOSER,), openers=(_LINES,))
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
+        """Return a call for each `invoke`, or for each JSON object."""
+        if block.opener == _BLOCK:
+            return super().calls(block)
+        return read_json_calls(block.raw, block.offered) or (
+            WrittenCall(error="the JSON in the tag names no tool"),
+        )
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """Return all calls in one outer tag, as the chat template of M2 renders them."""
+        return write_invoke_calls(calls, "minimax:tool_call")

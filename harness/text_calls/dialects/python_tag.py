@@ -1,0 +1,82 @@
+"""`<|python_tag|>{"name": ..., "parameters": {...}}<|eom_id|>`: Llama 3.x.
+
+One JSON object, or several with semicolons between them; or a call of a tool that the model was
+trained on, `brave_search.call(query="...")`, read as literals and never run. Python code for
+an interpreter has the same tag and is not a call, so the tag with anything else stays text. The
+end tokens have no meaning. Source: prompt format and chat template of Llama 3.1; quirks
+TEXT-PYTHON-TAG, TEXT-PARAMETERS-KEY.
+"""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+import msgspec
+
+from harness.text_calls.boundaries import (
+    NAME,
+    PYTHON_QUOTES,
+    SPACE,
+    BlockSyntax,
+    Ending,
+    Head,
+    QuotedEnd,
+    chosen_end,
+)
+from harness.text_calls.dialect import Offered, RawBlock, TextDialect, WrittenCall
+from harness.text_calls.json_calls import read_marked_calls, write_json_call
+from harness.text_calls.json_end import JsonEnd
+from harness.text_calls.python import read_python_calls
+
+_TAG: Final = "<|python_tag|>"
+_ENDS: Final = ("<|eom_id|>", "<|eot_id|>")
+_METHOD: Final = ".call"
+_CALL = BlockSyntax(PYTHON_QUOTES, brackets=True)
+
+
+class PythonTag(TextDialect):
+    """The format that the docstring of this module describes."""
+
+    title = "JSON or a built-in call after <|python_tag|> (Llama 3.x)"
+    openers = (_TAG,)
+    heads: ClassVar = {
+        _TAG: (
+            Head(SPACE, r"\{"),
+            Head(SPACE, r"\[", SPACE, r"\{", commits=1),
+            Head(SPACE, NAME, r"(?<=\.call)\("),
+        )
+    }
+    noise = _ENDS
+    markers = (_TAG, *_ENDS)
+
+    def ending(self, _opener: str) -> Ending:
+        """Return what finds the end of the last object, or of the call."""
+        return chosen_end(_ending)
+
+    def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
+        """Return the calls of all objects, or the one call of the built-in tool."""
+        body = block.raw.strip()
+        if body.startswith(("{", "[")):
+            error = "the JSON after the tag names no tool"
+            return read_marked_calls(body, block.offered, error)
+        found = read_python_calls(body)
+        return tuple(_plain(call, block.offered) for call in found.calls) or (
+            WrittenCall(error="what follows the tag is not a call"),
+        )
+
+    def write(self, calls: Sequence[WrittenCall]) -> str:
+        """Return one tag with all calls."""
+        written = "; ".join(write_json_call(call, arguments="parameters") for call in calls)
+        return f"{_TAG}{written}{_ENDS[0]}" if calls else ""
+
+
+def _plain(call: WrittenCall, offered: Offered) -> WrittenCall:
+    """Return the call of the tool whose method is called."""
+    if call.name in offered:
+        return call
+    return msgspec.structs.replace(call, name=call.name.removesuffix(_METHOD))
+
+
+def _ending(first: str) -> Ending:
+    if first in ("[", "{"):
+        return JsonEnd(several=True, closers=_ENDS, openers=(_TAG,))
+    return QuotedEnd(_CALL)

@@ -1,1 +1,0 @@
-"""One file for each text dialect: a format in which models write tool calls in text."""
