@@ -110,7 +110,7 @@ def _merged_header(headers: Sequence[Header], peers: tuple[PeerFacts, ...]) -> H
     selections = {header.selection for header in headers}
     normalizers = tuple(each for header in headers for each in header.normalizers)
     agents = tuple(each for header in headers for each in header.agents)
-    names = [each.name for each in (*normalizers, *agents)]
+    names = [each.name for each in normalizers] + [each.name for each in agents]
     return Header(
         schema=SCHEMA,
         harness=headers[0].harness if headers else "",

@@ -282,7 +282,7 @@ def _dialect_index(found: Catalogue) -> Iterator[str]:
         name: sum(_is_in(found, it, name) for it in found.scenarios.values()) for name in DIALECTS
     }
     rows = [
-        (link(it.name, f"{it.name}.md"), prose(it.title), str(counts[it.name]))
+        (link(it.name, f"{it.name}.md"), prose(DIALECT_TITLES[it.name]), str(counts[it.name]))
         for it in DIALECTS.values()
     ]
     yield from table(("dialect", "API", "scenarios"), rows)
