@@ -19,7 +19,7 @@ from harness.peers.matrix_page import render_matrix
 from harness.peers.record import PeerResults, write_merged_run
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext, anchor
-from harness.reporting.text.repro_code import reproducible_clients
+from harness.repro.code import reproducible_clients
 from harness.runs.matrix import GROUPS
 from harness.runs.run import Header, Run
 from harness.runs.store import read_run

@@ -50,7 +50,7 @@ def a_peer(name: str) -> Peer:
     """Return a peer with an environment of this name and with the lock of another."""
     (sample,) = (peer for peer in peers().values() if peer.name == GOOD)
     return Peer(
-        name, "javascript", sample.packages, sample.library, GOOD, "x.mjs", ("openai-chat",)
+        name, "javascript", sample.packages, sample.library, GOOD, ("openai-chat",)
     )
 
 

@@ -4,7 +4,7 @@ The numbers, their order and the commands are those of the matrix that `harness 
 writes: both come from `harness.runs.matrix`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 import msgspec
 
@@ -14,7 +14,6 @@ from harness.judging.results import Result
 from harness.project import ClientKind
 from harness.reporting.charts.squares import Matrix, Square
 from harness.reporting.report import Report, replays_link
-from harness.reporting.text.repro_code import reproducible_clients
 from harness.reporting.words import worst_first
 from harness.runs.matrix import (
     GROUPS,
@@ -114,7 +113,7 @@ def peers_page(report: Report) -> PeersView:
     agents = {each.name for each in report.run.header.agents}
     turns = {name: own for name, own in cells.items() if name not in agents}
     conversations = {name: own for name, own in cells.items() if name in agents}
-    failures = tuple(each for peer in judged for each in _failures(cells[peer.name]))
+    failures = tuple(each for peer in judged for each in _failures(cells[peer.name], turns))
     return PeersView(
         total=len(facts),
         rows=tuple(_row(report, peer, cells[peer.name]) for peer in judged),
@@ -202,13 +201,13 @@ def _square(cells: tuple[Result, ...]) -> Square:
     return Square(found.conforming, found.judged, worst.cell if worst else "")
 
 
-def _failures(cells: tuple[Result, ...]) -> Iterator[PeerFailure]:
-    reproducible = reproducible_clients()
+def _failures(cells: tuple[Result, ...], turns: Container[str]) -> Iterator[PeerFailure]:
+    """Yield the failures of one peer; each of those in `turns` has scripts of `harness repro`."""
     for rank, failure in enumerate(worst_failures(cells, WORST), start=1):
         example = failure.example
         yield PeerFailure(
             name=example.normalizer,
             rank=rank,
             failure=failure,
-            command=repro_command(example, reproducible),
+            command=repro_command(example, turns),
         )
