@@ -34,8 +34,8 @@ from harness.peers.process import judging_variables
 from harness.peers.record import PeerRecord, read_results, write_merged_run
 from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers, select_peers
-from harness.repro.code import reproducible_clients
 from harness.reporting.visible import aligned_columns, marked
+from harness.repro.code import reproducible_clients
 from harness.runs.declared import available_agents, available_normalizers
 
 

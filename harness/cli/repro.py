@@ -22,9 +22,9 @@ from harness.judging.results import Outcome, Result
 from harness.peers.record import read_results
 from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
-from harness.repro.script import control_script, repro_script
-from harness.repro.code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
+from harness.repro.code import load_driver, reproducible_clients
+from harness.repro.script import control_script, repro_script
 from harness.runs.apart import ApartJudge
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.rows import loaded_without_secrets

@@ -146,7 +146,7 @@ def _collect_python(source: str, imports: dict[str, None], parts: dict[str, None
             _collect_python(_source(path), imports, parts)
         else:
             imports[ast.get_source_segment(source, node) or ""] = None
-    end = (found or body)[-1 if found else 0].end_lineno or 0  # without imports, after the docstring
+    end = (found or body)[-1 if found else 0].end_lineno or 0
     parts["\n".join(source.splitlines()[end:]).strip()] = None
 
 

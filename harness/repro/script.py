@@ -20,6 +20,7 @@ from harness.judging.expectation import Expectation, Field
 from harness.judging.results import Finding, Outcome, Result
 from harness.normalizers.client.turn import finish_words
 from harness.normalizers.sdk.library import request_members
+from harness.reporting.visible import plain
 from harness.repro.code import (
     Driver,
     Suffix,
@@ -29,7 +30,6 @@ from harness.repro.code import (
     reads_literal,
     template_of,
 )
-from harness.reporting.visible import plain
 from harness.wire.cuts import split
 from harness.wire.interaction import Interaction
 

@@ -1,4 +1,4 @@
-"""A driver is a script of its library: it uses nothing else, and an adapter or a client wraps it."""
+"""A driver is a script of its library: it uses nothing else, and an adapter wraps it."""
 
 import ast
 import re

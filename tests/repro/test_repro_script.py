@@ -20,13 +20,13 @@ from harness.judging.expectation import Expectation, ExpectedCall, ExpectedRejec
 from harness.judging.judge import LoadedSubject, empty_result
 from harness.judging.results import Finding, Level, Outcome, Result
 from harness.peers.table import Peer, peers
-from harness.repro.script import repro_script
 from harness.repro.code import (
     Suffix,
     load_driver,
     reads_literal,
     reproducible_clients,
 )
+from harness.repro.script import repro_script
 from harness.turns.deltas import Finish, FinishReason, call_deltas
 from harness.wire.cassette import Cassette, Origin
 from harness.wire.cuts import each_byte

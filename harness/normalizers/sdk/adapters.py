@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from harness.normalizers import sdk
 from harness.normalizers.protocol import Hidden, Normalizer
-from harness.normalizers.sdk.library import Http, Library
+from harness.normalizers.sdk.library import Library
 from harness.project import ClientKind
 
 _CHAT: Final = ("openai-chat",)
@@ -332,7 +332,8 @@ langchain_anthropic = _adapter(
     "langchain-anthropic: ChatAnthropic.stream and the sum of its chunks",
     Library("langchain_anthropic", "httpx2 client", prepare=_use_client),
     needs=("langchain_anthropic", "anthropic", "httpx2"),
-    kind="sdk",  # as langchain-openai, it documents that ids and finish reasons are those of the API
+    # As langchain-openai, it documents that ids and finish reasons are those of the API.
+    kind="sdk",
     dialects=("anthropic",),
     absent=("other-encodings",),
 )

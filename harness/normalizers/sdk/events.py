@@ -21,10 +21,15 @@ Event: TypeAlias = tuple[Any, ...]
 # Returns why arguments do not fit the tool of a name; "" if they do.
 Check: TypeAlias = Callable[[str, str], str]
 
-TEXTS: Final = {"text": TextDelta, "reasoning": ReasoningDelta}
+TEXTS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
+    "text": TextDelta,
+    "reasoning": ReasoningDelta,
+}
 
 
-def deltas_of(events: Iterable[Event], check: Check = lambda _name, _arguments: "") -> Iterator[Delta]:
+def deltas_of(
+    events: Iterable[Event], check: Check = lambda _name, _arguments: ""
+) -> Iterator[Delta]:
     """Yield the deltas of the events of one answer.
 
     Args:
@@ -50,9 +55,7 @@ def deltas_of(events: Iterable[Event], check: Check = lambda _name, _arguments: 
                 yield StreamFailure(*values)
 
 
-def _call(
-    index: int, kind: str, values: list[Any], check: Check
-) -> Generator[Delta, None, bool]:
+def _call(index: int, kind: str, values: list[Any], check: Check) -> Generator[Delta, None, bool]:
     """Yield the deltas of a call, and return whether agent code executes it."""
     call_id, name, arguments, *rest = values
     if kind == "checked":

@@ -25,8 +25,13 @@ from harness.wire.interaction import Interaction
 from harness.wire.payload import json_or_none
 
 Http = Literal[
-    *("httpx client", "httpx2 client", "requests client", "httpx transport"),
-    *("httpx async client", "httpx2 async client", "botocore"),
+    "botocore",
+    "httpx async client",
+    "httpx client",
+    "httpx transport",
+    "httpx2 async client",
+    "httpx2 client",
+    "requests client",
 ]
 _DRIVERS: Final = "harness.repro.drivers"
 

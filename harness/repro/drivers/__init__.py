@@ -19,7 +19,7 @@ The events are tuples:
 - `"text", text` and `"reasoning", text`: a piece, which may be empty;
 - `"call", id, name, arguments`: agent code gets the call; a kind may follow, if not `function`;
 - `"checked", id, name, arguments`: so it does, but first the arguments are compared with the tool;
-- `"rejected", id, name, arguments, reason`: the library or its agent loop does not execute the call;
+- `"rejected", id, name, arguments, reason`: the library or its agent loop does not execute it;
 - `"usage", input_tokens, output_tokens`;
 - `"finish", word, meaning`: stop, tool_calls, length, content_filter or other; another meaning may
   follow, which it has if a call is executed;

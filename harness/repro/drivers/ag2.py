@@ -10,6 +10,7 @@ from ag2.config import OpenAIConfig
 from ag2.context import ConversationContext
 from ag2.events import ModelMessageChunk, ModelReasoning
 from ag2.stream import MemoryStream
+
 from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import finish_by_calls
 

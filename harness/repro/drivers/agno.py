@@ -12,6 +12,7 @@ from agno.models.base import MessageData
 from agno.models.message import Message
 from agno.models.openai import OpenAIChat
 from agno.tools.function import Function
+
 from harness.repro.drivers.shared.calls import named
 
 DOCUMENTED = (AgnoError,)

@@ -10,6 +10,7 @@ than `tool_use`.
 import json
 
 import anthropic
+
 from harness.repro.drivers.shared.anthropic_words import FINISH, failure_with_body
 
 DOCUMENTED = (anthropic.APIError,)

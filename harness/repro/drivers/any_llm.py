@@ -7,6 +7,7 @@ chunks.
 
 from any_llm import AnyLLM
 from any_llm.exceptions import AnyLLMError
+
 from harness.repro.drivers.shared.chat import Chunks
 from harness.repro.drivers.shared.ends import failure_of
 

@@ -9,6 +9,7 @@ agents execute the calls of a result, whatever the finish reason is.
 import openai
 from autogen_core.models import UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
+
 from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import finish_by_calls
 

@@ -8,6 +8,7 @@ import boto3
 from botocore.config import Config
 from botocore.eventstream import ParserError
 from botocore.exceptions import BotoCoreError, ClientError
+
 from harness.repro.drivers.shared.calls import Calls
 from harness.repro.drivers.shared.ends import failure_of
 

@@ -7,6 +7,7 @@ thinking, the plan for the tools, finish and usage are taken from the events.
 import cohere
 from cohere.core import ApiError
 from cohere.core.http_sse import SSEError
+
 from harness.repro.drivers.shared.calls import Calls
 from harness.repro.drivers.shared.ends import failure_of
 

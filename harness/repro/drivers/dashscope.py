@@ -6,6 +6,7 @@ is new or everything so far, as the user asked.
 
 import dashscope
 from dashscope.common.error import DashScopeException
+
 from harness.repro.drivers.shared.calls import Calls
 from harness.repro.drivers.shared.dashscope_words import FINISH, stream_options
 from harness.repro.drivers.shared.ends import failure_of

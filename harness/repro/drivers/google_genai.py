@@ -7,6 +7,7 @@ function calling, which executes the calls of a chunk before it yields the chunk
 
 from google import genai
 from google.genai import errors
+
 from harness.repro.drivers.shared.gemini_words import FAILED, FINISH
 
 DOCUMENTED = (errors.APIError, errors.UnknownApiResponseError)

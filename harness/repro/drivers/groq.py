@@ -5,6 +5,7 @@ from the chunks.
 """
 
 import groq
+
 from harness.repro.drivers.shared.chat import Chunks
 from harness.repro.drivers.shared.ends import failure_of
 

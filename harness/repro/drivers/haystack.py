@@ -8,10 +8,11 @@ used, because its callback can wait until agent code wants the next chunk.
 import json
 
 import openai
-from harness.repro.drivers.shared.calls import named
-from harness.repro.drivers.shared.ends import finish_by_calls
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
+
+from harness.repro.drivers.shared.calls import named
+from harness.repro.drivers.shared.ends import finish_by_calls
 
 DOCUMENTED = (openai.OpenAIError,)
 

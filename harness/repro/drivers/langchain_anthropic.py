@@ -1,10 +1,11 @@
 """The package langchain-anthropic: `ChatAnthropic.stream` and the sum of its chunks."""
 
 import anthropic
+from langchain_anthropic import ChatAnthropic
+
 from harness.repro.drivers.shared.anthropic_words import FINISH, failure_with_body
 from harness.repro.drivers.shared.langchain import events_of
 from harness.repro.drivers.shared.langchain_tool import TOOL
-from langchain_anthropic import ChatAnthropic
 
 DOCUMENTED = (anthropic.APIError,)
 

@@ -6,10 +6,11 @@ everything so far in each, and subtracts what came before.
 
 import dashscope
 import requests
+from langchain_community.chat_models import ChatTongyi
+
 from harness.repro.drivers.shared.dashscope_words import FINISH, stream_options
 from harness.repro.drivers.shared.langchain import events_of
 from harness.repro.drivers.shared.langchain_tool import TOOL
-from langchain_community.chat_models import ChatTongyi
 
 
 class StatusError(Exception):

@@ -1,12 +1,13 @@
 """The package langchain-google-genai: `ChatGoogleGenerativeAI.stream` and its chunks' sum."""
 
 from google.genai import errors
+from langchain_google_genai import ChatGoogleGenerativeAI
+from langchain_google_genai.chat_models import ChatGoogleGenerativeAIError
+
 from harness.repro.drivers.shared.ends import failure_of
 from harness.repro.drivers.shared.gemini_words import FAILED, FINISH
 from harness.repro.drivers.shared.langchain import events_of
 from harness.repro.drivers.shared.langchain_tool import TOOL
-from langchain_google_genai import ChatGoogleGenerativeAI
-from langchain_google_genai.chat_models import ChatGoogleGenerativeAIError
 
 DOCUMENTED = (ChatGoogleGenerativeAIError, errors.APIError, errors.UnknownApiResponseError)
 

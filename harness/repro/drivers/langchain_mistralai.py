@@ -1,11 +1,12 @@
 """The package langchain-mistralai: `ChatMistralAI.stream` and the sum of its chunks."""
 
 import httpx
+from langchain_mistralai import ChatMistralAI
+
 from harness.repro.drivers.shared.ends import failure_of
 from harness.repro.drivers.shared.langchain import events_of
 from harness.repro.drivers.shared.langchain_tool import TOOL
 from harness.repro.drivers.shared.mistral_words import FINISH
-from langchain_mistralai import ChatMistralAI
 
 # The package retries after these two, which its sync method `stream` does not.
 DOCUMENTED = (httpx.HTTPStatusError, httpx.RequestError)

@@ -1,12 +1,13 @@
 """The package langchain-ollama: `ChatOllama.stream` and the sum of its chunks, or `OllamaLLM`."""
 
 import ollama
+from langchain_core.exceptions import OutputParserException
+from langchain_ollama import ChatOllama, OllamaLLM
+
 from harness.repro.drivers.shared.ends import failure_of
 from harness.repro.drivers.shared.langchain import events_of
 from harness.repro.drivers.shared.langchain_tool import TOOL
 from harness.repro.drivers.shared.ollama_words import FINISH, failure_of_ollama
-from langchain_core.exceptions import OutputParserException
-from langchain_ollama import ChatOllama, OllamaLLM
 
 DOCUMENTED = (ollama.ResponseError, OutputParserException)
 

@@ -3,8 +3,9 @@
 Calls of the older API are taken from `additional_kwargs["function_call"]`.
 """
 
-from harness.repro.drivers.shared.langchain_openai import DOCUMENTED, drive
 from langchain_openai import ChatOpenAI
+
+from harness.repro.drivers.shared.langchain_openai import DOCUMENTED, drive
 
 
 def connect(base_url, http=None):

@@ -4,8 +4,9 @@ The class extends the one of langchain-openai with the reasoning of Qwen's API, 
 is taken from its chunks as there.
 """
 
-from harness.repro.drivers.shared.langchain_openai import DOCUMENTED, drive
 from langchain_qwq import ChatQwen
+
+from harness.repro.drivers.shared.langchain_openai import DOCUMENTED, drive
 
 
 def connect(base_url, http=None):

@@ -7,9 +7,10 @@ builds from them.
 
 import litellm
 import openai
+from litellm.llms.custom_httpx.http_handler import HTTPHandler
+
 from harness.repro.drivers.shared.calls import Calls
 from harness.repro.drivers.shared.ends import CHAT_WORDS, failure_of
-from litellm.llms.custom_httpx.http_handler import HTTPHandler
 
 DOCUMENTED = (openai.APIError,)
 PROVIDERS = {"openai-chat": "openai", "anthropic": "anthropic", "gemini": "gemini"}
@@ -56,7 +57,7 @@ def drive(client):
     yield "usage", answer.usage.prompt_tokens, answer.usage.completion_tokens
     choice = answer.choices[0]
     calls = choice.message.tool_calls or ()
-    for call_id, call in zip(ids_of(calls), calls):
+    for call_id, call in zip(ids_of(calls), calls, strict=True):
         if call.type == "custom":
             yield "call", call_id, call.custom.name, call.custom.input, "custom"
         else:

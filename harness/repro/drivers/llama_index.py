@@ -9,10 +9,11 @@ whatever the finish reason is.
 import json
 
 import openai
-from harness.repro.drivers.shared.calls import named
-from harness.repro.drivers.shared.ends import finish_by_calls
 from llama_index.core.llms import ChatMessage
 from llama_index.llms.openai_like import OpenAILike
+
+from harness.repro.drivers.shared.calls import named
+from harness.repro.drivers.shared.ends import finish_by_calls
 
 DOCUMENTED = (openai.OpenAIError,)
 

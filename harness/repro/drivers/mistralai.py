@@ -4,10 +4,11 @@ It hands over chunks, so this driver joins the calls. Text, thinking, finish and
 from the chunks.
 """
 
+from mistralai.client import Mistral, errors
+
 from harness.repro.drivers.shared.calls import Calls
 from harness.repro.drivers.shared.ends import failure_of
 from harness.repro.drivers.shared.mistral_words import FINISH
-from mistralai.client import Mistral, errors
 
 DOCUMENTED = (errors.MistralError,)
 

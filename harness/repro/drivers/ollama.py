@@ -5,6 +5,7 @@ and executes them after the stream, so they are handed over if a part said `done
 """
 
 import ollama
+
 from harness.repro.drivers.shared.ollama_words import FINISH, failure_of_ollama
 
 DOCUMENTED = (ollama.ResponseError,)

@@ -6,6 +6,7 @@ an exception, which has the answer in its documented member `completion`.
 """
 
 import openai
+
 from harness.repro.drivers.shared.chat import reasoning_of
 from harness.repro.drivers.shared.ends import CHAT_WORDS, failure_of
 

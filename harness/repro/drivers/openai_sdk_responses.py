@@ -6,10 +6,12 @@ completed. Without such an event that method raises, which is reported as an int
 """
 
 import openai
+
 from harness.repro.drivers.shared.ends import failure_of
 
 DOCUMENTED = (openai.APIError,)
 REASONING = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
+ADDED, FRAGMENT = "response.output_item.added", "response.function_call_arguments.delta"
 LAST = ("response.completed", "response.incomplete", "response.failed", "error")
 # The items that ask agent code for a call or an action, and the members with what the model wrote.
 CALLS = {
@@ -44,12 +46,10 @@ def drive(client):
                     refusal = event.refusal
                 elif event.type in LAST:
                     last = event
-                elif event.type == "response.output_item.added":
-                    if event.item.type == "function_call":
-                        begun[event.output_index] = event.item
-                elif event.type == "response.function_call_arguments.delta":
-                    if event.output_index in begun:
-                        begun[event.output_index].arguments = event.snapshot
+                elif event.type == ADDED and event.item.type == "function_call":
+                    begun[event.output_index] = event.item
+                elif event.type == FRAGMENT and event.output_index in begun:
+                    begun[event.output_index].arguments = event.snapshot
     except DOCUMENTED as error:
         failure = failure_of(error)
     else:

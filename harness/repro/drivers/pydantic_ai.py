@@ -8,7 +8,6 @@ import json
 
 import anthropic
 import openai
-from harness.repro.drivers.shared.ends import failure_of
 from pydantic_ai.direct import model_request_stream_sync
 from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import ModelRequest
@@ -16,6 +15,8 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
+
+from harness.repro.drivers.shared.ends import failure_of
 
 DOCUMENTED = (AgentRunError,)
 # Finish reasons of the package, which has the same for each provider.

@@ -4,11 +4,12 @@ Each item is the list of messages so far. Text, reasoning and calls are taken fr
 execute the calls of the last list. The package reads neither finish reason nor usage.
 """
 
-from harness.repro.drivers.shared.calls import named
-from harness.repro.drivers.shared.ends import failure_of
 from qwen_agent.llm import get_chat_model
 from qwen_agent.llm.base import ModelServiceError
 from qwen_agent.llm.schema import Message
+
+from harness.repro.drivers.shared.calls import named
+from harness.repro.drivers.shared.ends import failure_of
 
 DOCUMENTED = (ModelServiceError,)
 

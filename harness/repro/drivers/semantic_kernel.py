@@ -8,14 +8,15 @@ whatever the finish reason is.
 import json
 
 import openai
-from harness.repro.drivers.shared.calls import named
-from harness.repro.drivers.shared.ends import failure_of, finish_by_calls
 from semantic_kernel.connectors.ai.open_ai import (
     OpenAIChatCompletion,
     OpenAIChatPromptExecutionSettings,
 )
 from semantic_kernel.contents import ChatHistory
 from semantic_kernel.exceptions import FunctionCallInvalidArgumentsException, KernelException
+
+from harness.repro.drivers.shared.calls import named
+from harness.repro.drivers.shared.ends import failure_of, finish_by_calls
 
 DOCUMENTED = (openai.OpenAIError,)
 

@@ -16,9 +16,7 @@ DOCUMENTED = (openai.OpenAIError,)
 def connect(base_url, http=None):
     """Return the model."""
     options = {"http_client": http, "max_retries": 0}
-    return OpenAIModel(
-        "any", api_base=base_url, api_key="none", client_kwargs=options, retry=False
-    )
+    return OpenAIModel("any", api_base=base_url, api_key="none", client_kwargs=options, retry=False)
 
 
 def drive(client):

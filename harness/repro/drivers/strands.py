@@ -8,10 +8,11 @@ that reached a limit. That is their choice, so calls with an input are not count
 import json
 
 import openai
-from harness.repro.drivers.shared.ends import failure_of
 from strands.event_loop.streaming import process_stream
 from strands.models.openai import OpenAIModel
 from strands.types.exceptions import ContextWindowOverflowException, ModelThrottledException
+
+from harness.repro.drivers.shared.ends import failure_of
 
 DOCUMENTED = (openai.OpenAIError,)
 CAUSED = (ContextWindowOverflowException, ModelThrottledException)

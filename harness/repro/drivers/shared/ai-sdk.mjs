@@ -3,7 +3,7 @@
 import { jsonSchema, streamText, tool } from "ai";
 
 // The SDK's words for a finish. After any other one, its own tool loop executes no call.
-const REASONS = { stop: "stop", "tool-calls": "tool_calls", length: "length", "content-filter": "content_filter" };
+const MEANINGS = { stop: "stop", "tool-calls": "tool_calls", length: "length", "content-filter": "content_filter" };
 
 const isPlainObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 const anyTool = tool({
@@ -88,7 +88,7 @@ class Parts {
 
   end() {
     const turn = this.#turn;
-    turn.reason = REASONS[this.#reason] ?? "other";
+    turn.reason = MEANINGS[this.#reason] ?? "other";
     for (const call of turn.calls) call.error ||= this.#whyNotExecuted(call);
     // After an event that it cannot read, the SDK goes on: a turn with a finish did not fail.
     if (turn.reason !== "other") return;

@@ -1,6 +1,7 @@
 """A model of LangChain for OpenAI's chat completions."""
 
 import openai
+
 from harness.repro.drivers.shared.ends import CHAT_WORDS
 from harness.repro.drivers.shared.langchain import events_of
 
