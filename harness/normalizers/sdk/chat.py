@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from harness.normalizers.sdk.asynchronous import iterate
 from harness.normalizers.sdk.events import Event, deltas_of
-from harness.repro.drivers.shared.calls import member
 from harness.repro.drivers.shared.chat import Chunks
 from harness.repro.drivers.shared.ends import CHAT_WORDS
+from harness.repro.drivers.shared.members import member
 from harness.turns.deltas import Delta, FinishReason
 
 # The words of OpenAI's chat completions.

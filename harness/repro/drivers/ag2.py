@@ -11,8 +11,8 @@ from ag2.context import ConversationContext
 from ag2.events import ModelMessageChunk, ModelReasoning
 from ag2.stream import MemoryStream
 
-from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import finish_by_calls
+from harness.repro.drivers.shared.named import named
 
 DOCUMENTED = (openai.OpenAIError,)
 

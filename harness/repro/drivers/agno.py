@@ -13,7 +13,7 @@ from agno.models.message import Message
 from agno.models.openai import OpenAIChat
 from agno.tools.function import Function
 
-from harness.repro.drivers.shared.calls import named
+from harness.repro.drivers.shared.named import named
 
 DOCUMENTED = (AgnoError,)
 

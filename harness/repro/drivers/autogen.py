@@ -10,8 +10,8 @@ import openai
 from autogen_core.models import UserMessage
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
-from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import finish_by_calls
+from harness.repro.drivers.shared.named import named
 
 DOCUMENTED = (openai.OpenAIError,)
 # Finish reasons of the package, which has the same for each provider.

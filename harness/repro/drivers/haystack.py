@@ -11,8 +11,8 @@ import openai
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
 
-from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import finish_by_calls
+from harness.repro.drivers.shared.named import named
 
 DOCUMENTED = (openai.OpenAIError,)
 

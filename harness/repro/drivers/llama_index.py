@@ -12,8 +12,8 @@ import openai
 from llama_index.core.llms import ChatMessage
 from llama_index.llms.openai_like import OpenAILike
 
-from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import finish_by_calls
+from harness.repro.drivers.shared.named import named
 
 DOCUMENTED = (openai.OpenAIError,)
 

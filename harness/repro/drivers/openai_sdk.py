@@ -7,8 +7,8 @@ an exception, which has the answer in its documented member `completion`.
 
 import openai
 
-from harness.repro.drivers.shared.chat import reasoning_of
 from harness.repro.drivers.shared.ends import CHAT_WORDS, failure_of
+from harness.repro.drivers.shared.members import reasoning_of
 
 DOCUMENTED = (openai.OpenAIError,)
 UNFINISHED = "the answer has no finish reason"

@@ -8,8 +8,8 @@ from qwen_agent.llm import get_chat_model
 from qwen_agent.llm.base import ModelServiceError
 from qwen_agent.llm.schema import Message
 
-from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import failure_of
+from harness.repro.drivers.shared.named import named
 
 DOCUMENTED = (ModelServiceError,)
 

@@ -15,8 +15,8 @@ from semantic_kernel.connectors.ai.open_ai import (
 from semantic_kernel.contents import ChatHistory
 from semantic_kernel.exceptions import FunctionCallInvalidArgumentsException, KernelException
 
-from harness.repro.drivers.shared.calls import named
 from harness.repro.drivers.shared.ends import failure_of, finish_by_calls
+from harness.repro.drivers.shared.named import named
 
 DOCUMENTED = (openai.OpenAIError,)
 

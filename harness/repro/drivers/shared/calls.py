@@ -1,18 +1,8 @@
-"""The calls that a library hands over, and those that come in fragments."""
+"""The calls of a stream that come in fragments."""
 
 import json
 
-
-def named(event, call_id, name, arguments):
-    """Return the event of a call for an agent loop that looks a tool up by its name."""
-    if name:
-        return event, call_id, name, arguments
-    return "rejected", call_id, name, arguments, "no tool is without a name"
-
-
-def text_of(value):
-    """Return a value that should be text; "" if it is not."""
-    return value if isinstance(value, str) else ""
+from harness.repro.drivers.shared.members import member, text_of
 
 
 class Calls:
@@ -83,8 +73,3 @@ class Calls:
             arguments = "".join(call["pieces"])
             yield "rejected", call["id"], call["name"], arguments, message or code
         yield "failure", code, message
-
-
-def member(value, name):
-    """Return a member of a dict or an object, or None if it has none of that name."""
-    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)

@@ -1,19 +1,13 @@
 """The chunks of a chat completion in the form of OpenAI's API."""
 
-from harness.repro.drivers.shared.calls import Calls, member
+from harness.repro.drivers.shared.calls import Calls
 from harness.repro.drivers.shared.ends import CHAT_WORDS
+from harness.repro.drivers.shared.members import member, reasoning_of
 
 
 def usage_of(chunk):
     """Return the usage in a chunk, or None."""
     return member(chunk, "usage")
-
-
-def reasoning_of(delta):
-    """Return the reasoning in a delta, which packages without such a member keep, or ""."""
-    texts = (member(delta, name) for name in ("reasoning_content", "reasoning"))
-    found = next(filter(None, texts), "")
-    return found if isinstance(found, str) else ""
 
 
 class Chunks:
