@@ -19,7 +19,6 @@ from harness.peers.matrix_page import render_matrix
 from harness.peers.record import PeerResults, write_merged_run
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext, anchor
-from harness.repro.code import reproducible_clients
 from harness.runs.matrix import GROUPS
 from harness.runs.run import Header, Run
 from harness.runs.store import read_run
@@ -88,7 +87,7 @@ def tables(*results: PeerResults) -> Tables:
 
 
 def markdown(*results: PeerResults) -> str:
-    return render_matrix(results, CATALOGUE, reproducible_clients())
+    return render_matrix(results, CATALOGUE)
 
 
 def section(text: str, title: str) -> str:
