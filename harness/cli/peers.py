@@ -34,7 +34,6 @@ from harness.peers.process import judging_variables
 from harness.peers.record import PeerRecord, read_results, write_merged_run
 from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers, select_peers
-from harness.reporting.text.repro_code import reproducible_clients
 from harness.reporting.visible import aligned_columns, marked
 from harness.runs.declared import available_agents, available_normalizers
 
@@ -222,7 +221,7 @@ def matrix_of_peers(results: Path, output: Path, merged: Path | None) -> None:
     """Write the comparison of all peers in DIR, the output folder of `peers run`, as Markdown."""
     found = read_results(results)
     context = bundled_context()
-    page = render_matrix(found, context.quirks, reproducible_clients(), peers().values())
+    page = render_matrix(found, context.quirks, peers().values())
     write_text(output, page)
     click.echo(f"wrote {output}", err=True)
     if merged is not None:

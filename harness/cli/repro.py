@@ -21,9 +21,9 @@ from harness.judging.judge import LoadedSubject
 from harness.peers.record import read_results
 from harness.peers.scripts import ScriptRun, packages_of, run_script
 from harness.reporting.report import ReportContext
-from harness.reporting.text.repro import control_script, repro_script
-from harness.reporting.text.repro_code import load_driver, reproducible_clients
 from harness.reporting.visible import marked, plain
+from harness.repro.code import load_driver, reproducible_clients
+from harness.repro.script import control_script, repro_script
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import Run

@@ -12,7 +12,6 @@ from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.files.write import PARTIAL, write_file
 from harness.reporting.report import NamedRun, ReportContext
-from harness.reporting.text.repro_code import reproducible_clients
 from harness.results.catalogue import load_catalogue
 from harness.results.kill_table import load_kill_table
 from harness.results.run import Run
@@ -65,8 +64,7 @@ def require_writable(folder: Path, hint: str = "Choose another folder with -o.")
 def bundled_context() -> ReportContext:
     """Return the bundled catalogue and kill table, without other runs."""
     catalogue = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
-    clients = reproducible_clients()
-    return ReportContext(quirks=catalogue, kills=load_kill_table(), reproducible=clients)
+    return ReportContext(quirks=catalogue, kills=load_kill_table())
 
 
 def context_of(

@@ -20,6 +20,7 @@ from harness.errors import UsageError
 from harness.peers.locks import npm_lock, python_lock, read_lock
 from harness.peers.process import run_bounded
 from harness.peers.table import Peer, peers
+from harness.repro.code import DRIVERS
 from harness.results.peer_facts import Language
 
 State = Literal["installed", "outdated", "missing"]
@@ -97,8 +98,9 @@ def link_harness(environment: Environment) -> None:
         python = path / "bin" / "python"
         _link_package(path)
     else:
-        for file in sorted(shipped.bundled_folder("clients").glob("node/*.mjs")):
-            shutil.copy(file, path)
+        for folder in (shipped.bundled_folder("clients") / "node", DRIVERS):
+            modules = shutil.ignore_patterns("*.py", "__pycache__")
+            shutil.copytree(folder, path, ignore=modules, dirs_exist_ok=True)
         declared += map(_declaration, _drivers(environment.name))
     (path / "pyproject.toml").write_text("\n".join(declared), encoding="utf-8")
     environment.command.parent.mkdir(exist_ok=True)
@@ -113,7 +115,8 @@ def _drivers(environment: str) -> list[Peer]:
 
 def _declaration(peer: Peer) -> str:
     """Return the declaration that gives the peer of a driver its name in the environment."""
-    return f'[tool.harness.normalizers.{peer.name}]\ntarget = "client:node {peer.driver}"\n'
+    command = f"node run-driver.mjs {peer.name}"
+    return f'[tool.harness.normalizers.{peer.name}]\ntarget = "client:{command}"\n'
 
 
 def _link_package(path: Path) -> None:

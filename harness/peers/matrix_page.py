@@ -1,6 +1,6 @@
 """The matrix as Markdown. Names and causes are hostile text: they create no markup."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from harness.peers.record import PeerResults, merged_run
@@ -83,7 +83,6 @@ pass.
 def render_matrix(
     results: Sequence[PeerResults],
     catalogue: Mapping[str, Quirk],
-    reproducible: Collection[str],
     known: Iterable[Peer] = (),
 ) -> str:
     """Return the matrix of `results`.
@@ -91,12 +90,11 @@ def render_matrix(
     Args:
         results: in the order of the first table.
         catalogue: of quirks, by id.
-        reproducible: the peers for which `harness repro` has scripts.
         known: all peers; those without results are listed as not run.
     """
     names = {it.record.name for it in results}
     not_run = [peer for peer in known if peer.name not in names]
-    tables = peer_tables(merged_run(results), catalogue, reproducible)
+    tables = peer_tables(merged_run(results), catalogue)
     parts = (
         _INTRODUCTION,
         f"{_how(tables, len(not_run))}\n",

@@ -36,7 +36,6 @@ class Pin(NamedTuple):
 class _Row(File, frozen=True):
     packages: tuple[Text, ...] = ()
     environment: str = ""
-    driver: str = ""
     dialects: tuple[Text, ...] = ()
     agent: bool = False
 
@@ -45,12 +44,12 @@ class Peer(msgspec.Struct, frozen=True):
     """A third-party library that one adapter drives.
 
     Fields:
-        name: the name of the normalizer, the agent or the client; unique.
+        name: the name of the normalizer, the agent or the driver in JavaScript; unique.
         packages: requirements of its environment in the form of the package manager.
         library: the package under test.
         environment: name of its environment, which it may share with others.
-        driver: file in `clients/node/`; "" in Python.
-        dialects: the dialects of a driver; () in Python, because a normalizer declares its own.
+        dialects: the dialects of a driver in JavaScript; () in Python, because a normalizer
+            declares its own.
         kind: whether it is judged on turns, as a normalizer, or on conversations, as an agent.
     """
 
@@ -59,7 +58,6 @@ class Peer(msgspec.Struct, frozen=True):
     packages: tuple[str, ...]
     library: Pin
     environment: str
-    driver: str = ""
     dialects: tuple[str, ...] = ()
     kind: PeerKind = "normalizer"
 
@@ -108,18 +106,17 @@ def _peer(name: str, rows: dict[str, _Row], path: Path) -> Peer:
         raise _error(
             "expected either `packages`, or as `environment` a row with packages", path, name
         )
-    if bool(row.driver) != bool(row.dialects) or bool(row.driver) != bool(owner.driver):
-        raise _error("expected `driver` and `dialects` together, or neither", path, name)
-    if row.agent and row.driver:
-        raise _error("expected an agent without `driver`", path, name)
-    language: Language = "javascript" if row.driver else "python"
+    if bool(row.dialects) != bool(owner.dialects):
+        raise _error("expected `dialects` here and in its environment, or in neither", path, name)
+    if row.agent and row.dialects:
+        raise _error("expected an agent without `dialects`", path, name)
+    language: Language = "javascript" if row.dialects else "python"
     return Peer(
         name,
         language,
         owner.packages,
         _pin(owner.packages[0], language, name),
         row.environment or name,
-        row.driver,
         row.dialects,
         "agent" if row.agent else "normalizer",
     )

@@ -49,7 +49,6 @@ class ReportContext(msgspec.Struct, frozen=True):
         about: the time and the commit of the run; None if it was not kept.
         quirks: the catalogue, by id.
         kills: the kill table.
-        reproducible: the clients for which `harness repro` has scripts.
         live: a server shows the page while the run is in progress.
     """
 
@@ -59,7 +58,6 @@ class ReportContext(msgspec.Struct, frozen=True):
     about: RunAbout | None = None
     quirks: Mapping[str, Quirk] = msgspec.field(default_factory=dict)
     kills: tuple[MeasuredKill, ...] = ()
-    reproducible: tuple[str, ...] = ()
     live: bool = False
 
 

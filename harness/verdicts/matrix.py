@@ -5,7 +5,7 @@ Each cell is in exactly one dialect and one group, so that the counts of either 
 
 import shlex
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 import msgspec
@@ -144,15 +144,12 @@ class PeerTables(msgspec.Struct, frozen=True):
     failures: tuple[PeerFailure, ...] = ()
 
 
-def peer_tables(
-    run: Run, catalogue: Mapping[str, Quirk], reproducible: Container[str]
-) -> PeerTables:
+def peer_tables(run: Run, catalogue: Mapping[str, Quirk]) -> PeerTables:
     """Return the tables of the peers in the header of `run`.
 
     Args:
         run: the runs of all peers as one.
         catalogue: of quirks, by id.
-        reproducible: the peers for which `harness repro` has scripts.
     """
     facts = run.header.peers
     if not facts:
@@ -176,11 +173,7 @@ def peer_tables(
             RateTable("agents", "Agents over conversations", ()), conversations, catalogue
         ),
         groups=tuple(_group_tables(turns, catalogue)),
-        failures=tuple(
-            failure
-            for own in cells.values()
-            for failure in worst_failures(own, WORST, reproducible)
-        ),
+        failures=tuple(each for own in cells.values() for each in worst_failures(own, WORST)),
     )
 
 
@@ -298,25 +291,20 @@ def is_recording(result: Result) -> bool:
     return result.scenario.startswith(CASSETTE_PREFIX)
 
 
-def worst_failures(
-    results: Iterable[Result], most: int, reproducible: Container[str] = ()
-) -> Iterator[PeerFailure]:
+def worst_failures(results: Iterable[Result], most: int) -> Iterator[PeerFailure]:
     """Yield at most `most` causes of failure of a peer: the worst outcome, then the most cells."""
     cells = {result.cell: result for result in results}
     for rank, cause in enumerate(failing_causes(cells.values())[:most], start=1):
         example = min((cells[cell] for cell in cause.all_cells), key=_example_order)
-        command = repro_command(example, reproducible)
-        yield PeerFailure(cause.normalizer, rank, cause, example, command)
+        yield PeerFailure(cause.normalizer, rank, cause, example, repro_command(example))
 
 
-def repro_command(failing: Result, reproducible: Container[str]) -> str:
-    """Return the command that shows a failure of a peer in its environment.
+def repro_command(failing: Result) -> str:
+    """Return the command that shows a failing cell of a peer in its environment.
 
-    Args:
-        failing: a cell of the peer.
-        reproducible: the peers for which `harness repro` has scripts; others replay the cell.
+    Each peer that is judged on turns has scripts of `harness repro`; an agent has none.
     """
-    command = "repro" if failing.normalizer in reproducible else "replay"
+    command = "repro" if failing.kind == "turns" else "replay"
     words = ("harness", "peers", "exec", failing.normalizer, command, failing.cell)
     return shlex.join(words)
 

@@ -78,8 +78,10 @@ def test_a_driver_is_known_by_the_name_of_its_peer(
     peer = peers()["openai-node"]
     install(environment_of(peer, tmp_path))
     monkeypatch.chdir(tmp_path / peer.environment)
-    assert project().table.normalizers[peer.name].target == f"client:node {peer.driver}"
-    assert Path(peer.driver).is_file()
+    target = project().table.normalizers[peer.name].target
+    assert target == f"client:node run-driver.mjs {peer.name}"
+    assert Path(f"{peer.name}.mjs").is_file()
+    assert Path("run-driver.mjs").is_file()
     assert tools
 
 

@@ -32,7 +32,7 @@ COUNTS = ("conforming", "judged", "unjudged", "unsupported")
 
 
 def page(*results: PeerResults) -> str:
-    return render_matrix(results, CATALOGUE, ("lib",))
+    return render_matrix(results, CATALOGUE)
 
 
 def sums(parts: dict[str, tuple[Result, ...]]) -> dict[str, int]:
@@ -111,7 +111,7 @@ def test_a_peer_that_was_not_judged_is_listed_with_the_reason() -> None:
 
 
 def test_a_peer_without_results_is_listed_as_not_run() -> None:
-    text = render_matrix([peer((a_result("a/b", "lib"),))], CATALOGUE, (), peers().values())
+    text = render_matrix([peer((a_result("a/b", "lib"),))], CATALOGUE, peers().values())
     rows = text.partition("## Not judged")[2].partition("##")[0]
     assert rows.count("| not run |") == len(peers())
     assert f"1 of {len(peers()) + 1} peers judged" in text

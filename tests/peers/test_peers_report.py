@@ -15,7 +15,6 @@ from harness.peers.matrix_page import render_matrix
 from harness.peers.record import PeerResults, write_merged_run
 from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext, anchor
-from harness.reporting.text.repro_code import reproducible_clients
 from harness.results.catalogue import load_catalogue
 from harness.results.cost import Cost
 from harness.results.dialect_titles import DIALECT_TITLES
@@ -27,7 +26,7 @@ from tests.peers.peers_samples import Cell, a_record, an_agent, cells, peer, res
 from tests.runs.runs_samples import a_finding, a_result
 
 CATALOGUE = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
-CONTEXT = ReportContext(quirks=CATALOGUE, reproducible=reproducible_clients())
+CONTEXT = ReportContext(quirks=CATALOGUE)
 HOSTILE = '<img src=x onerror="alert(1)">|\u202e{{7*7}}&amp;'
 COST = Cost("openai-chat", 40_000, 5_000, 1.0, 120.0, 7.9, 0.5, None, 9_000_000, "it died")
 costs = st.none() | st.builds(
@@ -87,7 +86,7 @@ def tables(*results: PeerResults) -> Tables:
 
 
 def markdown(*results: PeerResults) -> str:
-    return render_matrix(results, CATALOGUE, reproducible_clients())
+    return render_matrix(results, CATALOGUE)
 
 
 def section(text: str, title: str) -> str:

@@ -49,9 +49,7 @@ def _keep_the_fake_harness(monkeypatch: pytest.MonkeyPatch) -> None:
 def a_peer(name: str) -> Peer:
     """Return a peer with an environment of this name and with the lock of another."""
     (sample,) = (peer for peer in peers().values() if peer.name == GOOD)
-    return Peer(
-        name, "javascript", sample.packages, sample.library, GOOD, "x.mjs", ("openai-chat",)
-    )
+    return Peer(name, "javascript", sample.packages, sample.library, GOOD, ("openai-chat",))
 
 
 def judged(  # noqa: PLR0913 - what a test may change

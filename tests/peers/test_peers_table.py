@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness import shipped
 from harness.conversation.discovery import GROUP as AGENTS
 from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
@@ -16,6 +15,7 @@ from harness.normalizers.discovery import GROUP
 from harness.normalizers.protocol import Normalizer
 from harness.peers.locks import locked_versions, normalized, read_lock, without_addresses
 from harness.peers.table import FOLDER, Peer, load_peers, peers, select_peers
+from harness.repro.code import DRIVERS
 
 ROOT = Path(__file__).parents[2]
 PEERS = list(peers().values())
@@ -40,16 +40,13 @@ def test_a_row_names_an_adapter(peer: Peer) -> None:
         assert isinstance(found, Normalizer) == (peer.kind == "normalizer")
     else:
         assert peer.name not in declared_clients()
-        assert (shipped.bundled_folder("clients") / "node" / peer.driver).is_file()
+        assert (DRIVERS / f"{peer.name}.mjs").is_file()
         assert set(peer.dialects) <= set(DIALECTS)
 
 
 def test_each_driver_has_a_row() -> None:
-    """A driver is a file that speaks the protocol; the other files are what drivers share."""
-    folder = shipped.bundled_folder("clients") / "node"
-    shared = {"harness-client.mjs", "ai-sdk.mjs"}
-    drivers = {path.name for path in folder.glob("*.mjs")} - shared
-    assert drivers == {peer.driver for peer in PEERS} - {""}
+    drivers = {path.stem for path in DRIVERS.glob("*.mjs")}
+    assert drivers == {peer.name for peer in PEERS if peer.language == "javascript"}
 
 
 def test_each_adapter_has_a_row() -> None:
@@ -98,9 +95,10 @@ def test_a_lock_of_npm_keeps_digests_and_loses_addresses() -> None:
         ("[a]", "expected either `packages`"),
         ('[a]\nenvironment = "b"', "expected either `packages`"),
         ('[a]\npackages = ["x==1"]\nenvironment = "a"', "expected either `packages`"),
-        ('[a]\npackages = ["x@1"]\ndriver = "x.mjs"', "`driver` and `dialects`"),
-        ('[a]\npackages = ["x==1"]\ndialects = ["tgi"]', "`driver` and `dialects`"),
-        ('[a]\npackages = ["x@1"]\ndriver = "x"\ndialects = ["tgi"]\nagent = true', "an agent"),
+        ('[a]\npackages = ["x==1"]\n[b]\nenvironment = "a"\ndialects = ["tgi"]', "its environment"),
+        ('[a]\npackages = ["x@1"]\ndialects = ["tgi"]\n[b]\nenvironment = "a"', "its environment"),
+        ('[a]\npackages = ["x==1"]\ndialects = ["tgi"]', "expected an exact version"),
+        ('[a]\npackages = ["x@1"]\ndialects = ["tgi"]\nagent = true', "an agent"),
         ('["../a"]\npackages = ["x==1"]', "expected a name"),
         ('[a]\npackage = ["x==1"]', "unknown key 'package'"),
     ],

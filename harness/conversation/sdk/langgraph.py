@@ -14,7 +14,7 @@ from typing import Any, Final
 from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
-from harness.normalizers.sdk.fragments import FINISH
+from harness.normalizers.sdk.chat import FINISH
 from harness.results.conversation import Ending, TurnMeta
 from harness.turns.deltas import (
     SNIPPET_CHARACTERS,

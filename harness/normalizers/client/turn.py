@@ -1,6 +1,7 @@
 """The turn that a client reports -> deltas, by the rules for adapters of SDKs."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -32,6 +33,7 @@ _REASONS: Final = {word.lower(): reason for word, reason in FINISHES.items()} | 
 }
 # Words that say that what the model wrote cannot be used: a finish with one of them is a failure.
 _FAILED: Final = FAILED | {"error"}
+_WORD: Final = re.compile(r'"([\w-]+)"')
 
 
 class ClientError(Exception):
@@ -76,6 +78,16 @@ def _call_deltas(index: int, call: ClientCall, error: str) -> Iterator[Delta]:
 
 def _finish_delta(turn: ClientTurn) -> Delta:
     raw = turn.finish or ""
-    word = raw.lower().replace("-", "_")
-    reason = turn.reason or _REASONS.get(word, FinishReason.OTHER)
+    reason = turn.reason or _meaning(raw) or FinishReason.OTHER
     return sdk.finish_delta(raw, {raw: reason}, turn.refusal)
+
+
+def _meaning(word: str) -> FinishReason | None:
+    return _REASONS.get(word.lower().replace("-", "_"))
+
+
+def finish_words(body: bytes) -> dict[str, str]:
+    """Return the finish words in a response, with their meanings; "failed" if it is a failure."""
+    words = dict.fromkeys(_WORD.findall(body.decode("utf-8", "replace")))
+    meanings = {word: "failed" if word in _FAILED else _meaning(word) for word in words}
+    return {word: str(meaning) for word, meaning in meanings.items() if meaning}

@@ -32,7 +32,7 @@ from harness.normalizers.sdk.calls import (
     named_call,
     withheld_call,
 )
-from harness.normalizers.sdk.fragments import chat_deltas
+from harness.normalizers.sdk.chat import chat_deltas
 from harness.normalizers.sdk.http_clients import (
     BASE_URL,
     async_replay_client,

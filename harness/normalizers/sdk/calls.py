@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harness.repro.drivers.shared.ends import failure_of
 from harness.turns.deltas import (
     DECIDED_BY_CALLS,
     ArgumentsDelta,
@@ -124,8 +125,4 @@ def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception
         problem: with `message`, and optionally `code`, `type` and `status_code`. Without any of
             these, it is an interruption if another exception caused it, as one of the network.
     """
-    status = getattr(problem, "status_code", None)
-    codes = (getattr(problem, "code", None), getattr(problem, "type", None))
-    other = "interrupted" if getattr(problem, "__cause__", None) else "error"
-    code = next((str(code) for code in codes if code), f"http_{status}" if status else other)
-    return StreamFailure(code, str(getattr(problem, "message", problem)))
+    return StreamFailure(*failure_of(problem))

@@ -10,7 +10,7 @@ from harness.verdicts.matrix import PeerTables, RateTable, peer_tables
 
 def peers_page(report: Report) -> PeerTables:
     """Return the tables of the peers in the header of the run."""
-    return peer_tables(report.run, report.context.quirks, report.context.reproducible)
+    return peer_tables(report.run, report.context.quirks)
 
 
 def group_squares(table: RateTable) -> Matrix:

@@ -1,0 +1,71 @@
+"""What a driver yields -> deltas, one to one; `harness.repro.drivers` lists the events."""
+
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import Any, Final, TypeAlias
+
+from harness.normalizers.sdk.calls import handed_call, withheld_call
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    ReasoningDelta,
+    StreamFailure,
+    TextDelta,
+    ToolCallEnd,
+    Usage,
+    UsageDelta,
+)
+
+Event: TypeAlias = tuple[Any, ...]
+# Returns why arguments do not fit the tool of a name; "" if they do.
+Check: TypeAlias = Callable[[str, str], str]
+
+TEXTS: Final[dict[str, type[TextDelta | ReasoningDelta]]] = {
+    "text": TextDelta,
+    "reasoning": ReasoningDelta,
+}
+
+
+def deltas_of(
+    events: Iterable[Event], check: Check = lambda _name, _arguments: ""
+) -> Iterator[Delta]:
+    """Yield the deltas of the events of one answer.
+
+    Args:
+        events: as a driver yields them.
+        check: for calls whose arguments the agent loop compares with the tool.
+    """
+    calls, is_executed = 0, False
+    for kind, *values in events:
+        match kind:
+            case "text" | "reasoning":
+                if values[0]:
+                    yield TEXTS[kind](values[0])
+            case "call" | "checked" | "rejected":
+                is_executed |= yield from _call(calls, kind, values, check)
+                calls += 1
+            case "usage":
+                yield UsageDelta(Usage(*values))
+            case "finish":
+                word, meaning, *if_executed = values
+                known = if_executed[0] if if_executed and is_executed else meaning
+                yield Finish(FinishReason(known), "" if word is None else str(word))
+            case _:
+                yield StreamFailure(*values)
+
+
+def _call(index: int, kind: str, values: list[Any], check: Check) -> Generator[Delta, None, bool]:
+    """Yield the deltas of a call, and return whether agent code executes it."""
+    call_id, name, arguments, *rest = values
+    if kind == "checked":
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        if problem := check(name, written):
+            kind, arguments, rest = "rejected", written, [problem]
+    if kind == "rejected":
+        yield from withheld_call(index, call_id, name, arguments, rest[0])
+        return False
+    *begun, end = handed_call(index, call_id, name, arguments, *rest)
+    yield from begun
+    yield end
+    return isinstance(end, ToolCallEnd)

@@ -1,0 +1,129 @@
+"""The driver of a library, which `harness repro` prints -> the normalizer of an adapter.
+
+The driver yields what agent code gets as tuples, which `harness.repro.drivers` lists. This module
+turns them one to one into deltas, and gives the driver's client an HTTP client that answers from
+the interaction. The driver and its library are imported when they are first needed.
+"""
+
+import importlib
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from inspect import iscoroutinefunction, signature
+from typing import Any, Final, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from harness.normalizers import sdk
+from harness.normalizers.sdk.asynchronous import HandOver, run_turn
+from harness.normalizers.sdk.events import TEXTS, Event, deltas_of
+from harness.normalizers.sdk.validation import validation_error
+from harness.turns.deltas import Delta
+from harness.turns.json_values import as_dict
+from harness.wire.interaction import Interaction
+from harness.wire.payload import json_or_none
+
+Http = Literal[
+    "botocore",
+    "httpx async client",
+    "httpx client",
+    "httpx transport",
+    "httpx2 async client",
+    "httpx2 client",
+    "requests client",
+]
+_DRIVERS: Final = "harness.repro.drivers"
+
+
+class Library(msgspec.Struct, frozen=True):
+    """How the driver of a library is given an interaction.
+
+    Fields:
+        driver: its module.
+        http: what its client sends requests through.
+        http_of: the same, for the dialects that need another.
+        official: the base URL of the provider, if the library treats it in a special way.
+        logger: of the library, if it prints each problem that it finds.
+        prepare: is called with the client and `http`, if the library takes no HTTP client.
+    """
+
+    driver: str
+    http: Http
+    http_of: tuple[tuple[str, Http], ...] = ()
+    official: str = ""
+    logger: str = ""
+    prepare: Callable[[Any, Any], None] | None = None
+
+    def normalize(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
+        """Yield the deltas that the library gives its user."""
+        uri = interaction.request.uri
+        is_official = self.official and urlsplit(uri).hostname == urlsplit(self.official).hostname
+        base_url = self.official if is_official else sdk.BASE_URL
+        driver, client, play = _connect(self, interaction.dialect, base_url)
+        play(interaction, reads)
+        try:
+            events = _events(driver, client, interaction)
+            yield from deltas_of(events, partial(validation_error, interaction))
+        except driver.DOCUMENTED as problem:
+            yield sdk.failure_delta(problem)
+
+
+@cache
+def _connect(library: Library, dialect: str, base_url: str) -> tuple[Any, Any, Callable[..., None]]:
+    """Return the driver, its client, and the function that gives the client an interaction."""
+    if library.logger:
+        logging.getLogger(library.logger).setLevel(logging.CRITICAL)
+    driver: Any = importlib.import_module(f"{_DRIVERS}.{library.driver}")
+    given: dict[str, Any] = {"dialect": dialect}
+    connect = driver.connect
+    kind = dict(library.http_of).get(dialect, library.http)
+    if kind == "botocore":
+        client = connect(base_url)
+        return driver, client, partial(sdk.replay_botocore, client)
+    given["http"], answers = _http(kind)
+    client = connect(base_url, **_accepted(connect, given))
+    if library.prepare is not None:
+        library.prepare(client, given["http"])
+    return driver, client, answers.use
+
+
+def _http(kind: str) -> tuple[Any, sdk.Answers]:
+    name: Any = kind.partition(" ")[0]
+    if kind.endswith("transport"):
+        return sdk.lasting_transport(name)
+    is_async = "async" in kind
+    return sdk.lasting_async_client(name) if is_async else sdk.lasting_client(name)
+
+
+def _accepted(function: Callable[..., object], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that are parameters of a function."""
+    return {name: values[name] for name in values.keys() & signature(function).parameters.keys()}
+
+
+def _events(driver: Any, client: Any, interaction: Interaction) -> Iterable[Event]:  # noqa: ANN401 - of a package that may not be installed
+    takes_request = "request" in signature(driver.drive).parameters
+    given = {"request": request_members(interaction)} if takes_request else {}
+    if not iscoroutinefunction(driver.drive):
+        events: Iterable[Event] = driver.drive(client, **given)
+        return events
+
+    async def turn(hand_over: HandOver[Event]) -> None:
+        async def emit(*event: Any) -> None:  # noqa: ANN401 - as above
+            if event[0] not in TEXTS or event[1]:
+                await hand_over(event)
+
+        await driver.drive(client, emit, **given)
+
+    return run_turn(turn)
+
+
+def request_members(interaction: Interaction) -> dict[str, Any]:
+    """Return the members of the recorded request that decide how a user calls a library."""
+    body = as_dict(json_or_none(interaction.request.body))
+    found = {key: body[key] for key in ("response_format",) if body.get(key) is not None}
+    if as_dict(body.get("parameters")).get("incremental_output") is True:
+        found["parameters"] = {"incremental_output": True}
+    if interaction.request.uri.endswith("/generate"):  # the second endpoint of Ollama's API
+        found["prompt"] = "any"
+    return found

@@ -1,0 +1,14 @@
+"""The package langchain-openai: `ChatOpenAI.stream` and the sum of its chunks, as agents use it.
+
+Calls of the older API are taken from `additional_kwargs["function_call"]`.
+"""
+
+from langchain_openai import ChatOpenAI
+
+from harness.repro.drivers.shared.langchain_openai import DOCUMENTED, drive
+
+
+def connect(base_url, http=None):
+    """Return the model."""
+    options = {"base_url": base_url, "api_key": "none", "max_retries": 0, "http_client": http}
+    return ChatOpenAI(model="any", use_responses_api=False, **options)

@@ -1,0 +1,49 @@
+// The npm package openai: chat.completions.stream and its final completion.
+
+import OpenAI from "openai";
+
+export const hello = {
+  packages: ["openai"],
+  dialects: ["openai-chat"],
+  // The type of a chunk has no calls of custom tools, and the helper takes the name from one chunk.
+  capabilities: ["calls-without-index", "legacy-functions"],
+  policies: { arguments: "append" },
+};
+
+/** Write what agent code gets to `turn`. */
+export async function drive({ base_url, api_key, model, request }, turn) {
+  const client = new OpenAI({ baseURL: base_url, apiKey: api_key, maxRetries: 0 });
+  const stream = client.chat.completions.stream({ model, messages: request.messages ?? [] });
+  turn.text = "";
+  turn.reasoning = "";
+  stream.on("content", (delta) => (turn.text += delta));
+  // The package keeps unknown fields, and users of reasoning models read these.
+  stream.on("chunk", ({ choices }, snapshot) => {
+    const delta = choices?.[0]?.delta;
+    turn.reasoning += textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
+    // Calls that began, for an answer that fails.
+    turn.calls = callsOf(snapshot.choices[0]?.message);
+  });
+  const { choices, usage } = await stream.finalChatCompletion();
+  if (usage) turn.usage = { input_tokens: usage.prompt_tokens, output_tokens: usage.completion_tokens };
+  if (choices.length === 0) {
+    turn.failure = { code: "interrupted", message: "the completion has no choice" };
+    return;
+  }
+  const { message, finish_reason } = choices[0];
+  turn.calls = callsOf(message);
+  if (message.function_call && turn.calls.length === 0) {
+    // It has no id in this API, because agent code needs none.
+    const { name, arguments: text } = message.function_call;
+    turn.calls = [{ id: "function_call", name, arguments: text }];
+  }
+  turn.finish = finish_reason;
+  turn.refusal = message.refusal ?? "";
+}
+
+const callsOf = (message) =>
+  (message?.tool_calls ?? []).map(({ id, function: call }) => ({ id, name: call?.name, arguments: call?.arguments }));
+
+export const isDocumented = (error) => error instanceof OpenAI.OpenAIError;
+
+const textOf = (value) => (typeof value === "string" ? value : "");

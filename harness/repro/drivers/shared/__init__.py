@@ -1,0 +1,1 @@
+"""What several drivers share; a script contains the source of what its driver imports."""
