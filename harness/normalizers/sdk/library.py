@@ -82,7 +82,7 @@ def _connect(library: Library, dialect: str, base_url: str) -> tuple[Any, Any, C
         client = connect(base_url)
         return driver, client, partial(sdk.replay_botocore, client)
     given["http"], answers = _http(kind)
-    client = connect(base_url, **_accepted(connect, given))
+    client = connect(base_url, **{it: given[it] for it in given.keys() & _parameters(connect)})
     if library.prepare is not None:
         library.prepare(client, given["http"])
     return driver, client, answers.use
@@ -96,13 +96,13 @@ def _http(kind: str) -> tuple[Any, sdk.Answers]:
     return sdk.lasting_async_client(name) if is_async else sdk.lasting_client(name)
 
 
-def _accepted(function: Callable[..., object], values: dict[str, Any]) -> dict[str, Any]:
-    """Return the values that are parameters of a function."""
-    return {name: values[name] for name in values.keys() & signature(function).parameters.keys()}
+@cache
+def _parameters(function: Callable[..., object]) -> frozenset[str]:
+    return frozenset(signature(function).parameters)
 
 
 def _events(driver: Any, client: Any, interaction: Interaction) -> Iterable[Event]:  # noqa: ANN401 - of a package that may not be installed
-    takes_request = "request" in signature(driver.drive).parameters
+    takes_request = "request" in _parameters(driver.drive)
     given = {"request": request_members(interaction)} if takes_request else {}
     if not iscoroutinefunction(driver.drive):
         events: Iterable[Event] = driver.drive(client, **given)
