@@ -15,6 +15,7 @@ from harness.judging.rules import RULES
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.recording.identify import age_text
 from harness.reporting.visible import aligned_columns
+from harness.results.dialect_titles import DIALECT_TITLES
 from harness.results.duties import levels_text, rulings_of
 from harness.runs.declared import available_agents, available_normalizers, is_bundled
 from harness.runs.requirement_sets import load_set, set_names
@@ -77,7 +78,8 @@ def _agents() -> Iterator[Row]:
 def _dialects() -> Iterator[Row]:
     cassettes = Counter(row["dialect"] for row in _cassettes())
     for dialect in DIALECTS.values():
-        yield _row(dialect, "name", "title", "content_type", cassettes=cassettes[dialect.name])
+        shown = {"title": DIALECT_TITLES[dialect.name], "cassettes": cassettes[dialect.name]}
+        yield _row(dialect, "name", "title", "content_type", **shown)
 
 
 def _text_dialects() -> Iterator[Row]:

@@ -29,6 +29,7 @@ _PACKAGES: Final = {
     "normalizers": "Clients under test",
     "conversation": "Clients under test",
     "judging": "Judging",
+    "results": "Judging",
     "testing": "pytest",
     "playback": "HTTP clients",
     "recording": "HTTP clients",

@@ -55,7 +55,7 @@ def test_init_overwrites_nothing(harness: Harness) -> None:
     assert Path("tests/test_conformance.py").read_text() == "kept = True\n"
     table = Path("pyproject.toml").read_text()
     assert table.startswith('[project]\nname = "mine"\n\n[tool.harness]\n')
-    assert 'target = "harness.normalizers.sdk.openai_chat:normalizer"' in table
+    assert 'target = "harness.normalizers.sdk.adapters:openai_sdk"' in table
     workflow = Path(".github/workflows/conformance.yml").read_text()
     assert "pytest -e .\n" in workflow
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}

@@ -19,6 +19,12 @@ from harness.reporting.page import render_page
 from harness.reporting.report import ReportContext
 from harness.results.run import Run
 from harness.results.store import RunWriter
+from tests.reporting.conftest import build
+
+
+@pytest.fixture(scope="module")
+def sample() -> Run:
+    return build()
 
 
 def _start(path: Path, run: Run) -> None:

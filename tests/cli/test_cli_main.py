@@ -26,7 +26,7 @@ def test_help_loads_no_command() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1]
-    names = ("cli", "cli.interrupts", "errors", "files", "files.names")
+    names = ("cli", "cli.interrupts", "errors", "wording")
     light = [f"harness.{name}" for name in names]
     assert sorted(eval(loaded)) == light  # noqa: S307 - a list that this test printed
 

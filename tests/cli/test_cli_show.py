@@ -94,7 +94,7 @@ def test_show_takes_the_id_of_a_bundled_cassette(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved(tmp_path / "x" / "y.yaml")
-    monkeypatch.setattr("harness.cli.options.bundled_folder", lambda _name: tmp_path)
+    monkeypatch.setattr("harness.cli.cassette_options.bundled_folder", lambda _name: tmp_path)
     assert shown("x/y").startswith("id          x/y\n")
 
 
