@@ -1,7 +1,7 @@
 """Judge a run by the policy of a project: pass, fail, inconclusive or nothing, with reasons.
 
-A run fails if it was interrupted or killed, if no cell was judged, or if an accepted failure is no
-longer true. Unjudged cells are allowed and listed, unless a rule on `unjudged` forbids them. A
+A run fails if it was interrupted or killed, if no cell was judged, or if an entry for an accepted
+failure is stale. Unjudged cells are allowed and listed, unless a rule on `unjudged` forbids them. A
 rule with too little data is `inconclusive`, which is not a pass.
 """
 
