@@ -64,6 +64,9 @@ class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conve
         history: the messages at the end of the conversation, each as JSON. It leaves out the first
             messages that are equal to those of the last request.
         turns: the agent's records of its turns.
+        ending, answer: as in `Conversation`.
+        error: the exception of the agent, or the limit at which the harness stopped it; "" if the
+            agent returned.
         cut: whether requests, messages, calls or turns are missing.
         trace: the traceback of the exception; not in the file if there is none.
     """

@@ -22,6 +22,7 @@ class Subject(msgspec.Struct, frozen=True):
 
     If the user names a file that is something else, it is `unreadable`, and loading it raises the
     error.
+
     Fields:
         path: the path of the file.
         roots: the folder of ids of this kind; for a scenario, then folders of cassettes.

@@ -34,6 +34,7 @@ class Rate(msgspec.Struct, frozen=True):
         unjudged: of a model or prompt, the turns among the `n` whose calls are ambiguous; of a
             client, its unjudged cells, which are not among the `n`.
         parse_error, failed: turns with a parse error, and failed turns, by blame.
+        causes: of a client, the number of different causes for which its cells fail.
     """
 
     name: str

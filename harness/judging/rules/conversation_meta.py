@@ -75,7 +75,7 @@ def _report_snippet(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _reports(evidence: ConversationEvidence) -> Iterator[tuple[str, TurnRecord, ParseError]]:
-    """Yield each parse error in the agent's records: its path, the record of its turn, the error."""
+    """Yield each parse error that the agent reported: its path, its turn's record, the error."""
     for index, record in enumerate(evidence.records):
         for number, error in enumerate(record.meta.parse_errors):
             yield f"turns[{index}].meta.parse_errors[{number}]", record, error

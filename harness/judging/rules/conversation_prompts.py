@@ -98,7 +98,7 @@ _ADDED: Final[dict[str, tuple[object, ...] | None]] = {
 def _undeclared(
     tools: tuple[Tool, ...], declared: tuple[Tool, ...]
 ) -> Iterator[tuple[str, object, object]]:
-    """Yield each difference between declared and given tools: path, expected value, actual value."""
+    """Yield each difference of declared tools from the given ones: path, expected, actual."""
     if len(tools) != len(declared):
         names = [tool.name for tool in declared]
         yield "", f"tools: {len(tools)}", f"{len(names)}: {', '.join(names)}"
