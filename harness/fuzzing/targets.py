@@ -1,4 +1,4 @@
-"""Search one normalizer or agent, replay its saved findings, and save the new ones."""
+"""Search for bugs of a client, replay its saved findings, and save the new ones."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence

@@ -57,7 +57,7 @@ class ExaminedTurn(msgspec.Struct):
 
     @property
     def broken(self) -> bool:
-        """Whether a MUST rule was violated."""
+        """Whether any replay violated a MUST rule."""
         return any(finding.level == "MUST" for finding in self.findings)
 
     def is_as_bad(self, other: Replay) -> bool:

@@ -7,9 +7,9 @@ from typing import Final
 
 from harness.files.typed import File
 
-# The floor is the CPU time of only finding and decoding the payloads of a stream.
-# The floor is about 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second,
-# which is about what the fastest providers send in one stream.
+# The floor is the CPU time of only finding and decoding the payloads of a stream, which is about
+# 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second, which is about what
+# the fastest providers send in one stream.
 MOST_TIME: Final = 500.0
 # 1.0 is linear, and 8.0 quadratic if the longest stream has 8 times the deltas. Beyond 1.75, half
 # of the time of the longest stream is quadratic. A garbage collector alone takes up to 1.4.

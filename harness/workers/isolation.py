@@ -95,5 +95,5 @@ class Isolation:
         return self._has_hung(ended) and self._confirmed < _CONFIRMED
 
     def close(self) -> None:
-        """End the process."""
+        """End the worker process."""
         self._worker.close()

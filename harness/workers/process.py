@@ -54,7 +54,7 @@ STARTING: Final = threading.Lock()
 
 
 class ProcessEndedError(Exception):
-    """A worker process ended, or had to be killed, before it returned its batch."""
+    """Raised if a worker process ended, or had to be killed, before it returned its batch."""
 
 
 class WorkerProcess:

@@ -108,7 +108,7 @@ EditFrames: TypeAlias = Callable[[DrawFn, Sent], tuple[Sent, str] | None]
 
 @lru_cache(_BODIES_KEPT)
 def sent(body: bytes) -> Sent | None:
-    """Return the frames of `body`; None if it is too large, or has no separate frames."""
+    """Split `body` into frames; None if the body is too large, or has no separate frames."""
     if not body or len(body) > MAX_BODY_BYTES:
         return None
     found = _messages(body) if body.startswith(b"\0") else _text(body)

@@ -73,7 +73,7 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def without_cuts(self) -> "Trial":
-        """Return the same input, unsplit."""
+        """The same input with only the unsplit body."""
         return msgspec.structs.replace(self, cuts=())
 
 

@@ -42,7 +42,7 @@ _UNLIMITED: Final = 1_000
 
 
 class NotReplayable(msgspec.Struct, frozen=True):
-    """Why an agent cannot replay the conversation of a recording."""
+    """Says why an agent cannot replay the conversation of a recording."""
 
     why: str
 
