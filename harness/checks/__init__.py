@@ -1,1 +1,1 @@
-"""The checks of `harness doctor` and `harness lint`, and the kill table."""
+"""Run the checks of `harness doctor` and `harness lint`, and make the kill table."""

@@ -1,4 +1,4 @@
-"""The checks of `harness doctor`: bundled data that is unused, inconsistent or unscrubbed.
+"""Check the bundled data for `harness doctor`: is it used, consistent and without secrets?
 
 Each check is a function that yields a line for each problem.
 """
@@ -41,7 +41,14 @@ T = TypeVar("T")
 
 
 class Check(msgspec.Struct, frozen=True):
-    """The result of one check: the number of checked items, and a line for each problem."""
+    """The result of one check.
+
+    Fields:
+        check: the title of the check.
+        ok: whether it found no problem.
+        count: the number of items that it checked.
+        detail: a line for each problem.
+    """
 
     check: str
     ok: bool
@@ -50,20 +57,20 @@ class Check(msgspec.Struct, frozen=True):
 
 
 class BundledData:
-    """All bundled data, loaded once; for a file that cannot be read, its error."""
+    """All bundled data, loaded once; `unreadable` lists the errors of files that cannot be read."""
 
     def __init__(self) -> None:
         self.unreadable: list[str] = []
 
     @cached_property
     def scenarios(self) -> tuple[Scenario, ...]:
-        """The scenarios that can be read."""
+        """The bundled scenarios that can be read."""
         root = shipped.bundled_folder("scenarios")
         return tuple(self._readable(find_scenarios([root]), lambda path: load_scenario(path, root)))
 
     @cached_property
     def cassettes(self) -> dict[str, Cassette]:
-        """The cassettes that can be read, by id."""
+        """The bundled cassettes that can be read, by id."""
         root = shipped.bundled_folder("cassettes")
         paths = tuple(sorted(root.rglob("*.yaml")))
         loaded = self._readable(paths, lambda path: cassette_file.load_cassette(path, root))
@@ -71,27 +78,27 @@ class BundledData:
 
     @cached_property
     def quirks(self) -> dict[str, Quirk]:
-        """The catalogue."""
+        """The quirks of the catalogue, by id."""
         return load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
 
     @cached_property
     def excluded(self) -> dict[str, str]:
-        """Quirks that no scenario can contain, with the reason."""
+        """Ids of quirks that no scenario can contain -> the reason."""
         return load_excluded(shipped.bundled_folder("catalogue") / "excluded.yaml")
 
     @cached_property
     def bundled(self) -> tuple[Subject, ...]:
-        """The files that a run selects by default."""
+        """The bundled subjects that `harness run` selects by default, including recordings."""
         return select_subjects((), recordings=True)
 
     @property
     def subjects(self) -> Iterator[LoadedSubject]:
-        """The scenarios of turns with the cassettes that fit them."""
+        """The scenarios about turns, with their cassettes, if the two have as many turns."""
         return self._loaded(conversations=False)
 
     @property
     def conversations(self) -> Iterator[LoadedSubject]:
-        """The scenarios of conversations with their cassettes, as a run loads them."""
+        """The scenarios about conversations, with their cassettes, as a run loads them."""
         return self._loaded(conversations=True)
 
     def _loaded(self, *, conversations: bool) -> Iterator[LoadedSubject]:
@@ -103,11 +110,15 @@ class BundledData:
 
     @cached_property
     def kills(self) -> tuple[KillRow, ...]:
-        """The first scenario that kills each mutant, judged now."""
+        """The rows of the kill table, judged now; counts stop at the first scenario that kills."""
         return self.kill_rows(every=False)
 
     def kill_rows(self, *, every: bool) -> tuple[KillRow, ...]:
-        """Return the rows of the kill table; see `kill_table.all_rows`."""
+        """Judge the mutants, and return the rows of the kill table.
+
+        Args:
+            every: count all scenarios that kill a mutant, instead of stopping at the first.
+        """
         rows = kill_table.all_rows(tuple(self.subjects), tuple(self.conversations), every=every)
         return tuple(rows)
 
@@ -135,14 +146,14 @@ def _scenario_has_cassette(data: BundledData) -> Iterator[str]:
 
 
 def _fits(scenario: Scenario, cassette: Cassette) -> bool:
-    """Return whether there is an expected turn for each interaction, or a conversation."""
+    """Return whether the scenario expects a turn for each interaction, or a conversation."""
     if scenario.conversation is not None:
         return bool(cassette.interactions)
     return len(cassette.interactions) == len(scenario.expect)
 
 
 def _cassette_has_scenario(data: BundledData) -> Iterator[str]:
-    """Check the emulated ones only: a recording needs no scenario to measure (decision 14)."""
+    """Check emulated cassettes only, because a recording can measure a model without a scenario."""
     used = {scenario.cassette for scenario in data.scenarios}
     for name, cassette in sorted(data.cassettes.items()):
         if name not in used and cassette.origin.kind == "emulated":
@@ -202,7 +213,7 @@ def _without_mutant(rules: set[str], mutants: Iterable[kill_table.AnyClient]) ->
 
 
 def _duties_have_sources(data: BundledData) -> Iterator[str]:
-    """Check that each rule has a duty, and each level of it a public source."""
+    """Check that each rule has an entry in `duties.toml` with public sources for each level."""
     duties = load_duties()
     yield from (f"duties.toml: there is no rule {name}" for name in sorted(duties.keys() - RULES))
     for rule in RULES.values():
@@ -222,7 +233,7 @@ def _duties_have_sources(data: BundledData) -> Iterator[str]:
 
 
 def _sets_name_what_exists(data: BundledData) -> Iterator[str]:
-    """Check the ids of each set: what a release has may be corrected, but must not vanish."""
+    """Check that the subjects and rules of each requirement set still exist."""
     subjects = {subject_id(subject) for subject in data.bundled}
     for name in set_names():
         for each in sorted(load_set(name).subjects - subjects):
@@ -286,7 +297,7 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
 
 
 def judged_turns() -> tuple[JudgedShare, ...]:
-    """Return how many turns of the bundled scenarios and recordings are judged, field by field."""
+    """Return, for each field, how many turns of bundled subjects are judged, and why others not."""
     subjects = (each for each in select_subjects((), recordings=True) if each.kind != "log")
     return judged_shares(
         reasons
@@ -296,7 +307,7 @@ def judged_turns() -> tuple[JudgedShare, ...]:
 
 
 def checks() -> Iterator[Check]:
-    """Run every check on the bundled data, one by one."""
+    """Run the checks on the bundled data one after the other, and yield the result of each."""
     data = BundledData()
     for name, (problems, count) in _CHECKS.items():
         detail = tuple(problems(data))

@@ -1,4 +1,4 @@
-"""Check a client command: ten responses that every client of an API reads in the same way."""
+"""Check a client command with ten responses that every client of an API reads in the same way."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -50,13 +50,13 @@ _REFUSED: Final = "status 401 with an error document"
 
 
 def check_client(command: str) -> Iterator[Check]:
-    """Yield the result of each check of a client, for each dialect that it supports.
+    """Run a client on the ten responses of each dialect that it supports, and yield the results.
 
     Args:
-        command: as for `client_normalizer`.
+        command: the command line that starts the client, as for `client_normalizer`.
 
     Raises:
-        NormalizerLoadError: the command cannot be started, or does not introduce itself.
+        NormalizerLoadError: the command cannot be started, or its first line is not a valid hello.
     """
     client = client_normalizer(command)
     yield Check(f"hello: {client.summary}", ok=True, count=len(client.dialects), detail=())

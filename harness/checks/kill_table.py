@@ -1,8 +1,8 @@
-"""The kill table: each rule with the mutants that violate it, and the scenarios that kill them.
+"""Make the kill table: for each rule, its mutants and the scenarios that kill them.
 
-A rule that no mutant violates could be empty, and a mutant that survives shows a gap in the
-scenarios. The table is stored next to the catalogue for the report. `harness doctor` judges the
-mutants again and fails if the stored table differs.
+A rule that no mutant violates could check nothing, and a mutant that survives shows a gap in the
+scenarios. The table is stored in the folder of the catalogue for the report. `harness doctor`
+judges the mutants again and fails if the stored table differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def write_kill_table(rows: Iterable[KillRow]) -> Path:
-    """Store `rows` next to the catalogue, one a line; return the file."""
+    """Store `rows` as JSON in the folder of the catalogue, and return the path of the file."""
     path = shipped.bundled_folder("catalogue") / TABLE
     lines = ",\n".join(msgspec.json.encode(row).decode() for row in sorted(rows, key=_sort_key))
     path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
@@ -38,12 +38,12 @@ def write_kill_table(rows: Iterable[KillRow]) -> Path:
 def all_rows(
     turns: Sequence[LoadedSubject], conversations: Sequence[LoadedSubject], *, every: bool
 ) -> Iterator[KillRow]:
-    """Yield the rows of all mutants.
+    """Judge all mutants, and yield the rows of the kill table.
 
     Args:
-        turns: subjects for normalizers.
-        conversations: subjects for agents.
-        every: count all scenarios, instead of stopping at the first that kills.
+        turns: the subjects on which mutants of normalizers are judged.
+        conversations: the subjects on which mutants of agents are judged.
+        every: count all scenarios that kill a mutant, instead of stopping at the first.
     """
     for normalizer in MUTANTS.values():
         yield from kill_rows(normalizer, turns, every=every)
@@ -54,14 +54,20 @@ def all_rows(
 def kill_rows(
     mutant: AnyClient, subjects: Sequence[LoadedSubject], *, every: bool
 ) -> tuple[KillRow, ...]:
-    """Judge one mutant; return a row for each rule that it declares to violate."""
+    """Judge one mutant, and return a row for each rule that it declares to violate.
+
+    Args:
+        mutant: a normalizer or an agent.
+        subjects: the subjects on which it is judged.
+        every: count all scenarios that kill it, instead of stopping at the first.
+    """
     cuts = cuts_for(mutant)
     results = (judge_client(mutant, each, cuts) for each in sorted(subjects, key=lambda it: it.id))
     return kill_rows_from_results(mutant, results, every=every)
 
 
 def cuts_for(mutant: AnyClient) -> Cuts:
-    """Return the fewest cuts that reveal all that `mutant` violates."""
+    """Return the mode with the fewest chunkings that shows every rule that `mutant` violates."""
     needs_cuts = any(RULES[rule].needs_cuts for rule in mutant.breaks)
     return "whole" if mutant.breaks and not needs_cuts else "quick"
 
@@ -69,7 +75,13 @@ def cuts_for(mutant: AnyClient) -> Cuts:
 def kill_rows_from_results(
     mutant: AnyClient, results: Iterable[Result], *, every: bool = True
 ) -> tuple[KillRow, ...]:
-    """Return the rows from the results of a mutant, which come in the order of their ids."""
+    """Return a row for each rule that `mutant` declares to violate, from results of the mutant.
+
+    Args:
+        mutant: a normalizer or an agent.
+        results: its results, in the order of the ids of their scenarios.
+        every: count all scenarios that kill it, instead of stopping at the first.
+    """
     killed: dict[str, list[str]] = {rule: [] for rule in sorted(mutant.breaks)}
     for result in results:
         for rule in {finding.rule for finding in result.findings} & killed.keys():
@@ -83,14 +95,17 @@ def kill_rows_from_results(
 
 
 def judge_client(client: AnyClient, subject: LoadedSubject, cuts: Cuts) -> Result:
-    """Return the result of one normalizer or agent with one subject."""
+    """Judge one normalizer or agent on one subject, and return the result."""
     if isinstance(client, Agent):
         return judge_conversation(subject, client, cuts=cuts)[0]
     return judge_subject(subject, client, cuts=cuts)[0]
 
 
 def stale_rows(rows: Iterable[KillRow]) -> Iterator[str]:
-    """Yield how the stored table differs from `rows`; numbers of scenarios are not compared."""
+    """Yield a line for each difference between the stored kill table and `rows`.
+
+    It compares the first scenario that kills each mutant, and ignores the number of scenarios.
+    """
     found = {(row.rule, row.mutant): row.scenario for row in rows}
     stored = {(row.rule, row.mutant): row.scenario for row in stored_rows()}
     for key in sorted(found.keys() | stored.keys()):

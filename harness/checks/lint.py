@@ -1,7 +1,7 @@
-"""Cassettes -> what their streams violate of the contract of their API, according to the oracle.
+"""Check servers: report how the streams of cassettes violate the contract of their API.
 
-It judges servers, gateways and proxies, and no client. Each deviation has its bytes, its level,
-what the server must send instead, and the sources of that.
+The oracle finds the deviations. No client is involved. Each finding has the bytes, a level, what
+the server must send instead, and sources.
 """
 
 from bisect import bisect_right
@@ -35,18 +35,18 @@ _OF_ERRORS: Final = "HTTP-HTML-BODY"
 
 
 class LintFinding(msgspec.Struct, frozen=True):
-    r"""One deviation of one stream.
+    r"""One way in which one stream deviates from the contract of its API.
 
     Fields:
-        place: the cassette.
-        interaction: its index in the cassette, from 0.
-        quirk: id of the catalogue.
-        level: of the duty that it violates; MAY is a form that the API documents.
+        place: the path or id of the cassette, as given to `lint_cassette`.
+        interaction: the index of the interaction in the cassette, from 0.
+        quirk: the id of the quirk that describes the deviation.
+        level: the level of the server's duty; MAY if the API documents the deviation.
         severity: what happens in a client that does not expect it.
         send: what the server must send instead.
-        ambiguous: it is unclear what the calls are or how the turn ended.
-        offset: byte of the event in the body.
-        bytes: of the event as text, the first 300; those that are not UTF-8 as `\xFF`.
+        ambiguous: whether it is unclear what the calls are or how the turn ended.
+        offset: offset in the body of the event that deviates.
+        bytes: the first 300 bytes of the event as text; bytes that are not UTF-8 as `\xFF`.
         sources: URLs of the reference of the API, and of reports.
     """
 
@@ -65,7 +65,7 @@ class LintFinding(msgspec.Struct, frozen=True):
 
 
 class LintSkipped(msgspec.Struct, frozen=True):
-    """An interaction that was not judged, and why."""
+    """An interaction that the oracle did not judge, and why."""
 
     place: str
     interaction: int
@@ -73,11 +73,13 @@ class LintSkipped(msgspec.Struct, frozen=True):
 
 
 class LintReport(msgspec.Struct, frozen=True):
-    """The deviations of all streams.
+    """The deviations in all streams of some cassettes.
 
     Fields:
-        streams: how many were judged.
-        findings: those with a level MUST first, then by place, interaction and offset.
+        schema: the version of the JSON format of the report.
+        streams: the number of judged streams.
+        findings: those with a level MUST first, then by cassette, interaction and offset.
+        skipped: the interactions that were not judged.
     """
 
     schema: int
@@ -86,19 +88,19 @@ class LintReport(msgspec.Struct, frozen=True):
     skipped: tuple[LintSkipped, ...]
 
     def with_level(self, level: Level) -> tuple[LintFinding, ...]:
-        """Return the findings with one level."""
+        """Return the findings that have `level`."""
         return tuple(each for each in self.findings if each.level == level)
 
 
 def lint_cassettes(
     cassettes: Iterable[tuple[str, Cassette]], catalogue: dict[str, Quirk], least: Level = "MAY"
 ) -> LintReport:
-    """Return the deviations of the streams of cassettes, each with its place.
+    """Return the deviations in the streams of cassettes from the contracts of their APIs.
 
     Args:
-        cassettes: with the place of each.
+        cassettes: the cassettes, each after the path or id that findings show.
         catalogue: quirks by id.
-        least: the lowest level to report.
+        least: the lowest level to report; MAY for all deviations.
     """
     parts = [lint_cassette(place, cassette, catalogue) for place, cassette in cassettes]
     levels = LEVELS[: LEVELS.index(least) + 1]
@@ -113,7 +115,13 @@ def lint_cassettes(
 
 
 def lint_cassette(place: str, cassette: Cassette, catalogue: dict[str, Quirk]) -> LintReport:
-    """Return the deviations of the streams of one cassette, in the order of its bytes."""
+    """Return the deviations in the streams of one cassette, in the order of the bytes.
+
+    Args:
+        place: the path or id of the cassette that findings show.
+        cassette: the cassette.
+        catalogue: quirks by id.
+    """
     named = identify(cassette)
     findings: list[LintFinding] = []
     skipped: list[LintSkipped] = []
@@ -160,7 +168,7 @@ def _findings(
 
 
 def _deviations(interaction: Interaction) -> list[Deviation]:
-    """Return the deviations that the request and the status do not excuse."""
+    """Return the deviations of a stream without those that its request or status explains."""
     reading = oracle_reading(interaction)
     if interaction.status >= _FIRST_ERROR_STATUS:
         return [each for each in reading.deviations if each.quirk == _OF_ERRORS]
@@ -171,7 +179,7 @@ def _deviations(interaction: Interaction) -> list[Deviation]:
 
 
 def _event_offsets(body: bytes) -> list[int]:
-    """Return the offsets of the events up to one that is too large."""
+    """Return the offset of each event in `body`, up to the first event that is too large."""
     offsets: list[int] = []
     with suppress(StreamError):
         offsets.extend(frame.offset for frame in iter_frames([body]))
@@ -179,7 +187,7 @@ def _event_offsets(body: bytes) -> list[int]:
 
 
 def _event_text(body: bytes, offset: int, starts: list[int]) -> str:
-    """Return the bytes from `offset` up to the next event as text."""
+    """Return the bytes from `offset` to the next event as text; `starts` has all offsets."""
     after = bisect_right(starts, offset)
     end = starts[after] if after < len(starts) else len(body)
     event = body[offset : min(end, offset + _MOST_BYTES)].rstrip(b"\r\n")

@@ -1,4 +1,4 @@
-"""The checks of `harness doctor` in the project of a user: clients, versions, paths, scenarios."""
+"""Check a user's project for `harness doctor`: clients, versions, paths and scenarios."""
 
 import importlib.metadata
 import re
@@ -38,12 +38,12 @@ _REQUIREMENT: Final = re.compile(
 
 
 def is_project(found: Project) -> bool:
-    """Return whether a project has a table, and is not the repository of this package."""
+    """Return whether a folder is a project: it has `[tool.harness]` and is not this repository."""
     return found.declared and not is_bundled_folder(found.root / "scenarios")
 
 
 def project_checks(found: Project) -> Iterator[Check]:
-    """Run every check on the project around the working folder, one by one."""
+    """Run the checks on a project one after the other, and yield the result of each."""
     names = (*found.table.normalizers, *found.table.agents)
     yield _check("the project lists its client", len(names), _lists_none(names))
     yield _check("each client can be loaded", len(names), _not_loaded(found))
@@ -67,7 +67,7 @@ def _lists_none(names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _clients(found: Project) -> Iterator[tuple[str, Normalizer | Agent | HarnessError]]:
-    """Yield each client of the project with its declaration, or why it cannot be loaded."""
+    """Yield the name of each client of the project with the client, or why it cannot be loaded."""
     loaders: tuple[tuple[Iterable[str], Callable[[str], Normalizer | Agent]], ...] = (
         (found.table.normalizers, declared_normalizer),
         (found.table.agents, declared_agent),
@@ -87,7 +87,7 @@ def _not_loaded(found: Project) -> Iterator[str]:
 
 
 def _wrong_versions(found: Project) -> Iterator[str]:
-    """Compare the packages of an adapter with those that its extra asks for."""
+    """Yield the installed packages that are older than the extra of their adapter requires."""
     for name, client in _clients(found):
         if not isinstance(client, HarnessError) and client.extra:
             for package, least in _requirements(client.extra):
@@ -116,7 +116,7 @@ def _too_old(package: str, least: str) -> Iterator[str]:
 
 
 def _numbers(version: str) -> list[int]:
-    """Return the numbers at the beginning of a version; those of 2.0rc1 are 2 and 0."""
+    """Return the numbers at the beginning of a version, such as 2 and 0 for `2.0rc1`."""
     parts = (re.match(r"\d*", part) for part in version.split("."))
     return [int(part[0]) for part in takewhile(bool, parts) if part and part[0]]
 

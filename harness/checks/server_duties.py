@@ -1,4 +1,4 @@
-"""The duties of servers: `server_duties.toml` -> for each quirk a level, and what to send instead.
+"""Load the duties of servers: for each quirk, a level and what to send instead.
 
 The levels are about the contract of an API. `harness.results.duties` has the duties of clients,
 which must handle most of these quirks.
@@ -17,14 +17,14 @@ _FILE: Final = "server_duties.toml"
 
 
 class ServerDuty(File, frozen=True):
-    """What a server must send instead of a quirk.
+    """What a server must send instead of a quirk, and how strictly.
 
     Fields:
         level: MUST if the reference of the API requires it or the meaning is lost, SHOULD if
             clients fail on the quirk, MAY if the reference documents it.
-        send: one or two sentences to the developer of the server.
+        send: what the server must send, in one or two sentences to its developer.
         ambiguous: the level if it is unclear what the calls are or how the turn ended.
-        dialects: other levels in single APIs.
+        dialects: dialect -> the level in its API, if that differs from `level`.
     """
 
     level: Level
@@ -33,16 +33,21 @@ class ServerDuty(File, frozen=True):
     dialects: dict[Text, Level] = {}  # noqa: RUF012 - a default of msgspec, which copies it
 
     def level_in(self, dialect: str, *, ambiguous: bool) -> Level:
-        """Return the level of one deviation."""
+        """Return the level of one deviation.
+
+        Args:
+            dialect: the dialect of the stream.
+            ambiguous: whether it is unclear what the calls are or how the turn ended.
+        """
         return self.ambiguous if ambiguous else self.dialects.get(dialect, self.level)
 
 
 @cache
 def load_server_duties() -> dict[str, ServerDuty]:
-    """Return the duty of each quirk that an oracle can report, by the quirk's id.
+    """Return the server's duty for each quirk that the oracle can report, by the quirk's id.
 
     Raises:
-        UnreadableError: an unknown or missing key, or a value of a wrong type.
+        UnreadableError: `server_duties.toml` has an unknown or missing key, or a wrong value.
     """
     text = resources.files(__package__).joinpath(_FILE).read_text(encoding="utf-8")
     return convert(msgspec.toml.decode(text), dict[str, ServerDuty], _FILE)

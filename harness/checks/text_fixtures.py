@@ -1,8 +1,8 @@
-"""Scenarios with calls in the text as plain JSON, for tests of readers in any language.
+"""Export scenarios with text calls as plain JSON, for tests of parsers in any language.
 
-A reader of text calls takes what the client of an API gives it: pieces of text and of reasoning,
-and how the response ended. A fixture has exactly that, read from the bytes of the cassette, and
-the turn that must come of it, as the scenario states it.
+A parser of text calls gets its input from the client of an API: parts of text and of reasoning,
+and how the response ended. A fixture has this input, read from the bytes of the cassette, and
+the expected turn of the scenario.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,14 +25,14 @@ SCHEMA: Final = 1
 
 
 class FixtureTurn(msgspec.Struct, frozen=True):
-    """One response.
+    """The input and the expected turn of one response.
 
     Fields:
-        system: the system text of the request; it may describe a text dialect.
-        tools: those that the model may call; none if the request bars calls.
-        deltas: what the response contains, in order, before any text is read as a call.
-        expect: the turn, as in a scenario file. Text and reasoning are compared with all runs
-            of white space as one space, and without any at both ends.
+        system: the system text of the request, which may describe a text dialect.
+        tools: the tools that the model may call; () if the request does not allow calls.
+        deltas: what the response contains, in order, before text is parsed for calls.
+        expect: the expected turn, as in a scenario file. Compare text and reasoning with each run
+            of white space as one space, and without white space at both ends.
     """
 
     system: str
@@ -42,16 +42,16 @@ class FixtureTurn(msgspec.Struct, frozen=True):
 
 
 class TextFixture(msgspec.Struct, frozen=True, kw_only=True):
-    """One scenario.
+    """A scenario with text calls, as the exported JSON has it.
 
     Fields:
-        schema: version of this format.
-        scenario: its id.
+        schema: version of the JSON format.
+        scenario: the id of the scenario.
         text_dialect: the text dialect of the calls.
-        policies: choices that the expectation rests on; for any other, the default counts.
-        white_space: how text and reasoning are compared.
-        capabilities: what a reader must support in addition.
-        quirks: ids of the catalogue that the responses show.
+        policies: policies on which the expected turns depend. Use the default of all others.
+        white_space: whether to compare text and reasoning exactly, or with unified white space.
+        capabilities: what a parser must support in addition, such as custom tools.
+        quirks: ids of the quirks that the responses show.
     """
 
     schema: int = SCHEMA
@@ -67,7 +67,7 @@ class TextFixture(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def text_fixtures(subjects: Iterable[Subject]) -> Iterator[TextFixture]:
-    """Yield a fixture for each scenario whose model writes calls in its text.
+    """Yield a fixture for each scenario among `subjects` whose model writes calls in its text.
 
     Raises:
         UnreadableError: a scenario or its cassette cannot be used.

@@ -1,4 +1,4 @@
-"""Search for failing inputs: strategies, wire mutators, search and shrinking.
+"""Search for inputs with which a client fails, and shrink them.
 
-The only package that imports Hypothesis; `pip install 'toolcall-harness[fuzz]'` brings it.
+Only this package imports Hypothesis, which `pip install 'toolcall-harness[fuzz]'` installs.
 """

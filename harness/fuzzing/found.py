@@ -1,10 +1,10 @@
-"""The bugs that a search found, and for each bug the most realistic and smallest input so far.
+"""Collect the bugs that a search found, each with the most realistic and smallest input so far.
 
-Two findings are the same bug if rule, outcome and dialect are equal, the mutators of the input are
-equal, and the paths differ only in their numbers. If another finding needs fewer mutators, it is
-the same bug, described more precisely. A seed that fails without any mutator explains only findings
-on seeds with the same quirk, because that may be the reason. Two exceptions are the same bug if the
-same function raised the same type of exception.
+Two findings are the same bug if rule, outcome, dialect and mutators of the input are equal, and the
+paths differ only in numbers. Another finding that needs fewer mutators describes the same bug more
+precisely. A seed that fails without mutators explains only findings on seeds with the same quirk,
+because that may be the reason. Two exceptions are the same bug if the same function raised the same
+type of exception.
 """
 
 import re
@@ -36,27 +36,27 @@ _DIGITS = 6
 
 
 class Input(Protocol):
-    """One input that the search can judge."""
+    """The interface of an input of a search: a turn or a conversation."""
 
     @property
     def dialect_key(self) -> str:
-        """The dialect, `dialect/text dialect`, or `conversation`."""
+        """The dialect, `DIALECT/TEXT DIALECT`, or `conversation`."""
 
     @property
     def mutators(self) -> tuple[str, ...]:
-        """Names of the mutators that made it, in their order."""
+        """Names of the mutators that changed the input, in their order."""
 
     @property
     def quirks(self) -> tuple[str, ...]:
-        """The quirks of its seed, the first of which names its family, and those of its steps."""
+        """The quirks of the seed, and then those that the mutators produce."""
 
     @property
     def is_seed(self) -> bool:
-        """Whether it is an unchanged seed, with the recorded cuts and no others."""
+        """Whether the input is an unchanged seed, with the recorded cuts and no others."""
 
     @property
     def size(self) -> tuple[int, ...]:
-        """The key by which inputs of one bug are compared: realism, a successful turn, length."""
+        """A sort key for inputs of one bug, the best first: realism, success, length."""
 
 
 InputT = TypeVar("InputT", bound=Input)
@@ -65,12 +65,12 @@ InputT = TypeVar("InputT", bound=Input)
 class FailureLocation(
     msgspec.Struct, frozen=True, order=True, rename={"dialect_key": "room"}
 ):  # the encoded names are part of each slug, which identifies saved findings
-    """The rule that was violated, and the location.
+    """Which rule an input violates, and where; part of the identity of a bug.
 
     Fields:
-        path: the path of the finding, with `*` for each number; for an exception, where it was
-            raised.
-        dialect_key: that of the input; "" for an exception, which no dialect causes.
+        path: the path of the finding with `*` for each number, or where an exception was raised.
+        badness: the position of the outcome in the order of outcomes; 0 is the worst.
+        dialect_key: as in `Input`; "" for an exception, because no dialect causes it.
     """
 
     level: Level
@@ -81,18 +81,18 @@ class FailureLocation(
 
     @property
     def outcome(self) -> Outcome:
-        """Return the kind of failure."""
+        """The outcome of the violation."""
         return tuple(Outcome)[self.badness]
 
 
 class BugSignature(
     msgspec.Struct, frozen=True, order=True, omit_defaults=True, rename={"location": "place"}
 ):
-    """The properties that distinguish one bug from others.
+    """The identity of a bug: the properties that distinguish it from other bugs.
 
     Fields:
-        mutators: the sorted names of the steps that it needs.
-        family: for a bug without steps, the first quirk of the seed; "" if it has none.
+        mutators: the sorted names of the mutators that the bug needs.
+        family: for a bug without mutators, the first quirk of the seed; "" if it has none.
     """
 
     location: FailureLocation
@@ -101,7 +101,7 @@ class BugSignature(
 
     @property
     def slug(self) -> str:
-        """Return a name for files and cells, the same in every run."""
+        """A name for files and cells, the same in every run."""
         encoded = msgspec.json.encode(self)
         dialect = self.location.dialect_key.replace("/", "-")
         digest = sha256(encoded).hexdigest()[:_DIGITS]
@@ -109,9 +109,9 @@ class BugSignature(
 
 
 def location_of(finding: Finding, dialect_key: str) -> FailureLocation:
-    """Return the location of `finding`; for an exception, it is the function that raised it.
+    """Return the rule and the location of `finding`, or the function that raised an exception.
 
-    An exception is one bug, whichever rules it violates, under whatever cuts or bodies it occurs.
+    An exception is one bug, even if it violates several rules with several cuts or bodies.
     """
     path = _NUMBER.sub("*", finding.path)
     if finding.raised:
@@ -121,11 +121,11 @@ def location_of(finding: Finding, dialect_key: str) -> FailureLocation:
 
 
 class Needs(msgspec.Struct, frozen=True):
-    """The conditions of a bug, as far as one input shows them.
+    """The conditions under which a bug occurs, as far as one input shows them.
 
     Fields:
-        steps: names of the mutators.
-        quirks: the quirks of the seed, of which the first names its family, and of the steps.
+        steps: names of the mutators that changed the input.
+        quirks: the quirks of the seed, and then those that the mutators produce.
     """
 
     steps: frozenset[str]
@@ -133,18 +133,18 @@ class Needs(msgspec.Struct, frozen=True):
 
     @property
     def family(self) -> str:
-        """The quirk that may be the reason of a failure without any step."""
+        """The quirk that may explain a failure without any mutator; "" if there is none."""
         return "" if self.steps else next(iter(self.quirks), "")
 
     def explains(self, other: "Needs") -> bool:
-        """Return whether a bug with `other` at the same location is the same bug."""
+        """Return whether a finding with the conditions `other` at the same location is this bug."""
         if self.steps:
             return self.steps <= other.steps
         return not self.family or self.family in other.quirks
 
 
 def needs_of(finding: Finding, steps: Iterable[str], quirks: tuple[str, ...]) -> Needs:
-    """Return the conditions of the bug in `finding`. An exception needs only its location."""
+    """Return the conditions of the bug in `finding`. An exception has none."""
     if finding.raised:
         return Needs(frozenset(), ())
     return Needs(frozenset(steps), quirks)
@@ -153,20 +153,20 @@ def needs_of(finding: Finding, steps: Iterable[str], quirks: tuple[str, ...]) ->
 def signature_of(
     finding: Finding, dialect_key: str, mutators: Iterable[str], quirks: tuple[str, ...]
 ) -> BugSignature:
-    """Return the signature of `finding` after the steps called `mutators`."""
+    """Return the identity of the bug in `finding` on an input changed by `mutators`."""
     needs = needs_of(finding, mutators, quirks)
     return BugSignature(location_of(finding, dialect_key), tuple(sorted(needs.steps)), needs.family)
 
 
 class Parent(msgspec.Struct, frozen=True):
-    """The source from which an input was made.
+    """The scenario, cassette or strategy from which an input was made.
 
     Fields:
         id: the id of the scenario or cassette, or of the strategy that drew it.
-        cassette: id of the cassette; "" if the input was generated.
-        text_dialect, capabilities, policies: what the scenario requires of a normalizer.
+        cassette: id of the cassette; "" if the fuzzer generated the input.
+        text_dialect, capabilities, policies: what a normalizer needs, as in a scenario.
         licence: the licence of the cassette, because the input contains its bytes.
-        quirks: those of the scenario, or those that the bytes of a cassette show.
+        quirks: the quirks of the scenario, or those that the bytes of a cassette show.
     """
 
     id: str
@@ -181,24 +181,24 @@ class Parent(msgspec.Struct, frozen=True):
 
 
 class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
-    """One bug, on the smallest input that shows it.
+    """A bug that the fuzzer found, with the smallest input that shows it.
 
     Fields:
-        slug: its name, the same in every run.
+        slug: a name for the bug, the same in every run.
         normalizer: name of the normalizer or agent, as the user gave it.
         finding: rule, path, expected and actual value.
-        dialect_key: the dialect, `dialect/text dialect`, or `conversation`.
-        steps: the mutations that made it.
-        interaction: the input.
-        expectation: its expected result; None for a conversation.
-        chunking: the cuts that it needs; () if it fails unsplit.
-        random: the seed of the search.
+        dialect_key: the dialect, `DIALECT/TEXT DIALECT`, or `conversation`.
+        steps: the mutations that made the input from the seed.
+        interaction: the input, or its first interaction.
+        expectation: the expected result; None for a conversation.
+        chunking: the cuts that the bug needs; () if the unsplit body shows it.
+        random: the number that seeds the random choices of the search.
         examples: how many inputs were judged before the first one that showed the bug.
-        others: the responses after the first, if the input is a conversation.
+        others: the later interactions, if the input is a conversation.
         conversation: the value of that key in its scenario; None for a single turn.
-        found_before: an earlier search found it, and it still fails.
-        realism: of the least realistic part of the input.
-        every_seed: the number of seeds, if all of them fail in this way.
+        found_before: whether an earlier search found it, and it still fails.
+        realism: the realism of the least realistic part of the input.
+        every_seed: the number of seeds, if all of them fail in this way; else 0.
     """
 
     slug: str
@@ -221,12 +221,12 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def fails_gate(self) -> bool:
-        """Whether a MUST rule is violated, so that the input fails in a run."""
+        """Whether the input violates a MUST rule, so that it fails in a run."""
         return self.finding.level == "MUST"
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int, tuple[int, ...], str]:
-        """Return the key of the order: severity, realism, size.
+        """A sort key for findings: severity, realism, size.
 
         Failures of every seed come first. Failures on inputs that no server is known to send come
         last.
@@ -237,12 +237,12 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Needs:
-        """Return the conditions of this bug."""
+        """The conditions under which this bug occurs, as far as its input shows them."""
         return needs_of(self.finding, (step.name for step in self.steps), self.quirks)
 
     @property
     def _quirks_of_steps(self) -> tuple[str, ...]:
-        """Return the quirks that the steps made; a step that can make several made some of them."""
+        """The quirks of the mutations. If there are several, only those that the bytes show."""
         made = quirks_of(step.name for step in self.steps)
         if len(made) <= 1:
             return made
@@ -251,14 +251,14 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def quirks(self) -> tuple[str, ...]:
-        """Return the quirks of the steps, then those of the seed."""
+        """The quirks that the mutations produced, and then those of the seed."""
         return (*self._quirks_of_steps, *self.parent.quirks)
 
     @property
     def cause(self) -> str:
-        """Return one text for each bug, in the form of `harness.judging.raised`.
+        """The cause of the failure as text, in the format of `harness.judging.raised`.
 
-        The family is that of the steps; without steps, that of the seed.
+        It names the first quirk or mutator; without mutations, the first quirk of the seed.
         """
         families = (*self.parent.quirks, area_of(self.parent.id))
         if self.steps:
@@ -267,12 +267,12 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def location(self) -> FailureLocation:
-        """Return the location of the failure."""
+        """The rule that the input violates, and where."""
         return location_of(self.finding, self.dialect_key)
 
     @property
     def size(self) -> tuple[int, ...]:
-        """Return the key by which findings of one bug are compared, as `Input.size`."""
+        """A sort key for findings of one bug, as `Input.size`."""
         body = sum(len(each.body) for each in (self.interaction, *self.others))
         fails = self.expectation is not None and self.expectation.failure is not None
         realism = REALISMS.index(self.realism)
@@ -280,14 +280,14 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FuzzReport(msgspec.Struct, frozen=True):
-    """The result of a search.
+    """The result of a search for bugs.
 
     Fields:
-        examples: inputs that were judged.
+        examples: the number of judged inputs.
         chunkings: the number of replays.
-        interrupted: the user stopped it. crashed: processes that ended, or failed with `trace`.
-        seeds: unchanged seeds that were judged.
-        everywhere: rule and path, without the numbers, of failures that every seed shows.
+        interrupted, crashed: whether the user stopped the search, and number of ended processes.
+        seeds: the number of unchanged seeds that were judged.
+        everywhere: rule and path, without numbers, of failures that every seed shows.
         unsaved: why the findings could not be saved, or "".
     """
 
@@ -303,17 +303,17 @@ class FuzzReport(msgspec.Struct, frozen=True):
 
 
 def rule_and_path(finding: Finding) -> RuleAndPath:
-    """Return the rule that is violated, and the path without its numbers."""
+    """Return the violated rule, and the path of the finding without numbers."""
     location = location_of(finding, "")
     return location.rule, location.path
 
 
 class SmallestInput(msgspec.Struct, Generic[InputT]):
-    """The best input that shows a bug.
+    """The most realistic and smallest input so far that shows a bug.
 
     Fields:
-        examples: how many inputs were judged before the first one.
-        needs: the fewest conditions of any input with the bug, not always those of `input`.
+        examples: how many inputs were judged before the first one that shows the bug.
+        needs: the fewest conditions of any input with the bug; `input` may have more.
     """
 
     input: InputT
@@ -323,10 +323,10 @@ class SmallestInput(msgspec.Struct, Generic[InputT]):
 
 
 class FoundBugs(Generic[InputT]):
-    """Bugs by location. One with fewer conditions replaces those that it explains.
+    """Bugs by their location. A bug with fewer conditions replaces those that it explains.
 
     Attributes:
-        seeds: unchanged seeds that were judged.
+        seeds: the number of unchanged seeds that were judged.
     """
 
     def __init__(self) -> None:
@@ -346,14 +346,14 @@ class FoundBugs(Generic[InputT]):
 
     @property
     def everywhere(self) -> frozenset[RuleAndPath]:
-        """The failures that every seed shows, if there are several seeds."""
+        """The failures that every seed shows; empty if there are too few seeds."""
         if self.seeds < _SEVERAL:
             return frozenset()
         counts = self._failing_seeds.items()
         return frozenset(each for each, count in counts if count == self.seeds)
 
     def note(self, tried: InputT, findings: Iterable[Finding], examples: int) -> int:
-        """Add the findings on an input; return how many bugs were new."""
+        """Add the findings on an input, and return how many new bugs there are."""
         before = self._count
         found = tuple(findings)
         if tried.is_seed:
@@ -387,7 +387,7 @@ def _better(one: SmallestInput[InputT], other: SmallestInput[InputT]) -> tuple[I
 
 
 def merge_findings(findings: Iterable[FuzzFinding]) -> tuple[FuzzFinding, ...]:
-    """Return each bug once, on the best input, in the order of `FuzzFinding.rank`."""
+    """Return each bug once, with its best input, in the order of `FuzzFinding.rank`."""
     bugs: dict[FailureLocation, list[tuple[Needs, FuzzFinding]]] = {}
     for each in sorted(findings, key=lambda finding: (not finding.fails_gate, finding.size)):
         known = bugs.setdefault(each.location, [])

@@ -1,8 +1,8 @@
-"""Findings -> cassettes with scenarios that fail in the gate until the bug is fixed.
+"""Save findings as cassettes with scenarios, which fail in the gate until the bug is fixed.
 
-The same folders are the database of a search: the next search first replays the findings in it, and
-deletes those that conform. A running search writes each finding to `unfinished/` below the
-database at once, before it is shrunk. If the search is killed, the next one uses these files.
+The same folder is the database of searches: the next search first replays the findings in it, and
+deletes those that conform. A running search writes each finding at once to the folder `unfinished`
+of the database, before shrinking it. If the search is killed, the next one uses these files.
 """
 
 import re
@@ -37,7 +37,7 @@ REALISM_LABELS: Final[dict[Realism, str]] = {
 
 
 def scenario_text(finding: FuzzFinding, cassette: str) -> str:
-    """Return the YAML text of the scenario; `cassette` is the id of its cassette."""
+    """Return the YAML text of the scenario for a finding; `cassette` is the cassette's id."""
     expected = finding.expectation
     if finding.conversation is not None:
         lines = (f"  {key}: {format_flow(value)}" for key, value in finding.conversation.items())
@@ -70,17 +70,17 @@ _BY = "harness fuzz"
 
 
 def cell_of(finding: FuzzFinding) -> str:
-    """Return the id of the cell in which a saved finding fails."""
+    """Return the id of the cell that fails if the saved finding is judged."""
     return f"{_name(finding)}/{finding.normalizer}"
 
 
 def command_of(finding: FuzzFinding, folder: Path) -> str:
-    """Return the command that replays a saved finding."""
+    """Return the shell command that replays a finding saved in `folder`."""
     return replay_command(cell_of(finding), (folder.as_posix(),))
 
 
 def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
-    """Write each of `findings` below `folder`: a cassette and its scenario."""
+    """Write a cassette and a scenario into `folder` for each finding."""
     for finding in findings:
         name = _name(finding)
         texts = (format_cassette(_cassette(finding)), scenario_text(finding, name))
@@ -89,12 +89,12 @@ def save(findings: Iterable[FuzzFinding], folder: Path) -> None:
 
 
 def unfinished(database: Path) -> Path:
-    """Return the folder of what searches in progress have found."""
+    """Return the folder of the database in which running searches store their findings."""
     return database / "unfinished"
 
 
 def adopt_unfinished(database: Path, name: str) -> None:
-    """Move the findings of a killed search of `name` to its other findings."""
+    """Move the findings of a killed search of the client `name` to the finished ones."""
     for kind in _KINDS:
         for path in unfinished(database).glob(f"{kind}/fuzz/{plain_name(name)}/*.yaml"):
             to = database / path.relative_to(unfinished(database))
@@ -103,7 +103,7 @@ def adopt_unfinished(database: Path, name: str) -> None:
 
 
 def discard_unfinished(database: Path, name: str) -> None:
-    """Remove the unfinished findings of a search of `name`, because its findings are saved."""
+    """Remove the unfinished findings for the client `name`, because they are saved now."""
     for kind in reversed(_KINDS):
         rmtree(unfinished(database) / kind / "fuzz" / plain_name(name), ignore_errors=True)
 
@@ -113,7 +113,7 @@ def _name(finding: FuzzFinding) -> str:
 
 
 def plain_name(normalizer: str) -> str:
-    """Return a normalizer's name as the name of a folder."""
+    """Return the name of a client in a form that can be the name of a folder."""
     return _UNSAFE.sub(".", normalizer).strip(".") or "normalizer"
 
 
@@ -132,12 +132,12 @@ def _cassette(finding: FuzzFinding) -> Cassette:
 
 
 def saved_realism(source: str) -> Realism:
-    """Return the realism that the source of a saved cassette states."""
+    """Return the realism in the origin of a saved cassette; `possible` if there is none."""
     return next((each for each in REALISMS if f"; {each}; seed " in source), "possible")
 
 
 def _as_cut(finding: FuzzFinding) -> Interaction:
-    """Return the input with the cuts that it needs as its reads, so that every run uses them."""
+    """Return the input with the needed cuts as its recorded reads, which every run replays."""
     if not finding.chunking:
         return finding.interaction
     reads = tuple(Read(len(part)) for part in split(finding.interaction.body, finding.chunking))
@@ -145,7 +145,7 @@ def _as_cut(finding: FuzzFinding) -> Interaction:
 
 
 def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
-    """Yield the saved findings of `name` below `folder`, each with its result now.
+    """Replay the findings saved in `folder` for the client `name`; yield each with its result.
 
     Raises:
         HarnessError: a file of the folder cannot be used, or `name` cannot be loaded.
@@ -158,7 +158,7 @@ def replay_saved(folder: Path, name: str) -> Iterator[tuple[Subject, Result]]:
 
 
 def delete_saved(subject: Subject, folder: Path) -> None:
-    """Delete a saved finding from the database, because its bug is fixed."""
+    """Delete the files of a saved finding from the database `folder`, because its bug is fixed."""
     name = subject_id(subject)
     for kind in reversed(_KINDS):
         (folder / kind / f"{name}.yaml").unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""The engine of a search: draw inputs, judge each, keep the smallest for each bug, shrink it.
+"""Run a search: draw inputs, judge each, keep the smallest input for each bug, and shrink it.
 
-It does not depend on turns or conversations: an `InputSource` draws, judges and shrinks them.
-Hypothesis draws the values, and every value is used: the search continues after the first bug.
+The engine knows neither turns nor conversations: an `InputSource` draws, judges and shrinks them.
+Hypothesis draws the values. The search continues after the first bug.
 """
 
 import time
@@ -33,13 +33,12 @@ from harness.workers.interruption import stop_requested
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """The limits of a search.
+    """The limits of a search, such as `ci`.
 
     Fields:
-        examples: the number of inputs that are judged, each under several chunkings; for each
-            process.
+        examples: the number of inputs that each process judges, each under several chunkings.
         seconds: the time of the whole search.
-        shrinking: additional seconds for all shrinking together.
+        shrinking: additional seconds to shrink all bugs.
     """
 
     name: str
@@ -71,7 +70,7 @@ def find_profile(name: str) -> Profile:
 
 
 class Budget:
-    """Counts examples and time; the search checks it before each example."""
+    """Counts inputs and time. The search checks the limits before each input."""
 
     def __init__(
         self, examples: int, seconds: float, clock: Callable[[], float] = time.monotonic
@@ -84,11 +83,11 @@ class Budget:
 
     @property
     def spent(self) -> bool:
-        """Whether examples or time are used up."""
+        """Return whether the examples or the time of the search are used up."""
         return self.examples >= self._most or self._clock() >= self._end
 
     def count(self, chunkings: int) -> None:
-        """Note one example, and the number of chunkings under which it was judged."""
+        """Count one judged input, and the number of chunkings under which it was judged."""
         self.examples += 1
         self.chunkings += chunkings
 
@@ -98,14 +97,14 @@ OnFound: TypeAlias = Callable[[FuzzFinding], None]
 
 
 class EnoughError(BaseException):
-    """Raised by the function that uses the drawn values, if it needs no further one.
+    """The function that uses drawn values raises this if it needs no more values.
 
     It is not an `Exception`, because Hypothesis treats each of those as a failure that it found.
     """
 
 
 class Draws(NamedTuple, Generic[InputT]):
-    """Up to `examples` values of `strategy`, each with several inputs.
+    """A strategy, and how many values the search draws from it; each value has several inputs.
 
     A value has several inputs, because a draw takes as long as judging a few of them.
     """
@@ -115,25 +114,25 @@ class Draws(NamedTuple, Generic[InputT]):
 
 
 class InputSource(Protocol[InputT]):
-    """The inputs for one normalizer or agent.
+    """The interface that draws, judges and shrinks the inputs for one normalizer or agent.
 
     Attributes:
-        seconds_to_shrink: the maximum for one bug.
+        seconds_to_shrink: the longest time to shrink one bug.
     """
 
     seconds_to_shrink: float
 
     def draws(self, random: Random) -> Iterator[Iterable[InputT] | Draws[InputT]]:
-        """Yield inputs to judge in order, or strategies to draw them from; may never end."""
+        """Yield inputs to judge, or strategies to draw inputs from; this may never end."""
 
     def judge(self, tried: InputT) -> tuple[Sequence[Finding], int]:
-        """Return the findings on one input, and the number of replays."""
+        """Judge one input; return the findings, and the number of replays."""
 
     def shrink(self, shrinking: "Shrinking[InputT]") -> None:
-        """Offer smaller inputs to `shrinking`."""
+        """Call methods of `shrinking` with smaller inputs, which it keeps if they show the bug."""
 
     def finding(self, smallest: SmallestInput[InputT]) -> FuzzFinding:
-        """Return the finding that reports a bug."""
+        """Return the finding that reports the bug of `smallest`."""
 
 
 def fuzz(  # noqa: PLR0913 - one search, by keyword
@@ -145,15 +144,15 @@ def fuzz(  # noqa: PLR0913 - one search, by keyword
     shares: int = 1,
     on_found: OnFound = lambda _: None,
 ) -> FuzzReport:
-    """Search `source` and shrink each bug, the worst first.
+    """Search for bugs with the inputs of `source`, and shrink each bug, the worst first.
 
     Args:
-        source: the inputs.
+        source: draws, judges and shrinks the inputs.
         profile: the limits of the search.
-        random: the seed; equal seeds give equal findings, if the number of examples ended the
-            search.
+        random: the number that seeds all random choices. Equal numbers give equal findings, if
+            the number of examples ended the search.
         share: which part of the search this process runs, from 0.
-        shares: how many processes share it.
+        shares: the number of processes that share the search.
         on_found: called at once with each finding, before it is shrunk.
     """
     budget = Budget(profile.examples, profile.seconds)
@@ -182,7 +181,7 @@ def fuzz(  # noqa: PLR0913 - one search, by keyword
 
 
 class Search(Generic[InputT]):
-    """One search; `run` may be called once."""
+    """One search. Call `run` only once."""
 
     def __init__(
         self,
@@ -196,7 +195,7 @@ class Search(Generic[InputT]):
         """Prepare a search.
 
         Args:
-            source: the inputs.
+            source: draws and judges the inputs.
             budget: the limits of the search.
             random: the seed of all draws.
             until: called after each new bug; True ends the search.
@@ -211,7 +210,7 @@ class Search(Generic[InputT]):
         self._on_found = on_found
 
     def run(self) -> FoundBugs[InputT]:
-        """Search until the budget is spent."""
+        """Search until the limits are reached; return the bugs."""
         with deadlines():
             try:
                 for draws in self._source.draws(self._random):
@@ -250,10 +249,10 @@ class Search(Generic[InputT]):
 
 
 class Shrinking(Generic[InputT]):
-    """The smallest input so far that shows one bug, within a time limit.
+    """Keeps the smallest input so far that shows one bug, within a time limit.
 
     Attributes:
-        interrupted: the user stopped the search.
+        interrupted: whether the user stopped the search.
     """
 
     def __init__(
@@ -263,7 +262,7 @@ class Shrinking(Generic[InputT]):
         location: FailureLocation,
         seconds: float,
     ) -> None:
-        """Start from `smallest`; each smaller input must fail at `location` too."""
+        """Start from `smallest`. Each smaller input must fail at `location`, too."""
         self._source = source
         self._smallest = smallest
         self._location = location
@@ -272,7 +271,7 @@ class Shrinking(Generic[InputT]):
 
     @property
     def best(self) -> InputT:
-        """The smallest input so far."""
+        """The smallest input so far that shows the bug."""
         return self._smallest.input
 
     def run(self) -> SmallestInput[InputT]:
@@ -286,7 +285,7 @@ class Shrinking(Generic[InputT]):
         return self._smallest
 
     def finding_on(self, candidate: InputT) -> Finding | None:
-        """Return the finding of the bug on `candidate`.
+        """Return the finding if `candidate` shows the bug, else None.
 
         Raises:
             EnoughError: the time is over.
@@ -301,7 +300,7 @@ class Shrinking(Generic[InputT]):
         return next((each for each in same if each.level == level), None)
 
     def keep(self, candidate: InputT) -> bool:
-        """Take `candidate` as the smallest if it shows the bug; return whether it does."""
+        """Keep `candidate` as the smallest input if it shows the bug; return whether it does."""
         finding = self.finding_on(candidate)
         if finding is not None:
             self._smallest = msgspec.structs.replace(
@@ -310,11 +309,11 @@ class Shrinking(Generic[InputT]):
         return finding is not None
 
     def keep_first(self, candidates: Iterable[InputT]) -> bool:
-        """Take the first of `candidates` that shows the bug; return whether one does."""
+        """Keep the first of `candidates` that shows the bug; return whether one does."""
         return any(map(self.keep, candidates))
 
     def repeat(self, smaller: Callable[[InputT], Iterable[InputT]]) -> None:
-        """Take the first smaller input that shows the bug, and start over from it."""
+        """Keep the first smaller input that shows the bug, and repeat with its smaller inputs."""
         while self.keep_first(smaller(self.best)):
             pass
 
@@ -322,13 +321,13 @@ class Shrinking(Generic[InputT]):
 def draw_all(
     strategy: SearchStrategy[T], use: Callable[[T], None], *, examples: int, random: int
 ) -> None:
-    """Draw up to `examples` values and call `use` with each; its exceptions are raised here.
+    """Draw up to `examples` values and call `use` with each. Exceptions of `use` are raised here.
 
     Args:
         strategy: the strategy to draw from.
         use: called in this thread; raises EnoughError to end the draws.
-        examples: the maximum; there are fewer if no more different values exist.
-        random: the seed; equal seeds give equal values.
+        examples: the largest number of values; fewer if no more different ones exist.
+        random: the number that seeds the draws; equal numbers give equal values.
     """
 
     @seed(random)

@@ -1,4 +1,4 @@
-"""Search one normalizer or agent, replay its saved findings, and save the new ones."""
+"""Search for bugs of a client, replay its saved findings, and save the new ones."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,21 +50,23 @@ _POLL_SECONDS = 0.1
 
 
 class FuzzTarget(msgspec.Struct, frozen=True):
-    """A client under test; `name` is the name that the user gave."""
+    """A client to search: its kind, and its name as the user gave it."""
 
     kind: Literal["normalizer", "agent"]
     name: str
 
 
 class FuzzOptions(msgspec.Struct, frozen=True):
-    """The options of a search.
+    """The options of a search for bugs.
 
     Fields:
-        random: the seed.
-        clean: start from scenarios without quirks only.
-        database: the folder of the findings of all searches; None for none.
-        folder: where to write findings in addition; None for nowhere.
-        level: the least strict level of the findings in `folder`.
+        subjects: the scenarios and cassettes to start from.
+        random: the number that seeds all random choices.
+        clean: whether to start only from scenarios without quirks.
+        processes: the number of worker processes.
+        database: the folder with the findings of all searches; None for none.
+        folder: another folder in which to save findings; None for none.
+        level: save a finding in `folder` only if its rule has this level or a stricter one.
     """
 
     subjects: tuple[Subject, ...]
@@ -77,14 +79,14 @@ class FuzzOptions(msgspec.Struct, frozen=True):
     level: Level = "MUST"
 
     def folder_of(self, finding: FuzzFinding) -> Path | None:
-        """Return the folder that `finding` is saved in; None if it is not saved."""
+        """Return the folder in which to save `finding`; None if it is not saved."""
         levels = get_args(Level)
         saved = levels.index(finding.finding.level) <= levels.index(self.level)
         return self.folder if saved and self.folder is not None else self.database
 
 
 class FuzzTask(msgspec.Struct, frozen=True):
-    """The search of one process; small, so that it can be pickled."""
+    """The part of a search that one process runs, as a small value that can be pickled."""
 
     target: FuzzTarget
     options: FuzzOptions
@@ -93,7 +95,7 @@ class FuzzTask(msgspec.Struct, frozen=True):
 
 
 def fuzz_here(task: FuzzTask) -> FuzzReport:
-    """Search in this process."""
+    """Run a search in this process, and return the report."""
     name, options = task.target.name, task.options
     shared: dict[str, Any] = {"random": options.random, "share": task.share, "shares": task.shares}
     if options.database is not None:
@@ -114,17 +116,17 @@ def _keep(folder: Path, finding: FuzzFinding) -> None:
 
 
 def fuzz_in_processes(task: FuzzTask, processes: int, open_pool: OpenPool = Pool) -> FuzzReport:
-    """Search in several worker processes; the report counts those that crashed.
+    """Run a search in several worker processes; the report counts processes that crashed.
 
     Ctrl-C ends each search, which then reports its findings so far.
 
     Args:
         task: the search.
-        processes: how many, each with a share of the inputs.
-        open_pool: opens them; see `harness.runs.engine`.
+        processes: the number of processes, each with a share of the inputs.
+        open_pool: a function that opens the processes; see `harness.runs.engine`.
 
     Raises:
-        HarnessError: the normalizer or a seed cannot be loaded.
+        HarnessError: the client or a seed cannot be loaded.
     """
     shares = (
         msgspec.structs.replace(task, share=number, shares=processes) for number in range(processes)
@@ -186,19 +188,19 @@ def fuzz_client(
     paths: Iterable[Path] = (),
     random: int = 0,
 ) -> FuzzReport:
-    """Search one normalizer or agent, third-party code in one worker process.
+    """Search for bugs of one normalizer or agent; third-party code runs in a worker process.
 
     Args:
-        name: its name or `module:callable`.
+        name: the name of the client, or `module:callable`.
         profile: `dev`, `ci` or `deep`.
-        kind: what `name` is.
+        kind: whether `name` is a normalizer or an agent.
         paths: scenarios and cassettes to start from; without any, the bundled scenarios. The
             conversations of an agent are generated.
-        random: the seed of the search.
+        random: the number that seeds all random choices.
 
     Raises:
-        UsageError: there is no normalizer, agent or profile of that name.
-        NormalizerLoadError, AgentLoadError: it cannot be loaded.
+        UsageError: there is no client or profile with that name.
+        NormalizerLoadError, AgentLoadError: the client cannot be loaded.
         UnreadableError: a file of `paths` cannot be used.
     """
     options = FuzzOptions(select_subjects(paths), find_profile(profile), random)
@@ -206,7 +208,7 @@ def fuzz_client(
 
 
 def _fuzz(task: FuzzTask, engine: Engine) -> FuzzReport:
-    """Search here if that is safe and enough, or else in worker processes."""
+    """Search in this process if it suffices for a bundled client, else in worker processes."""
     target, processes = task.target, task.options.processes
     few = engine.is_local and processes == 1
     if not (few and is_bundled(target.name, is_agent=target.kind == "agent")):
@@ -218,12 +220,12 @@ def _fuzz(task: FuzzTask, engine: Engine) -> FuzzReport:
 def fuzz_target(
     target: FuzzTarget, options: FuzzOptions, engine: Engine = LOCAL_ENGINE
 ) -> FuzzReport:
-    """Search one normalizer or agent; the report includes saved findings that still fail.
+    """Search for bugs of one client; the report includes saved findings that still fail.
 
-    The saved findings are replayed on this machine, also if the search runs on a cluster.
+    Saved findings are replayed on this machine, even if the search runs on a cluster.
 
     Raises:
-        HarnessError: it cannot be loaded, or a file cannot be used.
+        HarnessError: the client cannot be loaded, or a file cannot be used.
     """
     if options.database is not None:
         adopt_unfinished(options.database, target.name)
@@ -242,7 +244,7 @@ def fuzz_target(
 
 
 def _save(findings: Iterable[FuzzFinding], options: FuzzOptions) -> str:
-    """Save the findings; return why that was not possible, or ""."""
+    """Save the findings; return why that failed, or ""."""
     folder = options.database or options.folder
     try:
         if options.database is not None:
@@ -262,7 +264,7 @@ def _mark_everywhere(finding: FuzzFinding, report: FuzzReport) -> FuzzFinding:
 
 
 def _failing(pairs: Iterator[tuple[Subject, Result]], folder: Path) -> Iterator[FuzzFinding]:
-    """Yield the saved findings that still fail, and delete the others."""
+    """Yield the saved findings that still fail, and delete the others from `folder`."""
     for subject, result in tuple(pairs):
         if result.reported:
             yield _repeated_finding(subject, result)

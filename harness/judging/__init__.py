@@ -1,1 +1,1 @@
-"""Turn -> findings: scenarios, rules, outcomes and blame."""
+"""Judge turns and conversations: scenarios, rules, findings, outcomes and blame."""

@@ -1,9 +1,9 @@
-"""Whether a turn is a success for its user, and which party is responsible if it is not.
+"""Decide whether a turn is a success for its user, and which party is to blame if it is not.
 
-A turn is a success if it finished, did not fail, and each call names a tool of the request
-with arguments valid against that tool's schema. If the question needs a call or an answer, the
-turn must contain it. Blame comes from the scenario, the oracle reading and the tools of the
-request, never from the normalizer.
+A turn is a success if it finished, did not fail, and each call names a tool of the request and has
+arguments that are valid against the tool's schema. If the question needs a call or an answer, the
+turn must contain it. The scenario, the oracle's reading and the tools of the request decide the
+blame, never the normalizer.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,10 +39,10 @@ _CHECKER: Final = Checker()
 
 
 def request_digest(request: Request) -> str:
-    """Return 16 hex digits that equal questions have in common; "" if the request is not known.
+    """Return 16 hex digits that are the same for equal questions; "" if the request is not known.
 
-    JSON is compared by value, with any order of keys and without the model's name. Answers to the
-    same question are not independent trials, and answers of two models to it are a pair.
+    The digest ignores the order of JSON keys and the name of the model. So answers to the same
+    question count as repeats, and answers of two models to it can be compared as pairs.
     """
     if not request.body:
         return ""
@@ -60,10 +60,10 @@ def turn_problem(turn: Turn, tools: Sequence[Tool] | None, due: Due = "") -> str
     """Return why `turn` is not a success; "" if it is one.
 
     Args:
-        turn: the turn that the normalizer gave.
-        tools: the tools of the request; None if they are not known, and then neither names nor
-            schemas are checked.
-        due: what the question needs, as `Interaction.due`.
+        turn: the turn that the normalizer returned.
+        tools: the tools of the request; None if they are not known. Then this checks neither
+            names nor arguments.
+        due: the kind of answer that the question needs, as in `Interaction.due`.
     """
     if turn.failure is not None:
         return f"failed: {turn.failure.code}"
@@ -79,7 +79,7 @@ def turn_problem(turn: Turn, tools: Sequence[Tool] | None, due: Due = "") -> str
 
 
 def due_problem(due: Due, calls: Sequence[object]) -> str:
-    """Return why `calls`, all usable, are not the expected kind of answer; "" if they are."""
+    """Return why the usable `calls` are not the expected kind of answer; "" if they are."""
     if due == "call" and not calls:
         return "no call, though one is due"
     return "a call, though an answer is due" if due == "answer" and calls else ""
@@ -101,13 +101,13 @@ def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
 
 
 def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "") -> Blame:
-    """Return the party that made the turn unusable; "" if the bytes contain a usable one.
+    """Return the party that made the turn unusable; "" if the bytes contain a usable turn.
 
     Args:
         reading: the oracle's reading of the response.
-        tools: the tools of the request; None if they are not known, and then neither names nor
-            schemas are checked.
-        due: what the question needs, as `Interaction.due`.
+        tools: the tools of the request; None if they are not known. Then this checks neither
+            names nor arguments.
+        due: the kind of answer that the question needs, as in `Interaction.due`.
     """
     if reading.model_failed:
         return "model"
@@ -132,8 +132,8 @@ def _match_tools(
     """Return whether all calls name one of `tools` and have arguments that fit it.
 
     Args:
-        calls: name and arguments of each; None if the arguments are not an object.
-        tools: the tools; None if they are not known, and then any name and object is accepted.
+        calls: the name and the arguments of each call; None for arguments that are not an object.
+        tools: the tools; None if they are not known. Then this accepts any name and any object.
     """
     known = _by_name(tools)
     return all(
@@ -152,11 +152,11 @@ def _is_fault_of_provider(reading: OracleReading) -> bool:
 
 
 def blame_of_turn(scenario: Scenario | None, part: ExaminedTurn) -> Blame:
-    """Return the party that is responsible for a turn without success, or with a parse error.
+    """Return the party to blame for a turn that is not a success, or that has a parse error.
 
-    It is the normalizer if the bytes contain a usable turn, either as the oracle reads them, or
-    as the scenario specifies and a MUST rule was violated. It is also the normalizer if it raised
-    an exception or exceeded a limit, whatever the bytes are.
+    It is the normalizer if the bytes contain a usable turn: either the oracle says so, or the
+    scenario specifies one and the normalizer violated a MUST rule. It is also the normalizer if it
+    raised an exception or exceeded a limit, whatever the bytes are.
     """
     if part.evidence.stopped:
         return "normalizer"
@@ -185,7 +185,7 @@ def _declared_tools(scenario: Scenario | None, part: ExaminedTurn) -> tuple[Tool
 
 
 def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
-    """Return the facts about one interaction of a cell that the rankings need."""
+    """Return the facts about one turn of a cell that the rankings of models need."""
     turn, interaction = part.whole.turn, part.evidence.interaction
     problem = turn_problem(turn, _declared_tools(scenario, part), interaction.due)
     why = "did not end" if part.whole.hung else part.whole.error or problem
@@ -214,7 +214,7 @@ def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
 
 
 def _unchecked(turn: Turn, tools: Sequence[Tool] | None) -> str:
-    """Return why a call of `turn` was not compared with the schema of its tool; "" if all were."""
+    """Return why a call was not validated against the schema of its tool; "" if all were."""
     known = _by_name(tools) or {}
     values = ((call.name, parse(call.arguments).value) for call in turn.tool_calls)
     reasons = (

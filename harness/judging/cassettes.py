@@ -1,6 +1,6 @@
-"""A cassette from Python: normalized to turns, or judged, without the command line.
+"""Normalize or judge a cassette from Python, without the command line.
 
-The functions behind `harness.normalize` and `harness.judge`. They write no file and apply no
+These are the functions `harness.normalize` and `harness.judge`. They write no file and apply no
 gate; `harness run` and `harness.testing.conformance_suite` do.
 """
 
@@ -18,17 +18,17 @@ from harness.wire.cuts import UNSPLIT, Chunking, split
 def normalize(
     cassette: Cassette, normalizer: Normalizer | str = "reference", *, cuts: Chunking = UNSPLIT
 ) -> tuple[Turn, ...]:
-    """Return the turn that `normalizer` makes of each interaction of `cassette`.
+    """Return one turn for each interaction of `cassette`, as `normalizer` reads the interaction.
 
     Args:
-        cassette: as `harness.load_cassette` returns it.
+        cassette: the cassette, for example from `harness.load_cassette`.
         normalizer: a `Normalizer`, a name, or `module:callable`.
-        cuts: byte offsets at which each body is split into reads; those outside a body do
-            not count.
+        cuts: byte offsets at which each body is split into reads. Offsets outside a body are
+            ignored.
 
     Raises:
         UsageError: no normalizer has this name.
-        Exception: whatever the normalizer raises; `judge` reports that as an outcome instead.
+        Exception: any exception of the normalizer; `judge` reports it as an outcome instead.
     """
     used = load_normalizer(normalizer) if isinstance(normalizer, str) else normalizer
     turns = []
@@ -43,13 +43,13 @@ def judge(
 ) -> Result:
     """Replay `cassette` through `normalizer` and judge its turns by the oracle.
 
-    The interactions have no scenario here, so that the expected result is what the oracle
-    reads in their bytes; what the bytes leave ambiguous is not judged.
+    Without a scenario, the expected result is what the oracle reads in the bytes. Parts of the
+    bytes that are ambiguous are not judged.
 
     Args:
-        cassette: as `harness.load_cassette` returns it.
+        cassette: the cassette, for example from `harness.load_cassette`.
         normalizer: a `Normalizer`, a name, or `module:callable`.
-        cuts: which chunkings are replayed, as for `harness run --cuts`.
+        cuts: the mode of the chunkings to replay, as in `harness run --cuts`.
 
     Raises:
         UsageError: no normalizer has this name.

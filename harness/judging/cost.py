@@ -1,4 +1,4 @@
-"""What the rules about cost look at."""
+"""Define the evidence that the rules about cost check."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from harness.results.finding import Came
 
 
 class CostEvidence(msgspec.Struct, frozen=True):
-    """The evidence for a rule about cost: a measured client, and the kind that it declares."""
+    """The evidence that a rule about cost checks: the measured cost and the kind of the client."""
 
     cost: Cost
     kind: ClientKind = "gateway"

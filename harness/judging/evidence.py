@@ -1,7 +1,7 @@
-"""The evidence for rules about turns: one replay, and which of its calls are the expected ones.
+"""Define the evidence for rules about turns: one replay, and which calls are the expected ones.
 
-Calls are paired first if they are equal, then by fewer and fewer equal fields. So a call with one
-damaged field is reported as damaged, and not as one lost and one invented call.
+It pairs equal calls first, and then calls with fewer and fewer equal fields. So a call with one
+damaged field is reported as damaged, and not as one missing and one invented call.
 """
 
 from collections import defaultdict, deque
@@ -27,13 +27,13 @@ _Keys = list[tuple[Hashable, ...]]
 
 
 class CallPairing(msgspec.Struct, frozen=True):
-    """The calls of a turn and the expected ones.
+    """Which calls of a turn correspond to which expected calls, and which do not.
 
     Fields:
-        pairs: (index of the expected call, index in the turn).
+        pairs: (index of the expected call, index of the call in the turn).
         missing: indexes of expected calls that were not emitted.
-        surplus: indexes of calls that were not expected.
-        unreported: indexes of expected rejections that were not reported.
+        surplus: indexes of calls in the turn that were not expected.
+        unreported: indexes of expected rejections that the client did not report.
         unexpected: parse errors that were not expected.
     """
 
@@ -45,12 +45,15 @@ class CallPairing(msgspec.Struct, frozen=True):
 
 
 class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
-    """All data that a rule about turns may use.
+    """All data that a rule about turns may use: a replay, the bytes and the expected result.
 
     Fields:
-        index: the index of the interaction in its cassette.
+        index: the index of the interaction in the cassette.
+        expectation: the expected turn.
+        oracle: the oracle's reading of the bytes.
+        replay: the replay to check.
         whole: the replay of the unsplit body; the same object as `replay` for that replay.
-        again: the last replay of the unsplit body; None for the other replays.
+        again: a second replay of the unsplit body, if `replay` is that one; else None.
         earlier: ids that the client generated for earlier responses to other requests -> index
             of the response.
     """
@@ -72,21 +75,21 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def judged(self) -> frozenset[Field]:
-        """The fields of the expected turn that are compared."""
+        """The fields of the expected turn that the rules compare."""
         return self.expectation.judged
 
     @property
     def exposes_ids(self) -> bool:
-        """Whether the client gives the ids of calls to agent code."""
+        """Whether the client passes the ids of calls to agent code."""
         return "ids" not in self.normalizer.hides
 
     @property
     def form(self) -> Came:
-        """Why the form of the stream lowers the level of each rule: "unsent", "undocumented" or "".
+        """Why the format of the stream lowers the level of each rule; "" if it does not.
 
-        It is "unsent" if no server is known to send the form of the stream. It is "undocumented" if
-        the stream violates the form of its API and the client reported that, by a failure or a
-        rejection. An SDK may also raise any exception.
+        It is "unsent" if no server is known to send such a stream. It is "undocumented" if the
+        stream violates the documented format of its API and the client reported that. The client
+        reports it by a failure or a rejection, or, if it is an SDK, by any exception.
         """
         if not quirks_of_form().unsent.isdisjoint(self.oracle.quirks):
             return "unsent"
@@ -96,7 +99,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_undocumented(self) -> bool:
-        """Whether the stream has a form that its API does not document."""
+        """Whether the stream violates the documented format of its API."""
         return not quirks_of_form().undocumented.isdisjoint(self.oracle.quirks)
 
     @property
@@ -111,31 +114,31 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def turn(self) -> Turn:
-        """The turn that the normalizer gave."""
+        """The turn that the normalizer returned in this replay."""
         return self.replay.turn
 
     @property
     def emitted_failure(self) -> StreamFailure | None:
-        """The failure that the normalizer emitted, without one that folding its deltas derived."""
+        """The failure that the normalizer itself emitted; None if it emitted none."""
         return self.turn.failure if self.replay.reports_failure else None
 
     @property
     def invents_failure(self) -> bool:
-        """Whether the turn is wrongly reported as failed; its calls and text are not lost then."""
+        """Whether the normalizer wrongly reports a failure; then no call or text counts as lost."""
         is_wrong = self.emitted_failure is not None and self.expectation.failure is None
         return is_wrong and "failure" in self.judged
 
     @cached_property
     def pairing(self) -> CallPairing:
-        """Which calls are the expected ones."""
+        """Which calls of the turn correspond to which expected calls."""
         return pair_calls(self.expectation, self.replay.turn)
 
     @cached_property
     def _unreported(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names, and the ids, of the calls that had to be rejected and were not.
+        """The names and the ids of calls that the client had to reject but did not report.
 
-        If it is not judged which calls are rejected, and none is usable, all calls of the stream
-        had to be rejected.
+        If the expected rejections are ambiguous and no call is usable, these are all calls of the
+        stream.
         """
         if "rejected" not in self.judged and not self.expectation.calls:
             readings = (self.oracle, *self.oracle.alternatives)
@@ -146,12 +149,12 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         return frozenset(each.name or "" for each in rejected), ids
 
     def is_unreported(self, call: ToolCall) -> bool:
-        """Whether an emitted call, by its name or id, may be one that had to be rejected."""
+        """Return whether `call` may be one that the client had to reject, by its name or id."""
         names, ids = self._unreported
         return call.name in names or "" in names or call.id in ids
 
     def expected_call(self, index: int) -> ExpectedCall | None:
-        """Return the expected call that is paired with the emitted call at `index`, if any."""
+        """Return the expected call for the emitted call at `index`; None if there is none."""
         paired = {actual: expected for expected, actual in self.pairing.pairs}
         return self.expectation.calls[paired[index]] if index in paired else None
 
@@ -165,7 +168,7 @@ turn_rule = RuleMaker[TurnEvidence]()
 
 
 def pair_calls(expectation: Expectation, turn: Turn) -> CallPairing:
-    """Pair the calls of `turn` with the expected ones."""
+    """Pair the calls and parse errors of `turn` with the expected ones."""
     found: dict[int, int] = {}
     taken: set[int] = set()
     for expected, actual in _iter_match_keys(expectation, turn.tool_calls):
@@ -191,7 +194,7 @@ def pair_calls(expectation: Expectation, turn: Turn) -> CallPairing:
 def _first_free(
     keys: tuple[Hashable, ...], indexes: dict[Hashable, deque[int]], taken: set[int]
 ) -> int | None:
-    """Return the first index under `keys` that is not taken; remove the taken ones."""
+    """Return the first index under `keys` that is not in `taken`; None if there is none."""
     for key in keys:
         queue = indexes.get(key, deque())
         while queue and queue[0] in taken:
@@ -204,10 +207,10 @@ def _first_free(
 def _iter_match_keys(
     expectation: Expectation, actual: tuple[ToolCall, ...]
 ) -> Iterable[tuple[_Keys, _Keys]]:
-    """Yield the keys of the expected and of the actual calls. Calls with an equal key match.
+    """Yield the keys by which expected and actual calls are paired, the strictest first.
 
-    Each text is parsed once and its meaning numbered, so that n calls cost n parses. A call with
-    the id of a rejected one is that call, also if it has the arguments of another.
+    Calls with an equal key match. Arguments are parsed once, so that n calls cost n parses. A call
+    with the id of a rejected call is that call, even if its arguments equal another call's.
     """
     numbers: dict[Hashable, int] = {}
     expected = expectation.calls
@@ -232,7 +235,7 @@ def _number(kind: CallKind, text: str, numbers: dict[Hashable, int]) -> int:
 def _pair_rejections(
     expectation: Expectation, turn: Turn
 ) -> tuple[tuple[int, ...], tuple[ParseError, ...]]:
-    """Return the rejections without an error, and the errors without a rejection."""
+    """Return the indexes of unreported rejections, and the parse errors that were not expected."""
     errors = turn.parse_errors
     indexes: defaultdict[Hashable, deque[int]] = defaultdict(deque)
     for index, error in enumerate(errors):
@@ -256,13 +259,13 @@ def _pair_rejections(
 def _keys_of_rejection(
     name: str, call_id: str, snippet: str, *, is_nameless: bool
 ) -> tuple[Hashable, ...]:
-    """Return the keys that a rejection and an error may share, the best first: name, id, raw text.
+    """Return the keys by which a rejection and a parse error match, the strictest first.
 
     Args:
         name: the name of the call.
-        call_id: its id; "" if it has none.
-        snippet: a part of the raw text.
-        is_nameless: whether a match without the name, or without id and text, is enough.
+        call_id: the id of the call; "" if it has none.
+        snippet: a part of the raw text of the call.
+        is_nameless: whether they also match without the name, or without the id and the text.
     """
     text = snippet.strip()
     keys: list[Hashable] = [("text", name, text), ("name", name)]

@@ -1,8 +1,8 @@
-"""One interaction of a cell: replayed under many chunkings, each replay checked against the rules.
+"""Replay one interaction of a cell under many chunkings, and check each replay by the rules.
 
-Rules about turns use the replay of the unsplit body. If a replay under other cuts differs from it,
-that is one finding, with the outcome of the difference. So one fault is reported once, and not for
-each of forty chunkings.
+Rules about turns check the replay of the unsplit body. If a replay under other cuts differs from
+it, that is one finding, with the outcome of the difference. So one fault is reported once, and not
+for each of forty chunkings.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,13 +31,15 @@ _NO_IDS: Final[Mapping[str, int]] = {}
 
 
 class ExaminedTurn(msgspec.Struct):
-    """The result of all replays of one interaction.
+    """The findings of all replays of one interaction, and the worst replay.
 
     Fields:
         evidence: the evidence of the replay of the unsplit body.
-        worst: the replay with the worst violation of a MUST rule. Among equally bad replays it is
-            the one with the fewest cuts; without any violation, it is that of the unsplit body.
-        badness: the badness of that replay's worst outcome; smaller is worse.
+        worst: the replay with the worst violation of a MUST rule. Among equally bad replays, it is
+            the one with the fewest cuts. Without a violation, it is the one of the unsplit body.
+        findings: the distinct findings of all replays.
+        replays: the number of replays.
+        badness: the badness of the worst outcome of `worst`; smaller is worse.
         violated: a MUST rule that the replay of the unsplit body violates; "" if there is none.
     """
 
@@ -55,16 +57,16 @@ class ExaminedTurn(msgspec.Struct):
 
     @property
     def broken(self) -> bool:
-        """Whether a MUST rule was violated."""
+        """Whether any replay violated a MUST rule."""
         return any(finding.level == "MUST" for finding in self.findings)
 
     def is_as_bad(self, other: Replay) -> bool:
-        """Whether `other` violates MUST rules as badly as the worst replay."""
+        """Return whether `other` violates MUST rules at least as badly as the worst replay."""
         evidence = msgspec.structs.replace(self.evidence, replay=other, whole=other)
         return min(map(_badness, _findings(evidence)), default=_FINE) <= self.badness
 
     def add(self, evidence: TurnEvidence) -> None:
-        """Add the new findings of one replay. Of two equal violations, the worse one counts."""
+        """Add the findings of one replay. If an equal violation is known, keep the worse one."""
         found = _findings(evidence)
         self.replays += 1
         if not found:
@@ -104,11 +106,21 @@ def examine(  # noqa: PLR0913 - one call site, which names each
     limits: ReplayLimits,
     earlier: Mapping[str, int] = _NO_IDS,
 ) -> ExaminedTurn:
-    """Replay one interaction through `normalizer` and check it against the rules.
+    """Replay one interaction through `normalizer` and check each replay by the rules.
 
-    If several turns are expected, it is checked against the one that is closest to the turn of the
-    unsplit body. If the turn may fail and did, it is checked against the expected failed turn.
-    The unsplit body is replayed first and again at the end, whatever `cuts` are.
+    If several turns are correct, it compares with the one closest to the turn of the unsplit body.
+    If the turn may fail and did, it compares with the expected failed turn.
+    It replays the unsplit body first and again at the end, whatever `cuts` are.
+
+    Args:
+        index: the index of the interaction in the cassette.
+        interaction: the interaction.
+        expectation: the expected turn.
+        oracle: the oracle's reading of the bytes.
+        normalizer: the client under test.
+        cuts: the mode of the chunkings, or the chunkings to replay.
+        limits: the limits of each replay.
+        earlier: ids that the client generated for earlier responses -> index of the response.
     """
     whole = replay(normalizer, interaction, UNSPLIT, limits)
     failed = whole.reports_failure and (expectation.may_fail or interaction.broken)
@@ -130,7 +142,7 @@ def examine(  # noqa: PLR0913 - one call site, which names each
 
 
 def _find_fewer_cuts(examined: ExaminedTurn, limits: ReplayLimits) -> None:
-    """Halve the cuts of the worst replay as long as one half of them gives as bad a result."""
+    """Halve the cuts of the worst replay as long as one half gives as bad a result."""
     first, cuts = examined.evidence, examined.worst.chunking
     while len(cuts) > 1:
         middle = len(cuts) // 2
@@ -147,7 +159,7 @@ def _find_fewer_cuts(examined: ExaminedTurn, limits: ReplayLimits) -> None:
 
 
 def _distance(evidence: TurnEvidence) -> tuple[int, int, int]:
-    """Return how far a turn is from an expected one: MUST rules violated, worst outcome, all."""
+    """Return a sort key: the number of violated MUST rules, their worst outcome, all violations."""
     found = _findings(evidence)
     must = [_FINE - finding.outcome.badness for finding in found if finding.level == "MUST"]
     return len(must), max(must, default=0), len(found)
@@ -156,7 +168,7 @@ def _distance(evidence: TurnEvidence) -> tuple[int, int, int]:
 def _iter_evidence(
     first: TurnEvidence, cuts: Cuts | tuple[Chunking, ...], limits: ReplayLimits
 ) -> Iterator[TurnEvidence]:
-    """Yield the replays, that of the unsplit body first and again at the end."""
+    """Yield the evidence of each replay; the unsplit body comes first and again at the end."""
     yield first
     for chunking in iter_chunkings(first.interaction, cuts) if isinstance(cuts, str) else cuts:
         if chunking:
@@ -182,9 +194,10 @@ def _has_same_deltas(whole: Replay, other: Replay) -> bool:
 
 
 def _merge_variance(found: list[Finding], whole: Replay, other: Replay) -> list[Finding]:
-    """Return one violation for a replay that differs, with the outcome of the difference.
+    """Return the findings for a replay that differs from the replay of the unsplit body.
 
-    Violations of rules about single deltas are returned too, because the turn does not show them.
+    These are one finding with the outcome of the difference, and the findings of rules about single
+    deltas and times, which a turn does not show.
     """
     variance = [finding for finding in found if TURN_RULES[finding.rule].of == "many"]
     rest = [finding for finding in found if TURN_RULES[finding.rule].of in ("deltas", "time")]
@@ -199,7 +212,7 @@ def _merge_variance(found: list[Finding], whole: Replay, other: Replay) -> list[
 
 
 def _outcome_of_difference(whole: Turn, other: Turn) -> Outcome:
-    """Return the outcome if the calls of one turn differ from those of the other."""
+    """Return the outcome of a difference between the turns of two replays."""
     before = {(call.name, call.arguments) for call in whole.tool_calls}
     after = {(call.name, call.arguments) for call in other.tool_calls}
     if after - before:

@@ -1,7 +1,7 @@
-"""Oracle reading -> expected result, for cassettes without a scenario.
+"""Derive the expected result from the oracle's reading, for cassettes without a scenario.
 
-Only what is certain from the bytes is judged, and usage is never judged. If a normalizer declares a
-policy, readings that contradict the policy are not expected of it.
+Only what is certain from the bytes is judged, and usage is never judged. If a normalizer declares
+a policy, it is not compared with readings that contradict the policy.
 """
 
 from collections.abc import Iterator, Mapping
@@ -51,7 +51,7 @@ _WORDS_OF_OTHER_APIS = MAY_CUT_SHORT | ANNOUNCEMENTS | frozenset(
 
 
 def expectation_from(reading: OracleReading) -> Expectation:
-    """Return the expected result of the bytes of `reading`, with that of each alternative."""
+    """Return the expected result for `reading`, with its alternatives as alternatives."""
     first, *others = (
         expected for each in (reading, *reading.alternatives) for expected in _expected(each)
     )
@@ -59,7 +59,7 @@ def expectation_from(reading: OracleReading) -> Expectation:
 
 
 def _expected(reading: OracleReading) -> Iterator[Expectation]:
-    """Yield the expected result of one reading for each meaning that its finish value may have."""
+    """Yield the expected result of a reading for each possible meaning of its finish value."""
     one = _expectation(reading)
     yield one
     if "finish" in one.judged and not _finish_is_certain(reading):
@@ -89,12 +89,12 @@ def _expectation(reading: OracleReading) -> Expectation:
 
 
 def _ends_without_reason(reading: OracleReading) -> bool:
-    """Whether the stream has its end but no finish value; some clients fail then, and may."""
+    """Return whether the stream ends without a finish value, so that a client may fail."""
     return reading.ended and not reading.finishes
 
 
 def expected_failure(reading: OracleReading) -> str | None:
-    """Return the code that the turn must fail with; None if it must not fail."""
+    """Return the code with which the turn must fail; None if it must not fail."""
     if reading.error is not None or _is_no_answer(reading):
         return ANY_CODE
     if not reading.ended:
@@ -103,21 +103,21 @@ def expected_failure(reading: OracleReading) -> str | None:
 
 
 def _is_empty(reading: OracleReading) -> bool:
-    """Whether no event is complete: such a body is both empty and interrupted."""
+    """Return whether the body has no complete event, so that it is both empty and interrupted."""
     return not (reading.text or reading.reasoning or reading.finishes) and reading.calls == ()
 
 
 def _is_no_answer(reading: OracleReading) -> bool:
-    """Whether the body is not an answer; calls that it announces may be in its text."""
+    """Return whether the body is not an answer of the API, such as an HTML page."""
     kept = frozenset((_ANNOUNCED,) if reading.text_markup else ())
     return not NO_ANSWER.isdisjoint(reading.quirks - kept)
 
 
 def usable_arguments(call: CallReading, reading: OracleReading) -> Arguments:
-    """Return the value of the arguments of `call`, which depends on how its turn ended.
+    """Return the value of the arguments of `call`, if it may be executed.
 
-    Missing text is an empty object if the call is complete. It has no value if the turn was
-    truncated, because the text may have been lost. If the contract does not contain the finish
+    Empty text means an empty object if the turn is complete. It has no value if the turn was
+    truncated, because the arguments may have been lost. If the API does not document the finish
     value, it is unknown which of the two happened.
     """
     if call.kind == "custom":
@@ -160,9 +160,9 @@ def _judged_fields(reading: OracleReading) -> set[Field]:
 
 
 def reasons_not_judged(expectation: Expectation, reading: OracleReading) -> dict[Field, str]:
-    """Return the reason for each of `COUNTED_FIELDS` that `expectation` does not judge.
+    """Return why each field in `COUNTED_FIELDS` is not judged, if it is not.
 
-    If the turn must fail, its end counts as its finish. A reason is the id of a quirk, or a
+    If the turn must fail, the failure counts as its finish. A reason is the id of a quirk, or a
     phrase.
     """
     ended = {"finish"} if expectation.failure and "failure" in expectation.judged else set()
@@ -187,7 +187,7 @@ def _finish_is_certain(reading: OracleReading) -> bool:
 
 
 def _finishes_of_other_apis(reading: OracleReading) -> tuple[FinishReason, ...]:
-    """Return the meanings of the finish value in other APIs; () if it may announce the calls."""
+    """Return what the finish value means in other APIs; () if it may announce the calls."""
     word = reading.finish.casefold()
     if reading.calls or word in ANNOUNCEMENTS:
         return ()
@@ -251,11 +251,11 @@ def hidden_fields(normalizer: Normalizer) -> frozenset[Field]:
 
 
 def apply_declarations(expectation: Expectation, normalizer: Normalizer) -> Expectation:
-    """Return `expectation` for a normalizer, depending on what the normalizer declares.
+    """Return `expectation` as it applies to a normalizer with these declarations.
 
-    Fields that it does not expose are not judged. For a cassette without a scenario, alternatives
-    that contradict a policy of the normalizer are left out, and a normalizer that declares to drop
-    calls without a name need not report them.
+    The rules do not judge fields that the normalizer does not expose. For a cassette without a
+    scenario, this leaves out alternatives that contradict a policy of the normalizer. A normalizer
+    that declares to drop calls without a name need not report them.
     """
     if expectation.source == "oracle":
         # A client that reads a text dialect must find the calls that the prompt describes in it.
@@ -281,7 +281,7 @@ def _apply_policies(expectation: Expectation, policies: Mapping[str, str]) -> Ex
 
 
 def _is_admitted(expectation: Expectation, policies: Mapping[str, str]) -> bool:
-    """Whether no declared policy requires another admissible answer to a question."""
+    """Return whether the declared policies allow this expected result."""
     return all(
         policies.get(question, answer) in (answer, _BY_THE_BYTES.get(question))
         for question, answer in expectation.decisions.items()

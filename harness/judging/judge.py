@@ -1,6 +1,6 @@
-"""One cell: a cassette, a normalizer and the expected turns -> one result.
+"""Judge one cell: replay a cassette through a normalizer, and compare with the expected turns.
 
-The scenario specifies the expected turns. Without a scenario, the oracle reads them from the bytes.
+The scenario specifies the expected turns. Without a scenario, the oracle derives them from bytes.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,31 +31,31 @@ from harness.wire.interaction import Interaction
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
-    """The subject of a cell: a cassette, and the scenario that labels it, if there is one."""
+    """The loaded subject of a cell: a cassette, and the scenario for it, or None."""
 
     cassette: Cassette
     scenario: Scenario | None = None
 
     @property
     def id(self) -> str:
-        """The scenario's id, or the cassette's with a prefix."""
+        """The id of the scenario, or `cassette:` and the id of the cassette."""
         return self.scenario.id if self.scenario else CASSETTE_PREFIX + self.cassette.id
 
     @cached_property
     def oracle_readings(self) -> tuple[OracleReading, ...]:
-        """The oracle's reading of each interaction, made once for all normalizers."""
+        """The oracle's reading of each interaction, computed once."""
         return tuple(map(oracle_reading, self.cassette.interactions))
 
     @cached_property
     def expectations(self) -> tuple[Expectation, ...]:
-        """The expected turn of each interaction, from the scenario or else from the oracle."""
+        """The expected turn of each interaction, from the scenario, or else from the oracle."""
         if self.scenario:
             return self.scenario.expect
         return tuple(map(expectation_from, self.oracle_readings))
 
     @cached_property
     def required_capabilities(self) -> frozenset[str]:
-        """The capabilities that a normalizer must declare, by the scenario or else by the bytes."""
+        """The capabilities that a normalizer needs, from the scenario, or else from the bytes."""
         interactions = self.cassette.interactions
         framing = frozenset({"aws-framing"} if any(map(is_reframed, interactions)) else ())
         if self.scenario:
@@ -71,14 +71,14 @@ def judge_subject(
     limits: ReplayLimits = DEFAULT_LIMITS,
     shows_turns: bool = False,
 ) -> tuple[Result, Case | None]:
-    """Judge one cell; the case of a failing cell is returned too.
+    """Judge one cell; return its result, and the case of a failing cell, else None.
 
     Args:
         subject: a scenario or a recording.
         normalizer: the client under test.
-        cuts: chunkings to replay.
+        cuts: the mode of the chunkings to replay.
         limits: the limits of each replay.
-        shows_turns: whether there is also a case if the cell conforms and a turn failed.
+        shows_turns: whether to return a case also if the cell conforms but a turn failed.
     """
     bare = empty_result(subject, normalizer.name)
     if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
@@ -91,7 +91,7 @@ def judge_subject(
 
 
 def _shown_turn(result: Result, *, shows_turns: bool) -> int | None:
-    """Return the index of the interaction that the case of a cell shows; None for no case."""
+    """Return the index of the interaction that the case shows; None if there is no case."""
     if result.outcome.fails:
         return result.interaction
     failed = (turn.interaction for turn in result.turns if not turn.success)
@@ -99,7 +99,7 @@ def _shown_turn(result: Result, *, shows_turns: bool) -> int | None:
 
 
 def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -> bool:
-    """Return whether `normalizer` declares all that `subject` requires."""
+    """Return whether `normalizer` declares support for all that `subject` requires."""
     dialects = {interaction.dialect for interaction in subject.cassette.interactions}
     scenario, declared = subject.scenario, normalizer.policies
     return (
@@ -183,14 +183,14 @@ def with_findings(
     blame: Callable[[], Blame],
     judged: bool = True,
 ) -> Result:
-    """Return `result` with findings, worst first, and the outcome and blame that they cause.
+    """Return `result` with findings, the worst first, and with their outcome and blame.
 
     Args:
         result: the result of the cell, without findings.
-        found: violations of rules.
+        found: the findings.
         parse_errors: whether the client reported a parse error.
-        blame: returns the party that is responsible for a parse error.
-        judged: whether the cell may conform: False if no calls were judged.
+        blame: a function that returns the party to blame for a parse error.
+        judged: whether the cell may conform: False if the calls of no turn were judged.
     """
     ordered = sorted(
         found, key=lambda it: (LEVELS.index(it.level), it.outcome.badness, it.rule, it.path)
@@ -211,7 +211,12 @@ def with_findings(
 
 
 def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
-    """Return the result of a cell that was not replayed, with its labels and no findings."""
+    """Return a result for a cell without replays and findings: its outcome is `unsupported`.
+
+    Args:
+        subject: the subject of the cell.
+        normalizer: the name of the normalizer.
+    """
     scenario, cassette = subject.scenario, subject.cassette
     return Result(
         cell=f"{subject.id}/{normalizer}",
@@ -256,7 +261,7 @@ def crashed_result(subject: LoadedSubject, normalizer: str, reason: str) -> Resu
 
 
 def _crashed_turn(index: int, interaction: Interaction, reason: str) -> TurnFacts:
-    """Return the facts of a turn that a crash lost, so that it counts as a failure."""
+    """Return the facts about a turn whose client ended its process, so that it is not a success."""
     return TurnFacts(
         interaction=index,
         success=False,

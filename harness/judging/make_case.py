@@ -1,4 +1,4 @@
-"""A replay that fails -> its case, with the same reads through `reference` next to it."""
+"""Make the case of a failing replay, with the deltas of `reference` for the same reads."""
 
 import json
 from typing import Any, TypeVar
@@ -23,11 +23,11 @@ T = TypeVar("T")
 
 
 def shorten(value: T, limit: int) -> T:
-    """Return `value` with each text and each bytes value in it at most about `limit` long.
+    """Return `value` with each text and each bytes value in it cut to about `limit`.
 
     Args:
-        value: a struct, a tuple, or a leaf of either.
-        limit: characters or bytes; a text that is cut says how many are left out.
+        value: a struct, a tuple, or a text or bytes in one of them.
+        limit: the number of characters or bytes; a text that is cut says how many are missing.
     """
     short: T = _shortened_value(value, limit)
     return short
@@ -58,10 +58,15 @@ _MOST_MESSAGES = 30
 
 
 def make_case(cell: str, part: ExaminedTurn, limits: ReplayLimits) -> Case:
-    """Return the worst replay of a turn next to that of `reference` for the same reads.
+    """Return the case of the worst replay of a turn, with `reference` on the same reads.
 
-    A failure that needs no cut is shown under the recorded reads if they fail as badly, because
-    they show when each byte came.
+    If the replay fails without cuts, the case shows the recorded reads if the client fails as badly
+    with them, because these show when each byte came.
+
+    Args:
+        cell: the id of the cell.
+        part: the replays of the interaction.
+        limits: the limits of each further replay.
     """
     evidence, failing = part.evidence, part.worst
     interaction, expectation = evidence.interaction, evidence.expectation
@@ -120,7 +125,7 @@ def _frames_of_body(body: bytes) -> tuple[Frame, ...]:
 
 
 def expected_turn(expectation: Expectation) -> Turn:
-    """Return the expected turn for a comparison; fields that are not judged are empty."""
+    """Return the expected turn as a `Turn` for the report; fields that are not judged are empty."""
     calls = tuple(
         ToolCall(call.id or "", call.name, call.json_text, call.kind) for call in expectation.calls
     )

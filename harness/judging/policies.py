@@ -1,6 +1,6 @@
-"""The policies that a scenario may name, with their values.
+"""Check the policies that a scenario names, and their values.
 
-An unknown name would make every cell `unsupported` without a message, so it is an error.
+With a wrong name, every cell would be `unsupported` without a message, so it is an error.
 """
 
 from collections.abc import Mapping
@@ -50,10 +50,15 @@ AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
 def require_policies(
     policies: Mapping[str, str], known: Mapping[str, tuple[str, ...]], where: str
 ) -> None:
-    """Refuse a policy, or a value of one, that is not in `known`.
+    """Raise an error if a policy or its value is not in `known`.
+
+    Args:
+        policies: policy -> value, as the scenario states them.
+        known: policy -> the possible values.
+        where: the scenario file, for the error.
 
     Raises:
-        UnreadableError: it contains the nearest name that exists, or all of them.
+        UnreadableError: a name or value is unknown. The hint names the nearest one, or all.
     """
     for name, value in policies.items():
         require_name(name, tuple(known), "policies: there is no policy", where)
@@ -61,7 +66,17 @@ def require_policies(
 
 
 def require_name(name: str, known: tuple[str, ...], problem: str, where: str) -> None:
-    """Refuse a name that is not in `known`; `problem` is the error up to that name."""
+    """Raise an error if `name` is not in `known`.
+
+    Args:
+        name: the name in the file.
+        known: the names that exist.
+        problem: the text of the error, after which the name follows.
+        where: the file, for the error.
+
+    Raises:
+        UnreadableError: the name is unknown.
+    """
     if name not in known:
         hint = did_you_mean(name, known, "known") or "known: none"
         raise UnreadableError(f"{problem} {name!r}", where=where, hint=hint)

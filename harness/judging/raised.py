@@ -1,7 +1,7 @@
-"""What a client raised -> the function that raised it, and a readable traceback.
+"""Describe an exception of a client: the function that raised it, and a readable traceback.
 
-The message of an exception quotes the input, and its line changes with each version of a library,
-so neither identifies a bug: its type and the deepest function of the library under test do.
+The message of an exception quotes the input, and its line changes with each version of a library.
+So only its type and the deepest function of the library under test identify a bug.
 """
 
 import linecache
@@ -30,11 +30,11 @@ _SHARED: Final = frozenset(
 
 
 def raised_in(problem: BaseException) -> str:
-    """Return the type of an exception, and the function of the library that raised it.
+    """Return `Type in module:function` for an exception and the function that raised it.
 
-    A frame of the library under test is preferred to one of a package that libraries share, and
-    that one to a frame of the harness, such as an adapter. The standard library never counts. A
-    constructor raises because of its caller, so it counts only if there is no other function.
+    It prefers a function of the library under test to one of a package that libraries share, and
+    that to one of the harness, such as an adapter. It never names the standard library. It names a
+    constructor only if there is no other function, because its caller causes the exception.
     """
     frames = [(_rank(module), f"{module}:{function}") for module, function in _frames(problem)]
     best = max((rank for rank, _ in frames), default=0)
@@ -54,9 +54,9 @@ def raised_in(problem: BaseException) -> str:
 def traceback_of(problem: BaseException) -> str:
     """Return the traceback of an exception, without the standard library and the harness around it.
 
-    A path is relative to the working folder or to the folder of the installed packages, so that a
-    run does not name the folders of a machine. The exception itself is not part of it, because
-    its text may be anything.
+    Paths are relative to the working folder or to the folder of the installed packages, so that a
+    run does not name folders of a machine. The text of the exception is left out, because it may
+    contain anything.
     """
     frames = [
         (str(frame.f_globals.get("__name__")), frame.f_code, line)
@@ -93,7 +93,7 @@ def _frames(problem: BaseException) -> Iterator[tuple[str, str]]:
 
 
 def _rank(module: str) -> int:
-    """Return 3 for the library under test; 0 for what never counts."""
+    """Return how well a module identifies a bug: 3 for the library under test, 0 for never."""
     package = module.partition(".")[0]
     if package in sys.stdlib_module_names or module.startswith(_MACHINERY):
         return 0

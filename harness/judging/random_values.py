@@ -1,6 +1,6 @@
-"""Values that differ between two correct replays of the same bytes, so that no rule compares them.
+"""Mask values that differ between two correct replays, so that no rule compares them.
 
-A client generates ids for calls if the stream has none. Such ids are compared by their position.
+A client generates ids for calls if the stream has none. Rules compare such ids by their position.
 Messages and texts of exceptions contain UUIDs, addresses of objects and times.
 """
 
@@ -24,12 +24,12 @@ _RANDOM = re.compile(
 
 
 def sent_ids(ids: Iterable[str], bodies: Collection[bytes]) -> set[str]:
-    """Return the members of `ids` that a provider sent in `bodies`, and the empty one."""
+    """Return the members of `ids` that occur in `bodies` as JSON texts, or that are empty."""
     return {each for each in ids if not each or any(f'"{each}"'.encode() in it for it in bodies)}
 
 
 def number_ids(ids: Iterable[str], known: Container[object]) -> dict[str, str]:
-    """Return the number of its call for each of `ids` that is not `known`."""
+    """Return id -> `call N`, for each of `ids` that is not in `known`, with its position N."""
     return {
         call_id: f"call {number}"
         for number, call_id in enumerate(ids, start=1)
@@ -38,7 +38,12 @@ def number_ids(ids: Iterable[str], known: Container[object]) -> dict[str, str]:
 
 
 def mask(text: str, numbers: Mapping[str, str]) -> str:
-    """Return `text` with the numbers of generated ids, and one mark for each random value."""
+    """Return `text` with generated ids replaced by their numbers, and random values by a mark.
+
+    Args:
+        text: the text.
+        numbers: generated id -> its number, from `number_ids`.
+    """
     ids = "|".join(map(re.escape, filter(None, numbers)))
     if ids:
         text = re.sub(rf"(?<![\w-])(?:{ids})(?![\w-])", lambda found: numbers[found[0]], text)
@@ -51,7 +56,7 @@ def ids_of_turn(turn: Turn) -> list[str]:
 
 
 def mask_turn(turn: Turn, known: Container[object]) -> Turn:
-    """Return `turn` with its ids that are not `known` as numbers, and its messages masked."""
+    """Return `turn` with ids that are not in `known` as numbers, and with masked messages."""
     numbers = number_ids(ids_of_turn(turn), known)
     return replace(
         turn,

@@ -1,8 +1,8 @@
-"""Whether the schema of a tool requires a repair of arguments, and the repair changes nothing else.
+"""Decide whether the schema of a tool requires a client's repair of arguments.
 
 Only unambiguous conversions are accepted: a text that is exactly the JSON of another value, a
-number that becomes its text, and the removal of a parameter that the tool does not have. A text
-that is not a JSON object may never be repaired, because the intended arguments are unknown.
+number that becomes its text, and the removal of a parameter that the tool does not have. A client
+must not repair text that is not a JSON object, because the intended arguments are unknown.
 Source: quirks ARGS-NUM-AS-STRING, ARGS-COERCION-TRAP, ARGS-EXTRA-PARAM of the catalogue.
 """
 
@@ -18,13 +18,13 @@ _MOST_CHANGES = 64
 
 
 def is_demanded(tool: Tool, sent: str, repaired: str, checker: Checker) -> bool:
-    """Return whether `tool` accepts `repaired`, and each change of `sent` in it is needed.
+    """Return whether `tool` accepts the repaired arguments, and requires each of the changes.
 
     Args:
-        tool: declares the schema.
+        tool: the tool, with its schema.
         sent: the arguments as JSON, as the model sent them.
         repaired: the arguments as JSON, as the client executes them.
-        checker: keeps compiled schemas.
+        checker: the validator, which caches compiled schemas.
     """
     before, after = parse(sent).value, parse(repaired).value
     if before is None or after is None or checker.problem(tool, after):
@@ -40,7 +40,7 @@ def is_demanded(tool: Tool, sent: str, repaired: str, checker: Checker) -> bool:
 
 
 def _converts(sent: Any, value: Any) -> bool:  # noqa: ANN401 - any JSON value
-    """Return whether `value` is the only possible meaning of `sent` in another type."""
+    """Return whether `value` is the only possible conversion of `sent` to another type."""
     match sent, value:
         case dict(), dict():
             converts = sent.keys() == value.keys() and all(

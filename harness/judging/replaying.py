@@ -1,10 +1,10 @@
 """Replay one interaction through one normalizer under one chunking, within limits.
 
-The result is always a replay: if the normalizer raises an exception, exits, hangs, emits too many
-deltas or objects that are not deltas, the replay states that, and the harness does not fail. A
-timer signal interrupts even a loop in pure Python. It needs the main thread of a process (each
-worker process of a run has one) and a system with interval timers. Elsewhere only the number of
-deltas is limited.
+The result is always a replay, so that the harness does not fail. It states if the normalizer
+raised an exception, exited, hung, or emitted too many deltas or other objects. A timer signal
+interrupts even a loop in pure Python. It needs the main thread of a process (each worker process
+of a run has one) and a system with interval timers. Elsewhere, only the number of deltas is
+limited.
 """
 
 import os
@@ -51,11 +51,11 @@ _MOST_PATIENCE = 20.0
 
 
 class DeadlineExceeded(BaseException):
-    """The time of one replay is over."""
+    """The harness raises this in client code when the time of a replay is over."""
 
 
 class _HandlerState:
-    """Whether the handler is installed in this process; only the main thread reads it."""
+    """Whether the signal handler is installed in this process; only the main thread reads it."""
 
     handled = False
     guarded = False  # a replay is in progress: only then may the handler raise
@@ -64,7 +64,7 @@ class _HandlerState:
 
 
 def deadline(seconds: float) -> AbstractContextManager[None]:
-    """Return a block in which `DeadlineExceeded` is raised after `seconds`.
+    """Return a context manager in whose block `DeadlineExceeded` is raised after `seconds`.
 
     If more processes want to run than the machine has cores, the block gets proportionally more
     time, so that a client does not count as hung because of other processes.
@@ -76,7 +76,7 @@ def deadline(seconds: float) -> AbstractContextManager[None]:
 
 @contextmanager
 def deadlines() -> Iterator[None]:
-    """Keep the handler installed for many deadlines, because installing it costs as much as one.
+    """Keep the signal handler installed for many deadlines, because installing it is slow.
 
     A timer of the caller, such as a test's time limit, continues afterwards.
     """
@@ -106,7 +106,7 @@ def _armed_alone(seconds: float) -> Iterator[None]:
 
 
 class _Armed:
-    """The block in which the timer runs. It is a class because that is faster for every replay."""
+    """A block with a running timer. It is a class because that is faster for every replay."""
 
     __slots__ = ("_seconds",)
 
@@ -154,7 +154,7 @@ def _expired(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _overload() -> float:
-    """Return how many processes want each core, on average over a minute; at least 1."""
+    """Return how many processes compete for each core, on average over a minute; at least 1."""
     try:
         wanted = os.getloadavg()[0]
     except (AttributeError, OSError):  # not on every system
@@ -170,10 +170,10 @@ class ReplayLimits(msgspec.Struct, frozen=True):
 
     Fields:
         seconds: the time for a small body.
-        seconds_per_megabyte: the time added for larger ones.
+        seconds_per_megabyte: additional time for each megabyte of the body.
         deltas: the number of deltas for an empty body.
-        deltas_per_byte: the number added for each byte; correct parsing gives fewer.
-        deltas_at_most: the maximum for any size of body, to limit memory.
+        deltas_per_byte: additional deltas for each byte; correct parsing gives fewer.
+        deltas_at_most: the largest number of deltas for any body, to limit memory.
     """
 
     seconds: float = 5.0
@@ -187,7 +187,7 @@ class ReplayLimits(msgspec.Struct, frozen=True):
         return self.seconds + self.seconds_per_megabyte * len(body) / 1_000_000
 
     def most_deltas(self, body: bytes) -> int:
-        """Return how many deltas a replay of `body` may give."""
+        """Return how many deltas a replay of `body` may have."""
         return min(self.deltas + self.deltas_per_byte * len(body), self.deltas_at_most)
 
 
@@ -250,11 +250,11 @@ def _raise(problem: Exception) -> None:
 
 
 class _CountedReads:
-    """The reads of a replay.
+    """Splits a body into the reads of a replay, and counts what the client has read.
 
     Attributes:
-        bytes_read: how many bytes were taken.
-        broke_off: whether all reads of a truncated body were taken.
+        bytes_read: how many bytes the client has read.
+        broke_off: whether the client has read all of a truncated body.
         is_read_ahead: as in `Replay`.
     """
 
@@ -272,7 +272,7 @@ class _CountedReads:
         self.is_read_ahead = False
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield what `split` does; a body may have as many reads as bytes, so this is brief."""
+        """Yield the same reads as `split`; it is short because a body may have many reads."""
         body, thread, current_thread = self._interaction.body, self._thread, threading.get_ident
         start = 0
         for end in chain(self._chunking, (len(body),) if body else ()):
@@ -285,9 +285,9 @@ class _CountedReads:
 
 
 def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
-    """Return deltas for a client that raised: open calls are rejected, and the turn failed.
+    """Return deltas for a client that raised an exception: open calls are rejected, then a failure.
 
-    If the client reported the end of the turn before, there are none.
+    The result is empty if the client had already reported the end of the turn.
     """
     deltas = [emission.delta for emission in emissions]
     if any(isinstance(delta, Finish | StreamFailure) for delta in deltas):
@@ -300,12 +300,12 @@ def _raised_deltas(emissions: Iterable[Emission], error: str) -> list[Delta]:
 
 
 class Raised(msgspec.Struct, frozen=True):
-    """An exception of a client; without one, all are "".
+    """A description of an exception of a client; all fields are "" if there was none.
 
     Fields:
-        error: `describe_exception` of it.
-        raised: `raised_in` it.
-        trace: `traceback_of` it.
+        error: the exception as `Type: text`, from `describe_exception`.
+        raised: its type and the function that raised it, from `raised_in`.
+        trace: its traceback, from `traceback_of`.
     """
 
     error: str = ""
@@ -317,9 +317,9 @@ NOTHING_RAISED = Raised()
 
 
 def run_guarded(action: Callable[[], T], seconds: float) -> tuple[T | None, Raised, bool]:
-    """Return the result of `action`, the exception that it raised, and whether it took too long.
+    """Call `action`; return its result or None, its exception, and whether it took too long.
 
-    Any exception of the code under test is an outcome, including `sys.exit`. Only Ctrl-C passes
+    This catches any exception of the code under test, including `sys.exit`. Only Ctrl-C passes
     through. A worker process ignores Ctrl-C, so a KeyboardInterrupt there comes from the code under
     test.
     """

@@ -1,7 +1,7 @@
-"""The capabilities that a subject requires of a normalizer in addition to its dialects.
+"""Find the capabilities that a subject requires of a normalizer in addition to its dialects.
 
-A scenario names them. For a recording without a scenario they come from its bytes: servers send
-some streams only if the request asks for them, and a client that never asks is not judged by them.
+A scenario names them. For a recording without a scenario, they come from its bytes: servers send
+some streams only on request, and a client that never requests them is not judged on them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,6 @@
-"""Rules, and the engine that checks turns and conversations against them.
+"""Define rules, and check turns and conversations by them.
 
-`harness.results.duties` has the title and the level of each rule, which depends on the kind of the
-client.
+`harness.results.duties` has the title of each rule, and its level for each kind of client.
 """
 
 import json
@@ -26,7 +25,7 @@ _CHECKED: Final[ContextVar[frozenset[str] | None]] = ContextVar("_CHECKED", defa
 
 
 class Evidence(Protocol):
-    """The data that rules check: a replay of a turn, a conversation, or the cost of a client."""
+    """The interface of the data that rules check: a replay, a conversation, or measured cost."""
 
     @property
     def stopped(self) -> bool:
@@ -34,7 +33,7 @@ class Evidence(Protocol):
 
     @property
     def judged(self) -> Container[str]:
-        """The fields of the expected result that are compared."""
+        """The fields of the expected result that the rules compare."""
 
     @property
     def prefix(self) -> str:
@@ -42,24 +41,26 @@ class Evidence(Protocol):
 
     @property
     def kind(self) -> ClientKind:
-        """The kind of client that the client under test declares to be."""
+        """The kind that the client under test declares, such as `sdk`."""
 
     @property
     def form(self) -> Came:
-        """Whether the form of the stream lowers the level of each rule."""
+        """Why the format of the stream lowers the level of each rule; "" if it does not."""
 
 
 E = TypeVar("E", bound=Evidence)
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """One place where a client violates a rule.
+    """A violation of a rule at one location of a turn or conversation.
 
     Fields:
-        path: inside the turn or the conversation, such as `calls[1].arguments`.
-        outcome: the outcome; None for the rule's own.
+        path: the location in the turn or the conversation, such as `calls[1].arguments`.
+        expected, actual: the two values.
+        offset: offset in the body of the byte that caused the violation; None if not known.
+        outcome: the outcome; None for the outcome of the rule.
         came: what the stream contained, if the rule's level depends on it.
-        raised: `raised` of the replay, if its exception is the violation.
+        raised: if an exception is the violation, the field `raised` of its replay.
     """
 
     path: str
@@ -75,20 +76,20 @@ Check = Callable[[E], Iterator[Violation]]
 
 
 class Rule(msgspec.Struct, Generic[E], frozen=True):
-    """One requirement for turns, conversations or cost.
+    """A rule: one requirement for turns, conversations or cost, with the function that checks it.
 
     Fields:
         id: a stable name.
-        outcome: the kind of failure that a violation is.
-        check: yields each violation.
-        field: the field of the expected result that the rule compares. The rule is not checked if
-            that field is not judged. "" if it needs none.
-        of: what shows a violation. `turn`: the folded turn; `deltas`: each replay's deltas;
+        outcome: the outcome of a violation.
+        check: a function that yields each violation.
+        field: the field of the expected result that the rule compares; "" if it needs none. The
+            rule is not checked if that field is not judged.
+        of: what shows a violation. `turn`: the complete turn; `deltas`: each replay's deltas;
             `time`: the times of the deltas; `many`: the comparison of several replays;
             `cost`: the cost of replays of long streams.
-        always: check also clients that raised an exception or exceeded a limit.
-        yields_to: ids of rules whose violation causes one of this rule, so that one fault is
-            reported once.
+        always: whether the rule also checks clients that raised an exception or exceeded a limit.
+        yields_to: ids of rules whose violation causes a violation of this rule. If one of them is
+            violated, this rule reports nothing, so that one fault is reported once.
     """
 
     id: str
@@ -101,17 +102,17 @@ class Rule(msgspec.Struct, Generic[E], frozen=True):
 
     @property
     def duty(self) -> Duty:
-        """Its title, its sources and its levels."""
+        """The duty of the rule: its title, its sources and its levels."""
         return load_duties()[self.id]
 
     @property
     def needs_cuts(self) -> bool:
-        """Whether replays of unsplit bodies cannot show a violation."""
+        """Whether only replays under several chunkings can show a violation."""
         return self.of in ("time", "many")
 
 
 class RuleMaker(Generic[E]):
-    """A decorator that makes a rule of the function that checks it, and stores the rule."""
+    """Makes decorators that turn a checking function into a rule, and stores the rules."""
 
     def __init__(self) -> None:
         self._rules: list[Rule[E]] = []
@@ -126,7 +127,7 @@ class RuleMaker(Generic[E]):
         always: bool = False,
         yields_to: Iterable[str] = (),
     ) -> Callable[[Check[E]], Rule[E]]:
-        """Return a decorator that turns a check into a rule."""
+        """Return a decorator that turns a checking function into a rule with these fields."""
 
         def rule(check: Check[E]) -> Rule[E]:
             made = Rule(rule_id, outcome, check, field, of, always, frozenset(yields_to))
@@ -142,7 +143,7 @@ class RuleMaker(Generic[E]):
 
 @contextmanager
 def check_only(rules: frozenset[str]) -> Iterator[None]:
-    """Check only the rules whose ids are in `rules`, inside the block."""
+    """Limit `findings` to the rules with these ids while the `with` block runs."""
     before = _CHECKED.set(rules)
     try:
         yield
@@ -151,7 +152,7 @@ def check_only(rules: frozenset[str]) -> Iterator[None]:
 
 
 def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:
-    """Return the violations of `rules`, without those that another violation causes."""
+    """Check `evidence` by `rules`; return the findings, without those that another one causes."""
     stopped, judged, checked = evidence.stopped, evidence.judged, _CHECKED.get()
     found = [
         (rule, violation)

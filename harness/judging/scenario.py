@@ -1,4 +1,4 @@
-"""A scenario: the expected result of a cassette, and the quirks that the cassette shows.
+"""Define a scenario: the expected result of a cassette, and the quirks in the cassette.
 
 An author writes it from the meaning of the bytes, independently of how the cassette was made.
 """
@@ -19,22 +19,22 @@ ScenarioBlame = Literal["", "model", "provider", "harness"]
 
 
 class Scenario(msgspec.Struct, frozen=True):
-    """One YAML file under `scenarios/`.
+    """A scenario, loaded from one YAML file under `scenarios/`.
 
     Fields:
-        id: slash path without suffix, such as `dashscope/split-chunks`.
-        cassette: id of its cassette.
-        tools: those of the request; None if the request in the cassette declares them.
-        capabilities: what a normalizer must declare, else the cell is `unsupported`.
-        expect: one for each interaction of the cassette, in their order; () for a conversation.
+        id: the path of the file without suffix, such as `dashscope/split-chunks`.
+        cassette: the id of the cassette.
+        tools: the tools of the request; None if the request in the cassette declares them.
+        capabilities: what a normalizer must declare; otherwise, the cell is `unsupported`.
+        expect: the expected turn of each interaction, in order; () for a conversation.
         conversation: the script, if agents run the conversation; else None.
-        quirks: ids of the catalogue that the bytes show.
+        quirks: ids of the quirks that the bytes show.
         rules: ids of the rules that this scenario is for, as information.
-        references: urls.
-        blame: which party causes an expected rejection or failure; "" if there is none.
-        text_dialect: the text dialect in which the model wrote calls; a normalizer that does not
-            declare it is `unsupported`. "" if there are no text calls.
-        policies: the policies that the expectation rests on; a normalizer that declares
+        references: URLs.
+        blame: the party that causes an expected rejection or failure; "" if there is none.
+        text_dialect: the text dialect in which the model wrote calls; "" if there are none. A
+            normalizer that does not declare it is `unsupported`.
+        policies: the policies on which the expected result depends. A normalizer that declares
             another value for one of them is `unsupported`.
     """
 
@@ -53,9 +53,9 @@ class Scenario(msgspec.Struct, frozen=True):
     policies: dict[str, str] = msgspec.field(default_factory=dict)
 
     def allows(self, declared: Mapping[str, str]) -> bool:
-        """Return whether no policy of a client contradicts a policy of this scenario.
+        """Return whether the policies that a client declares fit those of this scenario.
 
-        If a normalizer declares no value for a policy, the default of that policy counts.
+        If a client declares no value for a policy, the default of that policy counts.
         """
         return all(
             declared.get(name, _DEFAULT_POLICIES.get(name, value)) == value

@@ -1,8 +1,8 @@
-"""Scenario files -> scenarios. The file's keys are the fields of the structs below, and no others.
+"""Load scenario files. Their keys are the fields of the structs below, and no others.
 
-A missing key has a default that is judged (no text, no calls, no failure). The exceptions, which
-are not judged, are missing `finish_raw` and `usage`, `parse_errors: any`, and the finish of a
-failed turn. `open` names further fields that are not judged, because the bytes are ambiguous.
+If a key is missing, its default is judged: no text, no calls, no failure. The exceptions, which are
+not judged, are missing `finish_raw` and `usage`, `parse_errors: any`, and the finish of a failed
+turn. `open` names further fields that are not judged, because the bytes are ambiguous.
 """
 
 import re
@@ -51,7 +51,7 @@ _EMULATE: Final = re.compile(rb"^emulate:(?=\s|$).*+(?:\n(?:[ \t].*+)?+)*+", re.
 
 
 class CallFile(File, frozen=True, omit_defaults=True):
-    """A call that must be emitted; without `id`, any unique id is correct.
+    """A call that the client must emit. If `id` is missing, any unique id is correct.
 
     Exactly one key contains the arguments of the model: `arguments` of a function, `input` of a
     custom tool, or `action`, the content of an action of the client.
@@ -65,14 +65,14 @@ class CallFile(File, frozen=True, omit_defaults=True):
 
 
 class FailureFile(File, frozen=True, omit_defaults=True):
-    """How the turn must fail: the code ("*" for any) and a part of the message."""
+    """How the turn must fail: the code ("*" for any), and a part of the provider's message."""
 
     code: Text
     says: str = ""
 
 
 class UsageFile(File, frozen=True, omit_defaults=True):
-    """Token counts as the provider reports them."""
+    """The token counts that the provider reports; a missing count is not judged."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -93,11 +93,11 @@ _FIELD_OF: Final[dict[Open, Field]] = {
 
 
 class TurnFile(File, frozen=True, omit_defaults=True):
-    """The expected turn of one interaction; with `may_fail` it may also fail with any code.
+    """The expected turn of one interaction. If `may_fail` is true, it may also fail with any code.
 
-    `open` are keys that are not judged; with `missing_calls`, calls may be missing, but no call
-    other than those of `tool_calls` may be emitted. `alternatives` are other turns that the
-    specification of the API admits; a result is compared with the closest one.
+    `open` lists keys that are not judged. If it has `missing_calls`, calls of `tool_calls` may be
+    missing, but the client may emit no others. `alternatives` are other turns that the API's
+    specification allows; a result is compared with the closest one.
     """
 
     text: str = ""
@@ -114,12 +114,12 @@ class TurnFile(File, frozen=True, omit_defaults=True):
 
 
 class ScenarioFile(File, frozen=True):
-    """One scenario file: of turns (`expect`) or of a whole conversation (`conversation`).
+    """The content of a scenario file: expected turns (`expect`) or a conversation (`conversation`).
 
     `conversation` may be the id of another scenario with native tools. Then it is the same
-    conversation with calls in the model's text, and has the policies of that scenario, too.
-    `white_space` says how text and reasoning are compared: by default loosely next to text calls,
-    because few models follow the template to the letter, and exactly elsewhere.
+    conversation with calls in the model's text, with the policies of that scenario, too.
+    `white_space` says how text and reasoning are compared. The default is `loose` for text calls,
+    because few models follow their template exactly, and `exact` otherwise.
     """
 
     title: Text
@@ -143,7 +143,7 @@ def schema() -> dict[str, Any]:
 
 
 def find_scenarios(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the scenario files in `paths`, sorted, each once.
+    """Return the paths of the scenario files that `paths` name or contain, sorted, each once.
 
     Raises:
         UsageError: a path does not exist.
@@ -172,10 +172,10 @@ def load_scenario(path: Path, root: Path) -> Scenario:
 
     Args:
         path: a scenario file.
-        root: the scenarios folder: it names the scenario and holds `tools/`.
+        root: the folder of scenarios. Ids are relative to it, and it contains the folder `tools`.
 
     Raises:
-        UnreadableError: the file, or a tool file that it names, cannot be used.
+        UnreadableError: the scenario file, or a tool file that it names, cannot be used.
     """
     where = str(path)
     file = convert(_document(read_file(path), where), ScenarioFile, where)
@@ -202,7 +202,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
 
 
 class _Compared(NamedTuple):
-    """How the text of the turns of a file is compared, as in `Expectation`."""
+    """How the text of a file's turns is compared; the fields are as in `Expectation`."""
 
     has_text_calls: bool
     loose_space: bool
@@ -215,17 +215,17 @@ def _compared(file: ScenarioFile) -> _Compared:
 
 
 def load_turns(path: Path) -> tuple[TurnFile, ...]:
-    """Return the turns that the scenario in the file at `path` expects, as the file states them.
+    """Return the expected turns in the scenario file at `path`, with the keys of the file.
 
     Raises:
-        UnreadableError: the file cannot be used.
+        UnreadableError: the file cannot be read, or is not valid.
     """
     where = str(path)
     return convert(_document(read_file(path), where), ScenarioFile, where).expect or ()
 
 
 def _in_text(file: ScenarioFile, other: str, root: Path, where: str) -> ScenarioFile:
-    """Return `file` with the conversation of the scenario `other`, with calls in text."""
+    """Return `file` with the conversation of the scenario `other`, with calls in the text."""
     path = root / f"{other}{SUFFIX}"
     if not path.is_file():
         raise UnreadableError(
@@ -271,7 +271,7 @@ def _require_one_expectation(file: ScenarioFile, where: str) -> None:
 
 
 def _document(data: bytes, where: str) -> object:
-    """Return the document without the key `emulate`, so that no verdict depends on it.
+    """Return the parsed YAML of a file without the key `emulate`, on which no result may depend.
 
     The key is removed as text, because parsing it would take four times as long as the rest.
     """

@@ -1,7 +1,7 @@
-"""Expected results -> the text of a scenario file, which the loader of scenarios reads unchanged.
+"""Write expected results as the YAML text of a scenario file.
 
-A field that is not judged is listed in `open`, or left out if that means the same. The harness
-writes it as the draft of a scenario for a new cassette, which an author then confirms.
+It lists a field that is not judged in `open`, or leaves it out if that means the same. The harness
+writes the draft of a scenario for a new cassette in this way, and an author confirms it.
 """
 
 import json
@@ -39,10 +39,10 @@ def scenario_text(
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
     Args:
-        title: one line.
+        title: the title of the scenario, one line.
         cassette: the id of the cassette.
-        expectations: one for each interaction.
-        quirks: ids of the catalogue.
+        expectations: the expected result of each interaction.
+        quirks: ids of quirks in the cassette.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
@@ -57,7 +57,7 @@ def scenario_text(
 
 
 def turn_lines(expected: Expectation) -> Iterator[str]:
-    """Yield the lines of one turn, an item of the list `expect`."""
+    """Yield the YAML lines of one expected turn, as an item of the list `expect`."""
     for number, line in enumerate(_members(expected)):
         yield f"{'  ' if number else '- '}{line}"
 

@@ -1,4 +1,4 @@
-"""What a run contains: results, findings, detail pages and the run file, as values.
+"""Define what a run contains, as values: results, findings, detail pages and the run file.
 
-Nothing here reads a stream or runs a client, so that a command about runs loads no engine.
+This package neither reads streams nor runs clients, so commands about runs start fast.
 """

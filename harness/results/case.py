@@ -1,8 +1,7 @@
-"""A case: the failing replay of one cell, with bytes, frames and deltas side by side.
+"""Define a case: the worst failing replay of one cell, with its bytes, frames and deltas.
 
-It is a line of the run file, so that a report is a function of the run alone and needs
-neither cassettes nor normalizers. Bytes are stored as bytes (base64 in JSON) and are neither
-decoded nor repaired.
+A case is a line of the run file, so that a report needs neither cassettes nor normalizers.
+The harness stores bytes unchanged (base64 in JSON), without decoding or repairing them.
 """
 
 import msgspec
@@ -19,13 +18,13 @@ BODY_LIMIT = 64 * 1024
 
 
 class SentRequest(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The request of a turn.
+    """The request that led to the replayed response, as the report shows it.
 
     Fields:
-        messages: each as JSON in OpenAI's form, the last ones of a long history.
-        left_out: number of messages before those.
-        tools: names of the tools that it declares.
-        due: what the question needs, as `Interaction.due`.
+        messages: the last messages of the history, each as JSON in the format of OpenAI.
+        left_out: number of earlier messages that are not in `messages`.
+        tools: names of the tools that the request declares.
+        due: the kind of answer that the question needs, as in `Interaction.due`.
     """
 
     messages: tuple[str, ...] = ()
@@ -35,11 +34,11 @@ class SentRequest(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Crash(msgspec.Struct, frozen=True):
-    """An exception of the normalizer.
+    """Where the normalizer raised an exception, and after how many bytes.
 
     Fields:
-        trace: its traceback, see `harness.judging.raised`.
-        bytes_read: how many bytes had been read.
+        trace: the traceback, in the format of `harness.judging.raised.traceback_of`.
+        bytes_read: number of body bytes that the normalizer had read before the exception.
     """
 
     trace: str
@@ -47,26 +46,27 @@ class Crash(msgspec.Struct, frozen=True):
 
 
 class Case(msgspec.Struct, frozen=True, tag_field="type", tag="case"):
-    """The worst failing replay of one cell, next to the reference, with long texts cut.
+    """The worst failing replay of one cell with the deltas of `reference`; long texts are cut.
 
-    If the cell conforms and a turn of its model or provider failed, it is the replay of that turn.
+    If the cell conforms but its model or provider failed in a turn, the case is a replay of that
+    turn.
 
     Fields:
         cell: id of the `Result` that it belongs to.
         interaction: index of the interaction that was replayed.
-        body: the response body, at most `BODY_LIMIT` bytes of it; `body_b64` in JSON.
+        body: the first `BODY_LIMIT` bytes of the response body; the key in JSON is `body_b64`.
         chunking: the cuts of the replay, as offsets in the complete body.
-        frames: the frames of the body that is stored, in order of their offset.
+        frames: the frames of the stored body, in order of their offset.
         deltas: the deltas of the normalizer under test, and after how many bytes each came.
         reference: the deltas of `reference` under the same cuts; () if it is the normalizer.
-        error: the exception that the normalizer raised, `Type: text`; "" if it raised none.
-        expected: the expected turn; None if there is none. An empty id, snippet or error text in
-            it is not judged.
-        actual: the turn that the normalizer gave.
+        error: the exception that the normalizer raised, as `Type: text`; "" if it raised none.
+        expected: the expected turn; None if there is none. The rules do not judge an empty id,
+            snippet or error text in it.
+        actual: the turn that the normalizer returned.
         cut: whether body, frames or deltas were cut to a readable length.
-        judged: the fields of `expected` that are compared.
-        request: None if it was not recorded, and in runs of older harnesses.
-        crash: more about `error`; not in the file if there is none.
+        judged: the fields of `expected` that the rules compare with `actual`.
+        request: the request; None if it was not recorded, or if an older harness made the run.
+        crash: the traceback of `error`; the key is missing in the file if there is none.
     """
 
     cell: str

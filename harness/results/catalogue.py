@@ -1,4 +1,4 @@
-"""The catalogue of quirks: the files of `catalogue/quirks/` -> typed values, strictly.
+"""Load the catalogue of quirks from the files of `catalogue/quirks/`, and validate it.
 
 A quirk is one way in which real providers or models deviate. Rules and scenarios cite it by id.
 `harness doctor` checks that scenarios cite each quirk, except those that
@@ -32,17 +32,18 @@ Severity = Literal["wrong call executed", "corrupted args", "lost call", "crash"
 
 
 class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One catalogued deviation.
+    """A quirk: one way in which real providers or models deviate, as the catalogue describes it.
 
     Fields:
-        id: such as `DELTA-ID-EMPTY-LATER`; never reused.
-        group: A framing and transport, B deltas, C arguments, D text calls, E conversation,
-            F other dialects.
-        summary: what a recorded stream shows.
-        rule: what a client must do.
-        severity: what happens in a client that does not.
-        references: urls of reports.
-        merged: ids of other lists of quirks for the same fact; none is the id of an entry.
+        id: a name such as `DELTA-ID-EMPTY-LATER`, which no other quirk ever gets.
+        group: the chapter of the catalogue: A framing and transport, B deltas, C arguments,
+            D text calls, E conversation, F other dialects.
+        summary: what a recorded stream with the quirk contains.
+        rule: what a client must do if it receives such a stream.
+        severity: what happens in a client that does not follow `rule`.
+        references: URLs of reports about the quirk.
+        merged: ids that other lists of quirks use for the same deviation. The catalogue has no
+            entry with such an id.
     """
 
     id: _Id
@@ -56,10 +57,11 @@ class Quirk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_catalogue(folder: Path) -> dict[str, Quirk]:
-    """Return the quirks in the files of `folder` by id, in the files' order.
+    """Return the quirks by id, in the order of the YAML files in `folder`.
 
     Raises:
-        UnreadableError: there is no file, one is not a catalogue, or two quirks share an id.
+        UnreadableError: `folder` has no YAML file, a file is not a list of quirks, or two quirks
+            have the same id.
     """
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
@@ -74,10 +76,10 @@ def load_catalogue(folder: Path) -> dict[str, Quirk]:
 
 
 def load_excluded(path: Path) -> dict[str, str]:
-    """Return the quirks without a scenario, each with the reason.
+    """Return the ids of the quirks that need no scenario, each with the reason.
 
     Raises:
-        UnreadableError: the file does not map ids to reasons.
+        UnreadableError: `path` is not a YAML file that maps ids to reasons.
     """
     return _load(path, dict[_Id, Text])
 

@@ -1,4 +1,4 @@
-"""The result of an agent: the history, and a record of each turn."""
+"""Define what an agent returns: the messages of the conversation, and a record of each turn."""
 
 from typing import Literal
 
@@ -18,8 +18,8 @@ class Probe(msgspec.Struct, frozen=True):
     """A request with a dummy tool, which shows whether a provider supports tools.
 
     Fields:
-        ok: the provider answered with a tool call.
-        error: why the probe itself failed, so that the answer is unknown; else "".
+        ok: whether the provider answered with a tool call.
+        error: why the probe failed, so that tool support is unknown; "" if it did not fail.
     """
 
     ok: bool
@@ -27,14 +27,15 @@ class Probe(msgspec.Struct, frozen=True):
 
 
 class TurnMeta(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Data that is recorded of a turn in addition to its messages.
+    """What an agent records about a turn in addition to the turn and its messages.
 
     Fields:
-        strategy: how tools were offered; "" for an agent with one strategy only.
-        parse_errors: calls that could not be used and were not executed.
-        probe: the probe that was sent before this turn, if any.
-        retries: the number of requests that were sent again because of this turn's reply.
-        deprecated: whether the prompt is only for providers without a field for tools.
+        strategy: `tool_use` if the request declared the tools in the field of the API,
+            `json_fallback` if the prompt described them; "" for an agent with only one strategy.
+        parse_errors: calls that the agent could not use and did not execute.
+        probe: the probe that the agent sent before this turn; None if it sent none.
+        retries: number of requests that the agent sent again because of the reply of this turn.
+        deprecated: whether the prompt is intended only for providers without a field for tools.
     """
 
     strategy: Strategy | Literal[""] = ""
@@ -48,7 +49,9 @@ class TurnRecord(msgspec.Struct, frozen=True):
     """One reply of the provider as the agent understood it.
 
     Fields:
-        executed: ids of its calls that were executed, in order.
+        turn: the reply, parsed by the agent.
+        meta: what else the agent recorded about the turn.
+        executed: ids of the calls of the turn that the agent executed, in order.
     """
 
     turn: Turn
@@ -57,13 +60,13 @@ class TurnRecord(msgspec.Struct, frozen=True):
 
 
 class Conversation(msgspec.Struct, frozen=True):
-    """One complete run of the tool loop.
+    """One complete run of an agent's tool loop, as the agent returns it.
 
     Fields:
-        messages: the history as the agent would send it next, including the system text.
-        turns: one for each reply, including retries but not probes.
-        ending: how it ended.
-        answer: the last visible text of the model, or "".
+        messages: all messages, including the system text, as the agent would send them next.
+        turns: one record for each reply, including retries but not probes.
+        ending: how the conversation ended, such as `done` after an answer.
+        answer: the last visible text of the model; "" if there is none.
     """
 
     messages: tuple[Message, ...]

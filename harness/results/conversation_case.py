@@ -1,7 +1,7 @@
-"""A conversation as a report shows it: requests with their messages, replies, calls, records.
+"""Store a conversation for the report: requests, replies, executed calls and turns.
 
-It is a line of the run file, so that a report needs neither cassettes nor agents. A request
-repeats the history, so only its new messages are stored.
+A conversation is a line of the run file, so that a report needs neither cassettes nor agents.
+Each request repeats the history, so the line stores only the new messages of each request.
 """
 
 import msgspec
@@ -10,18 +10,19 @@ from harness.results.conversation import TurnRecord
 
 
 class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One request and its reply.
+    """One request of an agent and its reply, as a report shows them.
 
     Fields:
-        place: index of the interaction that answered; None if the request was surplus.
-        same: how many messages at its start are those of the request before.
-        messages: the messages after them, each as JSON in OpenAI's form.
-        tools: names of the tools that it declares.
-        fields: its other members, as JSON.
-        status, reply: status and text of the response.
-        broken: why no call of the reply may be executed.
-        unlike: how its structure differs from the recorded one, `path: recorded, sent`; None if
-            there is none to compare.
+        place: index of the interaction in the cassette that answered; None if the cassette had no
+            interaction left.
+        same: number of messages at the beginning that are equal to those of the previous request.
+        messages: the messages after the `same` first, each as JSON in the format of OpenAI.
+        tools: names of the tools that the request declares.
+        fields: the other members of the request body, as JSON.
+        status, reply: the HTTP status and the text of the response.
+        broken: why the agent must not execute a call of the reply; "" if it may.
+        unlike: differences in structure from the recorded request, as `path: recorded, sent`;
+            None if there is no recorded request to compare with.
     """
 
     place: int | None
@@ -36,7 +37,14 @@ class RequestRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call that was executed after request `after`, counted from 1."""
+    """A call that the agent executed.
+
+    Fields:
+        after: number of the request, from 1, whose reply led to the call.
+        tool, arguments: the name of the tool, and the arguments as text.
+        error: the error of the tool; "" if there was none.
+        known: whether the tool exists.
+    """
 
     after: int
     tool: str
@@ -46,15 +54,19 @@ class RunRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConversationCase(msgspec.Struct, frozen=True, tag_field="type", tag="conversation"):
-    """What an agent did in one cell, with long texts cut.
+    """What an agent did in one cell, for its page in the report; long texts are cut.
 
     Fields:
         cell: id of the `Result` that it belongs to.
-        requests: the first requests.
-        history: messages at the end, each as JSON: those after the `same` first of the last
-            request.
+        requests: the requests of the agent, without the last ones if there are too many.
+        runs: the calls that the agent executed.
+        same: number of messages that `history` leaves out.
+        history: the messages at the end of the conversation, each as JSON. It leaves out the first
+            messages that are equal to those of the last request.
         turns: the agent's records of its turns.
-        error: the exception that it raised, or the limit that stopped it; "" if it ended by itself.
+        ending, answer: as in `Conversation`.
+        error: the exception of the agent, or the limit at which the harness stopped it; "" if the
+            agent returned.
         cut: whether requests, messages, calls or turns are missing.
         trace: the traceback of the exception; not in the file if there is none.
     """

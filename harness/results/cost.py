@@ -1,14 +1,15 @@
-"""What was measured of the cost of one client in one dialect, and the limits of its rules.
+"""Define the measured cost of a client in a dialect, and the limits that cost rules check.
 
-A limit is a ratio or a number of bytes, so that machines agree on it.
+A limit is a ratio or a number of bytes, because these are similar on different machines.
 """
 
 from typing import Final
 
 from harness.files.typed import File
 
-# The floor is about 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second,
-# which is about what the fastest providers send in one stream.
+# The floor is the CPU time of only finding and decoding the payloads of a stream, which is about
+# 1 microsecond for a delta. At 500, one core reads 2,000 deltas in a second, which is about what
+# the fastest providers send in one stream.
 MOST_TIME: Final = 500.0
 # 1.0 is linear, and 8.0 quadratic if the longest stream has 8 times the deltas. Beyond 1.75, half
 # of the time of the longest stream is quadratic. A garbage collector alone takes up to 1.4.
@@ -20,18 +21,22 @@ MOST_HELD_BACK: Final = 1 << 14
 
 
 class Cost(File, frozen=True):
-    """What one client costs in one dialect. A value that was not measured is None.
+    """What one client costs in one dialect: CPU time, memory and delay.
+
+    A value is None if the harness did not measure it.
 
     Fields:
-        dialect: the dialect of the streams; each delta is one event.
+        dialect: the dialect of the streams. Each delta is one event.
         deltas: the number of deltas in the longest stream.
-        shortest: the number of deltas in the stream with which `growth` compares it.
-        floor: CPU time of the floor for one delta, in microseconds; it differs between machines.
-        time: CPU time of the client for one delta of the longest stream, divided by the floor.
-        growth: `time` divided by that of the shortest stream; 1.0 if time is linear.
+        shortest: the number of deltas in the shortest stream, with which `growth` compares.
+        floor: CPU time of only finding and decoding the payloads, in microseconds for one delta.
+            It differs between machines.
+        time: CPU time of the client for one delta of the longest stream, divided by `floor`.
+        growth: `time` divided by the same ratio for the shortest stream; 1.0 if time is linear.
         memory: bytes by which the peak memory grows for each further byte of the body.
-        held_back: bytes that were read after the first text had arrived and before it was emitted.
+        held_back: bytes that the client read after the first text arrived, before it emitted text.
         body: the number of bytes in the longest stream.
+        not_measured: why the harness measured nothing; "" if it measured the client.
         not_measured: the reason why not; "" if it was measured.
     """
 
@@ -48,9 +53,9 @@ class Cost(File, frozen=True):
 
 
 def beyond_limits(cost: Cost) -> dict[str, tuple[str, str]]:
-    """Return what was expected and what was measured, for each field beyond its limit.
+    """Return the expected and the measured value as text, for each field of `cost` over its limit.
 
-    The time is that of the shortest stream, because `growth` is what length adds.
+    The time is checked for the shortest stream, because `growth` checks what longer streams add.
     """
     growth, memory, held_back = cost.growth or 0.0, cost.memory or 0.0, cost.held_back or 0
     time = (cost.time or 0.0) / (cost.growth or 1.0)

@@ -1,4 +1,4 @@
-"""The titles of the APIs by dialect, for reports, which import no dialect."""
+"""Define the title of the API of each dialect, for reports, which import no dialect."""
 
 from typing import Final
 

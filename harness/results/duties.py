@@ -1,7 +1,7 @@
-"""The duties that rules check: `duties.toml` -> for each rule a level, a source and a reason.
+"""Load the duties that rules check: a level, a source and a reason for each rule.
 
-The duties of a client depend on its kind. So the level of a rule can differ by the
-kind of the client, and by the content of the stream at the place of the violation.
+A duty is what a client must do. It depends on the kind of the client and on the stream, so the
+level of a rule can differ by both. The duties are in `duties.toml`.
 """
 
 from functools import cache
@@ -33,15 +33,15 @@ _LOWERED: Final[dict[Came, str]] = {
 
 
 class Ruling(File, frozen=True):
-    """How a rule applies to a client.
+    """How a rule applies to one kind of client and one kind of stream.
 
     Fields:
         level: MUST findings decide the outcome, SHOULD findings are shown and counted, and MAY
             findings are not failures.
         source: URLs of specifications, API references and issues, and ids of quirks.
-        kind: the kind of the client; "" for each.
-        came: what the stream contained; "" for anything.
-        because: why the level differs; "" for the default of the rule.
+        kind: the kind of client to which this applies; "" for every kind.
+        came: what the stream must have contained, a value of `Came`; "" for anything.
+        because: why the level differs from the default of the rule; "" for the default.
     """
 
     level: Level
@@ -51,18 +51,20 @@ class Ruling(File, frozen=True):
     because: str = ""
 
     def fits(self, kind: ClientKind, came: Came) -> bool:
-        """Return whether it applies to a client of `kind` if the stream contained `came`."""
+        """Return whether this applies to a client of `kind` if the stream contained `came`."""
         return self.kind in ("", kind) and self.came in ("", came)
 
 
 class Duty(File, frozen=True):
-    """The requirement behind a rule.
+    """What a rule requires of a client, with its reason, sources and levels.
 
     Fields:
         duty: what the client must do, in one sentence.
         why: what happens to an agent otherwise, in one sentence.
-        source, level: as in `Ruling`, unless an exception fits.
-        exceptions: the first that fits applies.
+        about: what the rule judges: turns, a conversation, or cost.
+        source, level: as in `Ruling`, for clients and streams without an exception.
+        quirks: ids of quirks that the rule is about.
+        exceptions: other levels for kinds of clients or streams. The first that fits applies.
     """
 
     about: About
@@ -76,12 +78,12 @@ class Duty(File, frozen=True):
 
     @property
     def rulings(self) -> tuple[Ruling, ...]:
-        """The default, and the exceptions."""
+        """The ruling with the default level, and then the exceptions."""
         return (Ruling(self.level, self.source), *self.exceptions)
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The sources of all rulings, each once."""
+        """The sources of the default and of all exceptions, each once."""
         return tuple(dict.fromkeys(name for each in self.rulings for name in each.source))
 
     def ruling(self, kind: ClientKind, came: Came = "") -> Ruling:
@@ -98,7 +100,7 @@ def load_duties() -> dict[str, Duty]:
     """Return the duty of each rule, by the rule's id.
 
     Raises:
-        UnreadableError: an unknown or missing key, or a value of a wrong type.
+        UnreadableError: `duties.toml` has an unknown or missing key, or a value of a wrong type.
     """
     file = resources.files(__package__).joinpath("duties.toml")
     data = msgspec.toml.decode(file.read_text(encoding="utf-8"))
@@ -106,11 +108,11 @@ def load_duties() -> dict[str, Duty]:
 
 
 class QuirksOfForm(File, frozen=True):
-    """Quirks that lower the level of every rule.
+    """The ids of quirks that lower the level of every rule from MUST to SHOULD.
 
     Fields:
-        undocumented: servers show them, and they violate the documented form of the API.
-        unsent: a specification permits them, and no server is known to send them.
+        undocumented: quirks of real servers that violate the documented format of the API.
+        unsent: quirks that a specification permits, and that no known server sends.
     """
 
     undocumented: frozenset[Text]
@@ -119,19 +121,28 @@ class QuirksOfForm(File, frozen=True):
 
 @cache
 def quirks_of_form() -> QuirksOfForm:
-    """Return the quirks of `undocumented.toml`."""
+    """Return the ids of quirks in `undocumented.toml`, which lower the level of every rule."""
     file = resources.files(__package__).joinpath("undocumented.toml")
     data = msgspec.toml.decode(file.read_text(encoding="utf-8"))
     return convert(data, QuirksOfForm, file.name)
 
 
 def level_of(rule: str, kind: ClientKind, came: Came = "") -> Level:
-    """Return the level of the rule with the id `rule`."""
+    """Return the level of the rule with the id `rule` for a client of `kind`.
+
+    Args:
+        rule: the id.
+        kind: the kind of the client.
+        came: what the stream contained; "" for nothing that changes a level.
+    """
     return load_duties()[rule].ruling(kind, came).level
 
 
 def rulings_of(rule: str) -> tuple[Ruling, ...]:
-    """Return the rulings of a rule for each kind of client: any stream, then special ones."""
+    """Return how the rule with the id `rule` applies to each kind of client that it judges.
+
+    For each kind, the first ruling is for any stream. The others are for special streams.
+    """
     duty = load_duties()[rule]
     return tuple(
         msgspec.structs.replace(each, kind=kind)

@@ -1,7 +1,7 @@
-"""The expected result of one interaction, and its source.
+"""Define the expected result of one interaction.
 
-The author of a scenario specifies it. For a cassette without a scenario, the oracle reads it from
-the bytes, and ambiguous parts are not judged.
+The author of a scenario specifies it. For a cassette without a scenario, the oracle derives it
+from the bytes, and the rules do not judge ambiguous parts.
 """
 
 from typing import Any, Final, Literal, get_args
@@ -22,15 +22,16 @@ UNSPECIFIED: Final = "not specified by the scenario"
 
 
 class ExpectedCall(msgspec.Struct, frozen=True):
-    """A call that must be emitted.
+    """A call that the client must emit.
 
     Fields:
         name: the exact name.
-        arguments: the JSON value; compared by value, numbers and key order exactly.
-        id: the exact id; None if the provider sent none, and then any unique id is correct.
-        arguments_text: the arguments as in the bytes, compared and shown instead of
-            `arguments`, whose floats are doubles; "" if only the value is known. For a custom
-            tool it is its input, for an action the JSON of its content.
+        arguments: the JSON value. Rules compare its numbers and its order of keys exactly.
+        id: the exact id; None if the provider sent none. Any unique id is then correct.
+        arguments_text: the arguments as in the bytes; "" if only the value is known. Rules and
+            reports use the text instead of `arguments`, whose floats are doubles. For a custom
+            tool it is the input, for an action the JSON of the content.
+        kind: whether the call is of a function, a custom tool, or an action of the API.
     """
 
     name: str
@@ -41,18 +42,19 @@ class ExpectedCall(msgspec.Struct, frozen=True):
 
     @property
     def json_text(self) -> str:
-        """The arguments as JSON text, as in the bytes if known; the input of a custom tool."""
+        """The arguments as JSON text, as in the bytes if known; a custom tool's input unchanged."""
         if self.arguments_text or self.kind == "custom":
             return self.arguments_text
         return msgspec.json.encode(self.arguments).decode()
 
 
 class ExpectedRejection(File, frozen=True):
-    """A call that must be reported as a parse error; `snippet` is a part of its raw text.
+    """A call that the client must report as a parse error instead of emitting it.
 
     Fields:
-        name: the exact name; "" if the call has none, None for any.
-        id: the exact id; None if the provider sent none, or if it is not judged.
+        name: the exact name; "" if the call has none, None if any name is correct.
+        snippet: text that the reported raw text of the call must contain.
+        id: the exact id; None if the provider sent none, or if any id is correct.
     """
 
     name: str | None = None
@@ -61,18 +63,19 @@ class ExpectedRejection(File, frozen=True):
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """The expected turn; only the fields named in `judged` are compared.
+    """The expected turn. Rules compare only the fields that `judged` names.
 
     Fields:
         failure: code of the failure; None if the turn must not fail; "*" for any code.
-        calls_at_most: if `calls` is not judged, any of them may be missing, but no other call may
-            be emitted.
-        failure_says: a part of the provider's message that must be preserved.
-        may_fail: the turn may fail instead, as `failed` describes it.
-        has_text_calls: the text may contain calls, so a client may hold back their beginning.
-        loose_space: text and reasoning are compared as `spaced` returns them, because nothing
-            specifies whether the white space around a call in the text belongs to the text.
+        calls_at_most: if `calls` is not judged, whether the client may emit no other calls than
+            `calls`. It may omit some.
+        failure_says: a part of the provider's message that the client must preserve.
+        may_fail: whether the turn may fail instead, as `failed` describes.
+        has_text_calls: whether the text may contain calls, so that a client may hold back text.
+        loose_space: whether rules compare text and reasoning as `spaced` returns them. They do if
+            nothing specifies whether white space around a call belongs to the text.
         decisions: as in `OracleReading`; empty for a scenario.
+        alternatives: other correct turns. Rules compare a turn with the closest one.
         alternatives: other turns that are as correct; a result is compared with the closest one.
     """
 
@@ -96,13 +99,13 @@ class Expectation(msgspec.Struct, frozen=True):
 
     @property
     def readings(self) -> "tuple[Expectation, ...]":
-        """This turn and its alternatives."""
+        """All correct turns: this one, and then the alternatives."""
         return (self, *self.alternatives)
 
     def failed(self) -> "Expectation":
-        """Return the expected turn if the turn fails.
+        """Return the expected result if the turn fails.
 
-        No call is executed, and any of its calls may be reported as rejected, but no other.
+        The client must emit no call. It may report any of the expected calls as a parse error.
         """
         judged: set[Field] = {"calls", "failure"}
         if {"calls", "rejected"} <= self.judged:
@@ -117,9 +120,9 @@ class Expectation(msgspec.Struct, frozen=True):
 
     @property
     def ids(self) -> frozenset[str | None]:
-        """The ids of all calls; None represents one that the provider did not send."""
+        """The expected ids of all calls; None stands for an id that the provider did not send."""
         return frozenset([it.id for it in self.calls] + [it.id for it in self.rejected])
 
     def spaced(self, text: str) -> str:
-        """Return `text` in the form for comparison: with `loose_space`, white space is unified."""
+        """Return `text` for comparison; with `loose_space`, each run of white space as a space."""
         return " ".join(text.split()) if self.loose_space else text

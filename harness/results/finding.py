@@ -1,4 +1,4 @@
-"""A finding: one violation of a rule, with its level and what the stream contained."""
+"""Define a finding: one violation of a rule, with its level and what the stream contained."""
 
 from typing import Final, Literal, get_args
 
@@ -48,15 +48,16 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Fields:
         rule: id of the rule.
-        level: its level for the kind of the client. MUST findings decide the outcome, SHOULD
+        level: the rule's level for the kind of the client. MUST findings decide the outcome, SHOULD
             findings are shown and counted, and MAY findings are allowed and only shown with their
             cell.
-        outcome: the kind of failure.
-        path: the location in the turn, such as `turns[0].calls[1].arguments`.
-        expected, actual: as text, cut to a readable length.
-        offset: byte in the body that caused it; None if it is not known.
-        came: what the stream contained, if the level depends on it.
-        raised: `raised_in` the exception that violates the rule; "" for other violations.
+        outcome: the kind of failure, such as a lost call.
+        path: the location of the violation in the turn, such as `turns[0].calls[1].arguments`.
+        expected, actual: the two values as text, cut to a readable length.
+        offset: offset in the body of the byte that caused the violation; None if it is not known.
+        came: what the stream contained, if the level depends on that; else "".
+        raised: if an exception violates the rule, its type and the function that raised it, as
+            `harness.judging.raised` writes them; else "".
     """
 
     rule: str

@@ -1,6 +1,6 @@
-"""The stored kill table: each rule with the mutants that violate it, as the report shows it.
+"""Load the stored kill table: for each rule, the mutants that violate it.
 
-`harness.checks.kill_table` makes it.
+`harness.checks.kill_table` makes the table, and the report shows it.
 """
 
 from typing import Final, TypeVar
@@ -26,10 +26,13 @@ _SENSITIVITY: Final = "sensitivity.json"
 
 
 class KillRow(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):  # codespell:ignore
-    """One row as it is stored; the stored name of `mutant` is part of the file format.
+    """One row of the stored kill table: a rule, and a mutant that violates it.
+
+    The file has another name for `mutant`, which is part of its format.
 
     Fields:
-        scenario: the first, by id, in which the mutant breaks the rule; "" if it survives.
+        scenario: the first scenario, by id, that kills the mutant; "" if the mutant survives.
+        scenarios: the number of scenarios that kill the mutant; 0 if it survives.
         scenarios: the number of such scenarios.
     """
 
@@ -40,14 +43,15 @@ class KillRow(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):  # c
 
 
 class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):  # codespell:ignore
-    """One row as it is shown, with its rule and what the benchmark of the fuzzer measured.
+    """One row of the kill table as the report shows it, with the results of the fuzzer.
 
     Fields:
-        about: what the rule is about.
-        level, title: of the rule; the level is that for the mutant.
-        fuzz_median, fuzz_worst: number of inputs that the fuzzer needs to find the mutant from
-            clean cassettes, over all seeds; None if not measured, or if a seed did not find it.
-        fuzz_found, fuzz_seeds: number of seeds that found it, and of all seeds.
+        about: what the rule judges: turns, a conversation, or cost.
+        level, title: the level of the rule for the mutant's kind of client, and the rule's title.
+        fuzz_median, fuzz_worst: number of inputs that the fuzzer needs to find the mutant, over
+            all random seeds; None if not measured, or if it failed with one of the seeds.
+        fuzz_found, fuzz_seeds: number of random seeds with which the fuzzer found the mutant, and
+            of all random seeds.
     """
 
     rule: str
@@ -64,7 +68,14 @@ class MeasuredKill(msgspec.Struct, frozen=True, rename={"mutant": "miniature"}):
 
 
 class Sensitivity(msgspec.Struct, frozen=True):
-    """The fuzzer's benchmark of one mutant; None if a seed did not find it."""
+    """The result of the fuzzer's benchmark for one mutant.
+
+    Fields:
+        rule: the rule that the mutant violates.
+        seeds: the number of random seeds with which the fuzzer searched.
+        found: the number of random seeds with which it found the violation.
+        median, worst: number of inputs until then; None if the search failed with a random seed.
+    """
 
     rule: str
     seeds: int = 0
@@ -74,7 +85,7 @@ class Sensitivity(msgspec.Struct, frozen=True):
 
 
 def load_kill_table() -> tuple[MeasuredKill, ...]:
-    """Return the bundled table, by rule and then mutant, with the benchmark of the fuzzer.
+    """Return the bundled kill table with the benchmark of the fuzzer, in the stored order.
 
     Raises:
         UnreadableError: a file cannot be read, or names an unknown rule.
@@ -84,7 +95,7 @@ def load_kill_table() -> tuple[MeasuredKill, ...]:
 
 
 def stored_rows() -> tuple[KillRow, ...]:
-    """Return the stored rows; none if there is no file.
+    """Return the rows of the stored kill table; () if there is no file.
 
     Raises:
         UnreadableError: the file cannot be read.

@@ -1,4 +1,4 @@
-"""How a replay and a cell ended, and which party is responsible."""
+"""Define how a replay or a cell ended, and which party is to blame for a failed turn."""
 
 from enum import StrEnum
 from typing import Literal
@@ -7,7 +7,10 @@ Blame = Literal["", "model", "provider", "normalizer", "harness"]
 
 
 class Outcome(StrEnum):
-    """The outcome of a replay or a cell, worst first: a silent wrong call is worse than a crash."""
+    """The outcome of a replay or a cell, the worst first.
+
+    A wrong call that an agent executes silently is worse than a crash.
+    """
 
     SILENT_WRONG = "silent_wrong"
     LOST_CALL = "lost_call"
@@ -22,22 +25,22 @@ class Outcome(StrEnum):
 
     @property
     def badness(self) -> int:
-        """Return 0 for the worst; larger is better."""
+        """The position in the order of outcomes: 0 for the worst, and larger for better ones."""
         return _ORDER[self]
 
     @property
     def conforms(self) -> bool:
-        """Whether the normalizer is correct for the bytes; a reported parse error is correct."""
+        """Whether the client was correct. A reported parse error is correct, too."""
         return self in _CONFORMING
 
     @property
     def judged(self) -> bool:
-        """Whether the cell was judged, so that it conforms or fails."""
+        """Whether the harness judged the cell, so that it conforms or fails."""
         return self not in _NOT_JUDGED
 
     @property
     def fails(self) -> bool:
-        """Whether the cell is a failure of conformance: it was judged and does not conform."""
+        """Whether the harness judged the cell and the cell does not conform."""
         return self.judged and not self.conforms
 
 

@@ -1,4 +1,4 @@
-"""What the header of a merged run says about each peer: version, date, settings and cost."""
+"""Define what a merged run of third-party clients (peers) stores about each peer."""
 
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -13,17 +13,17 @@ _EVERYTHING: Final = "all bundled cells"
 
 
 class PeerFacts(msgspec.Struct, frozen=True):
-    """How the run of a peer, which is a third-party library with its adapter, ended.
+    """Facts about one third-party client (peer) and its part of a merged run.
 
     Fields:
-        package, version: of the library under test.
+        package, version: the library under test, and its version.
         harness: version of the harness.
-        at: ISO date of the run.
-        seconds: how long it took, with smoke cases and without `cost`.
-        cuts: chunkings of the run, as in `harness run --cuts`.
+        at: ISO date of the peer's run.
+        seconds: duration of the run with its smoke cases, without the measurement of `cost`.
+        cuts: the mode of the chunkings, as in `harness run --cuts`.
         selection: paths and filters of the run; "" for the bundled scenarios and recordings.
-        not_judged: why there is no run; "" if there is one.
-        cost: what the peer costs in one dialect; None if that was left out.
+        not_judged: why the peer was not judged; "" if it was.
+        cost: what the peer costs in one dialect; None if the harness did not measure it.
     """
 
     name: str
@@ -40,7 +40,7 @@ class PeerFacts(msgspec.Struct, frozen=True):
 
 
 class PeerSettings(msgspec.Struct, frozen=True, order=True):
-    """With what peers were run: cells, chunkings, and the version of the harness."""
+    """The settings of a peer's run: cells, mode of the chunkings, and version of the harness."""
 
     selection: str
     cuts: str
@@ -54,7 +54,7 @@ def settings_of(peers: Iterable[PeerFacts]) -> tuple[PeerSettings, ...]:
 
 
 def dates_of(peers: Iterable[PeerFacts]) -> str:
-    """Return the date of the runs, or the first and the last one.
+    """Return the date of the peers' runs, or `FIRST to LAST` if their dates differ.
 
     Raises:
         ValueError: there are no peers.

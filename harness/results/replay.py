@@ -1,4 +1,4 @@
-"""One replay: what a client emitted for one interaction under one chunking."""
+"""Define a replay: what a client emitted for one interaction under one chunking."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from harness.wire.cuts import Chunking
 
 
 class Emission(msgspec.Struct, frozen=True, gc=False):
-    """A delta, and how many bytes had been read when it was emitted."""
+    """A delta, with the number of body bytes that the client had read when it emitted the delta."""
 
     delta: Delta
     bytes_read: int
@@ -18,13 +18,13 @@ class Replay(msgspec.Struct, frozen=True):
     """The result of one normalizer on one interaction under one chunking.
 
     Fields:
-        error: the exception that the normalizer raised, `Type: text`; "" if it raised none.
-        raised: `raised_in` that exception.
-        hung: it neither yielded nor ended within its limits.
-        is_read_ahead: another thread took reads, as a server does for its client, so `bytes_read`
-            does not say what the client had received before a delta.
-        trace: `traceback_of` that exception.
-        bytes_read: how many bytes had been read when it was raised; 0 if none was.
+        error: the exception that the normalizer raised, as `Type: text`; "" if it raised none.
+        raised: where the exception was raised, as `harness.judging.raised` writes it.
+        hung: whether the normalizer neither emitted a delta nor ended within its limits.
+        is_read_ahead: whether another thread, such as a server's, read the body for the client.
+            Then `bytes_read` does not show what the client had received before a delta.
+        trace: the traceback of the exception.
+        bytes_read: number of bytes that had been read when the exception was raised; 0 if none was.
     """
 
     chunking: Chunking
@@ -39,5 +39,5 @@ class Replay(msgspec.Struct, frozen=True):
 
     @property
     def reports_failure(self) -> bool:
-        """Whether the normalizer itself reported a failure; the folded turn may derive one."""
+        """Whether the normalizer emitted a failure; `turn` may fail without one."""
         return any(isinstance(each.delta, StreamFailure) for each in self.emissions)

@@ -1,6 +1,6 @@
-"""The result of one cell: the row of a run, and what it says of turns and conversations.
+"""Define the result of one cell, with facts about its turns, conversation and cassette.
 
-A cell is named by the id of its scenario, or of its cassette or log with a prefix.
+The name of a cell begins with the id of its scenario, or with `cassette:` or `log:` and an id.
 """
 
 from functools import cached_property
@@ -21,25 +21,25 @@ LOG_PREFIX: Final = "log:"
 
 
 def area_of(scenario: str) -> str:
-    """Return the folder part of the id of a scenario, or of a cassette without one."""
+    """Return the folder in the id of a scenario, or of a cassette without a scenario."""
     return scenario.removeprefix(CASSETTE_PREFIX).rpartition("/")[0]
 
 
 class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The result of one interaction of a cell for its user: a row of the model rankings.
+    """How one turn of a cell ended for its user. Rankings of models count these.
 
     Fields:
-        success: the turn finished, did not fail, and each call names a tool of the request
-            with arguments valid against that tool's schema.
-        why: why it is not a success; "" if it is one.
-        blame: the responsible party, from the scenario or the oracle.
-        parse_errors: number of calls that were rejected.
-        parse_error_blame: the responsible party for those; "" if there are none.
+        success: whether the turn finished without a failure, and each call names a tool of the
+            request and has arguments that are valid against the tool's schema.
+        why: why the turn is not a success; "" if it is one.
+        blame: the responsible party, according to the scenario or the oracle.
+        parse_errors: number of calls that the client rejected.
+        parse_error_blame: the responsible party for the parse errors; "" if there are none.
         digest: `body_digest` of the interaction's body; "" in runs of older harnesses.
-        asked: `request_digest` of its request; "" if it is not known, and in older runs.
-        unjudged: `reasons_not_judged` of the expected result; none in runs of older harnesses.
-        unchecked: why the arguments of a call were not compared with the schema of their tool,
-            which then counts as fulfilled; "" if all were.
+        asked: `request_digest` of the request; "" if not known, and in runs of older harnesses.
+        unjudged: fields that the rules did not judge -> why; empty in runs of older harnesses.
+        unchecked: why a call's arguments were not validated against the schema of their tool; ""
+            if all were. Unchecked arguments count as valid.
     """
 
     interaction: int
@@ -58,7 +58,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def ambiguous(self) -> tuple[Field, ...]:
-        """The fields that were not judged because the bytes are ambiguous."""
+        """The fields that the rules did not judge because the bytes are ambiguous."""
         return tuple(field for field, why in self.unjudged.items() if why != UNSPECIFIED)
 
 
@@ -68,26 +68,26 @@ def body_digest(body: bytes) -> str:
 
 
 class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The result of one conversation for its user: a row of the rankings.
+    """How one conversation ended for its user. Rankings of models and agents count these.
 
     Fields:
-        ending: as the agent reports it; "" if it returned no conversation.
-        success: it ended with an answer, and the agent violated no MUST rule.
+        ending: the ending that the agent reports; "" if it returned no conversation.
+        success: whether it ended with an answer, and the agent violated no MUST rule.
         why: why it is not a success; "" if it is one.
-        blame: the responsible party.
-        requests: the number of requests, probes and retries included.
-        turns: the number of replies that the agent recorded.
+        blame: the party responsible if it is not a success.
+        requests: number of requests, including probes and retries.
+        turns: number of replies that the agent recorded.
         broken_turns: turns with a parse error, or that failed or were truncated.
         parse_error_turns: turns with a parse error.
-        parse_errors: calls that were rejected.
-        recovered: broken turns that a usable one followed.
-        retries: compensating requests.
-        tool_use, json_fallback: turns by strategy.
-        probe: `ok`, `no` or `error`; "" if none was sent.
-        compared: requests that were compared with those of the recorded client.
-        as_recorded: compared requests with the same structure.
-        whole: whether the conversation was recorded up to its end. If not, it is not known whether
-            an answer came, and it does not count for its model.
+        parse_errors: calls that the agent rejected.
+        recovered: broken turns after which a usable turn followed.
+        retries: requests that the agent sent again because of an unusable reply.
+        tool_use, json_fallback: number of turns with each strategy.
+        probe: result of the probe for tool support, `ok`, `no` or `error`; "" if none was sent.
+        compared: requests that the harness compared with the recorded ones.
+        as_recorded: compared requests with the same structure as the recorded one.
+        whole: whether the recording has the conversation's end. If not, the conversation does not
+                count for its model.
     """
 
     ending: str
@@ -110,15 +110,15 @@ class ConversationFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Facts about the cassette of a cell, so that a report needs no cassette.
+    """Facts about the cassette of a cell, so that a report does not need the cassette.
 
     Fields:
-        by, at, source, licence: those of its origin; `at` is an ISO date.
-        reads: `recorded` if the network's own were stored, `synthetic` if none was, `mixed` if
-            only some interactions have them; "" if it is not known. (The default of a text must
+        by, at, source, licence: who recorded it, when (ISO date), from where, and its licence.
+        reads: `recorded` if the file has the network's reads, `synthetic` if it has none, `mixed`
+            if only some interactions have them; "" if it is not known. (The default of a text must
             be "", because msgspec omits defaults by identity, and any other text is another
             object after it came from another process.)
-        leaks: number of credentials found in addresses and headers of all interactions.
+        leaks: number of credentials that the harness found in addresses and headers.
         interactions, size: number of interactions, and of bytes in their bodies.
     """
 
@@ -133,29 +133,29 @@ class CassetteFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=True):
-    """One cell of a run, `scenario x normalizer` or `scenario x agent`.
+    """The result of one cell: one subject with one normalizer or agent.
 
-    It is a pure function of its inputs.
+    Equal inputs give equal results.
 
     Fields:
-        cell: slash path, the scenario's id and the normalizer's or agent's name.
-        normalizer: its name; that of the agent if `kind` is not `turns`.
-        scenario: its id; for a cassette without a scenario `cassette:` and the cassette's id.
+        cell: the id of the cell: the scenario's id, a slash, and the name of the client.
+        normalizer: the name of the normalizer, or of the agent if `kind` is not `turns`.
+        scenario: the scenario's id; for a cassette without a scenario, `cassette:` and its id.
         outcome: the worst over all replays; `unjudged` if no MUST rule is violated and the oracle
             did not judge the calls of any turn.
-        blame: the responsible party for a parse_error or a failure; "" for others.
-        findings: distinct ones over all replays, worst first.
-        chunking: cuts of the worst failing replay, of equal ones the one with the fewest; the
+        blame: the party responsible for a failure or a parse error; "" for other outcomes.
+        findings: the distinct findings of all replays, the worst first.
+        chunking: the cuts of the worst failing replay, the fewest cuts among equally bad ones; the
             unsplit body if none failed.
-        interaction: index of the interaction of that replay.
-        replays: how many chunkings were tried.
-        turns: one for each interaction, its body unsplit.
-        text_dialect: that of the scenario; "" if it has no text calls.
-        kind: what was judged, the turns of a cassette or the conversation; a `log` of a
+        interaction: index of the interaction that the worst failing replay replayed.
+        replays: the number of chunkings that the harness replayed.
+        turns: facts about one turn for each interaction, with an unsplit body.
+        text_dialect: the text dialect of the scenario; "" if it has no text calls.
+        kind: what the cell judges, the turns of a cassette or a conversation. A `log` of a
             conversation is only counted, so its outcome is always unsupported.
-        conversation: its facts; None for turns, and for a cell that did not run.
-        source: of the cassette; None in runs of older harnesses.
-        cause: of the failure, that of the worst finding; "" if the cell did not fail.
+        conversation: facts about the conversation; None for turns, and if the cell did not run.
+        source: facts about the cassette; None in runs of older harnesses.
+        cause: the cause of the worst finding; "" if the cell did not fail.
     """
 
     cell: str
@@ -184,16 +184,16 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
 
     @property
     def reported(self) -> tuple[Finding, ...]:
-        """The findings without those that a MAY rule allows."""
+        """The findings of MUST and SHOULD rules."""
         return tuple(finding for finding in self.findings if finding.level != "MAY")
 
     @cached_property
     def causes(self) -> tuple[tuple[Finding, str], ...]:
         """Each reported finding with its cause: one text for each bug, the same in every run.
 
-        For an exception it is `Type in module:function` (see `harness.judging.raised`). For any
-        other finding it is `RULE · family`, where the family is the first quirk of the scenario
-        (of a recording: that its bytes show), else its folder.
+        For an exception, the cause is `Type in module:function` (see `harness.judging.raised`). For
+        any other finding, it is `RULE · family`. The family is the first quirk of the scenario or
+        of the recording's bytes, or else the folder of the scenario.
         """
         family = self.quirks[0] if self.quirks else area_of(self.scenario)
         return tuple(
@@ -202,7 +202,7 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
         )
 
     def with_cause(self) -> "Result":
-        """Return this result with the cause of its worst finding, which decides the outcome."""
+        """Return this result with the cause of its worst MUST finding; "" if the cell conforms."""
         worst = self.causes[:1] if self.outcome.fails else ()
         return replace(
             self, cause="".join(cause for finding, cause in worst if finding.level == "MUST")

@@ -1,6 +1,6 @@
-"""A run: the rows of one invocation between a header and a footer.
+"""Define a run: a header, the results of all cells with their cases, and a footer.
 
-Nothing here reads a clock or a random number: equal inputs make equal runs.
+This module reads neither a clock nor a random number, so that equal inputs make equal runs.
 """
 
 from typing import TypeAlias
@@ -23,7 +23,7 @@ REFERENCE = "reference"
 
 
 class NormalizerFacts(msgspec.Struct, frozen=True):
-    """The declaration of a normalizer at the time of the run; sets are sorted."""
+    """What a normalizer declared when the run was made; sets are sorted tuples."""
 
     name: str
     kind: ClientKind = "gateway"
@@ -38,7 +38,7 @@ class NormalizerFacts(msgspec.Struct, frozen=True):
 
 
 class AgentFacts(msgspec.Struct, frozen=True):
-    """The declaration of an agent at the time of the run; sets are sorted."""
+    """What an agent declared when the run was made; sets are sorted tuples."""
 
     name: str
     role: Role = "conforming"
@@ -51,13 +51,16 @@ class AgentFacts(msgspec.Struct, frozen=True):
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requirement_set": "set"}):
-    """The options of a run: paths as given on the command line, the mode of the cuts, a dialect.
+    """The options of a run that decide which cells it judges.
 
     Fields:
+        paths: files and folders as given on the command line.
+        cuts: the mode of the chunkings, as in `harness run --cuts`.
+        dialect: the dialect of all cassettes if the user sets it; else "".
         skipped: cells that `expectations.toml` excludes from the run.
-        select: the filters of the subjects; "" if there were none.
-        requirement_set: the name of the requirement set, the key `set`; "" if there was none.
-        last_failed: whether only the cells that failed in the run before are selected.
+        select: the filters `key:glob` of the subjects; "" if there were none.
+        requirement_set: the name of the requirement set; "" if there was none.
+        last_failed: whether the run has only the cells that failed in the previous run.
     """
 
     paths: tuple[str, ...] = ()
@@ -70,22 +73,22 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The command-line options that set the dialect again, if one was set."""
+        """The command-line options that select the same dialect; () if none was set."""
         return ("--dialect", self.dialect) if self.dialect else ()
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
-    """The first line of a run: what produced it.
+    """The first line of a run file: the harness, the clients and the options of the run.
 
     Fields:
         schema: version of the file format; a reader rejects a newer one.
         harness: version of the harness.
-        normalizers: those selected, in the order given.
-        command: the argv that repeats the run.
-        scenario_count: number of selected subjects.
+        normalizers: what each selected normalizer declares, in the order given.
+        command: the command-line arguments that repeat the run.
+        scenario_count: the number of selected subjects.
         agents: like `normalizers`; none in runs of older harnesses.
-        peers: of a merged run of peers, judged or not; none in other runs and of older harnesses.
-        cell_count: number of planned cells; 0 in runs of older harnesses.
+        peers: facts about the peers of a merged run, judged or not; none in other runs.
+        cell_count: the number of planned cells; 0 in runs of older harnesses.
     """
 
     schema: int
@@ -114,27 +117,30 @@ class Header(msgspec.Struct, frozen=True, tag_field="type", tag="header"):
         return tuple(each.name for each in self.agents)
 
     def kind_of(self, name: str) -> ClientKind:
-        """Return what a client promises; runs of older harnesses have gateways and agents only."""
+        """Return the kind of the client `name`: `sdk`, `gateway` or `agent`.
+
+        Runs of older harnesses have gateways and agents only.
+        """
         kinds = {each.name: each.kind for each in self.normalizers}
         agents = {each.name for each in self.agents}
         return kinds.get(name, "agent" if name in agents else "gateway")
 
     @property
     def known_wrong(self) -> frozenset[str]:
-        """Names of the clients that violate rules on purpose."""
+        """Names of the mutants and known-bad clients, which violate rules on purpose."""
         roles = {each.name: each.role for each in self.normalizers}
         roles |= {each.name: each.role for each in self.agents}
         return frozenset(name for name, role in roles.items() if role in ("mutant", "known-bad"))
 
     @property
     def lead(self) -> str:
-        """Name of the normalizer that ranks models: `reference`, else the first; "" if none."""
+        """The lead normalizer, which ranks models: `reference`, else the first one, else ""."""
         names = [normalizer.name for normalizer in self.normalizers]
         return REFERENCE if REFERENCE in names else next(iter(names), "")
 
 
 class Output(msgspec.Struct, frozen=True, tag_field="type", tag="output"):
-    """What the client of a cell that fails wrote to standard output and standard error.
+    """What the client of a failing cell wrote to standard output and standard error.
 
     Unlike a result, it may differ between equal runs.
     """
@@ -144,11 +150,11 @@ class Output(msgspec.Struct, frozen=True, tag_field="type", tag="output"):
 
 
 class UnreadableFile(msgspec.Struct, frozen=True, order=True):
-    """A selected file that cannot be used, so that its cells did not run.
+    """A selected file that the harness cannot use, so that its cells did not run.
 
     Fields:
-        path: of the scenario, cassette or log.
-        error: what is wrong, where, and what to do.
+        path: the path of the scenario, cassette or log.
+        error: the error message: what is wrong, where, and what to do.
     """
 
     path: str
@@ -156,13 +162,13 @@ class UnreadableFile(msgspec.Struct, frozen=True, order=True):
 
 
 class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
-    """The last line of a run that ended, or that the user interrupted.
+    """The last line of a run file, if the run ended or the user interrupted it.
 
     Fields:
-        results: number of result lines above.
-        replays: the sum of their replays.
-        not_run: planned cells that did not run.
-        unreadable: selected files that cannot be used, by path; not in the file if there are none.
+        results: number of results in the file.
+        replays: number of replays of all cells.
+        not_run: number of planned cells that did not run.
+        unreadable: selected files that the harness cannot use, by path; the key is missing if none.
     """
 
     results: int
@@ -173,15 +179,15 @@ class Footer(msgspec.Struct, frozen=True, tag_field="type", tag="footer"):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run as read.
+    """A run, as `read_run` reads it from a run file.
 
     Fields:
-        results: sorted by cell; each cell once.
-        cases: of turns, by cell.
+        results: one for each cell, sorted by the id of the cell.
+        cases: cell -> the case of its turns.
         footer: None if the process was killed before it could write one.
-        torn_lines: 1 if the last line of such a run is truncated, else 0.
-        conversations: of agents, by cell.
-        outputs: what clients wrote in cells that fail, by cell; none in runs of older harnesses.
+        torn_lines: 1 if the run was killed while it wrote the last line, else 0.
+        conversations: cell -> the case of its conversation.
+        outputs: failing cell -> what its client wrote; empty in runs of older harnesses.
     """
 
     header: Header

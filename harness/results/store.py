@@ -1,9 +1,9 @@
-"""Write a run as JSON Lines while it is in progress, and read one.
+"""Write a run as JSON Lines while it is in progress, and read a run file.
 
-Header first, then `result`, `case`, `conversation` and `output` lines as they come, footer last.
-Each line reaches the operating system before the next cell, so that a killed run loses no finished
-result. A finished file is sorted by cell: equal runs are equal bytes. Reading never guesses: a
-file that is not a run, is damaged or comes from a newer harness is an UnreadableError.
+The header comes first, and the footer last. The writer passes each line to the operating system
+before the next cell, so that a killed run loses no finished result. A finished file is sorted by
+cell, so that equal runs are equal bytes. The reader raises an UnreadableError for a file that is
+not a run, is damaged or comes from a newer harness.
 """
 
 import gzip
@@ -34,10 +34,10 @@ _Row = Header | Result | Case | ConversationCase | Output | Footer
 
 
 class RunWriter:
-    """Appends a run to `<path>.partial`; `finish` sorts it into `path`.
+    """Appends the lines of a run to `<path>.partial`; `finish` sorts them into the file `path`.
 
-    An older run at `path` stays until a new one with at least one result is finished. Without
-    `finish`, the partial file stays, and `read_run` reads it.
+    An older run at `path` stays until a new one with at least one result is finished. If `finish`
+    is not called, the partial file stays, and `read_run` can read it.
     Use as a context manager: `header`, any number of `add`, then `finish`.
     """
 
@@ -58,7 +58,7 @@ class RunWriter:
             self._file.close()
 
     def header(self, header: Header) -> None:
-        """Start the run.
+        """Start the run by writing its header.
 
         Raises:
             UsageError: the path is not writable, or another run is being written.
@@ -89,15 +89,15 @@ class RunWriter:
         return UsageError(f"cannot write the run: {error.strerror}", where=where, hint=hint)
 
     def add(self, result: Result, case: AnyCase | None = None, output: str = "") -> None:
-        """Append one cell; when this returns, killing the process cannot lose it.
+        """Append one cell; after this returns, killing the process cannot lose the cell.
 
         Args:
-            result: of the cell.
-            case: its detail page.
-            output: what the client wrote; kept if the cell fails.
+            result: the result of the cell.
+            case: the detail page of the cell; None if it has none.
+            output: what the client wrote; stored only if the cell fails.
 
         Raises:
-            UsageError: the disk is full, for example; the cells before this one stay.
+            UsageError: the file cannot be written, for example on a full disk. Earlier cells stay.
         """
         self._append(result.cell, 0, encode_line(result))
         self._results += 1
@@ -114,18 +114,18 @@ class RunWriter:
         not_run: int = 0,
         unreadable: tuple[UnreadableFile, ...] = (),
     ) -> Footer:
-        """Sort the lines, add the footer and put the file at its path.
+        """Sort the lines, add the footer and move the file to its final path.
 
         Args:
-            interrupted: the user stopped the run.
+            interrupted: whether the user stopped the run.
             not_run: number of planned cells that did not run.
-            unreadable: selected files that cannot be used.
+            unreadable: selected files that the harness cannot use.
 
         Returns:
-            The footer. A run without a result never replaces an older one.
+            The footer. A run without a result never replaces an older run.
 
         Raises:
-            UsageError: the disk is full, for example; the partial file stays.
+            UsageError: the file cannot be written, such as on a full disk; the partial file stays.
         """
         footer = Footer(
             self._results, self._replays, interrupted, not_run, unreadable or msgspec.UNSET
@@ -186,7 +186,8 @@ def read_run(path: Path) -> Run:
     """Read the run at `path`, finished or not.
 
     Raises:
-        UnreadableError: no such file, not a run, damaged, or from a newer harness.
+        UnreadableError: the file does not exist, is not a run, is damaged, or comes from a newer
+            harness.
     """
     try:
         with path.open("rb") as file:
@@ -210,13 +211,13 @@ def _hint(path: Path) -> str:
 
 
 class _SchemaOnly(msgspec.Struct, tag_field="type", tag="header"):
-    """The member that the first line of every version has."""
+    """The member that the first line of a run file has in every version of the format."""
 
     schema: int
 
 
 class _Reader:
-    """Collects the rows of one file; its errors name the line."""
+    """Collects the rows of one run file; its errors name the line."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -293,7 +294,7 @@ class _Reader:
                 self._torn += 1
 
     def _parse(self, line: bytes) -> _Row | None:
-        """Return the row of `line`; None if the writer was killed inside it."""
+        """Return the row in `line`; None if the writer was killed before the end of the line."""
         if not line.endswith(b"\n"):
             return None
         try:

@@ -1,1 +1,1 @@
-"""Cells -> rows: selection, planning, loading, judging and execution."""
+"""Select subjects, plan cells, load their files, judge them and collect the results."""

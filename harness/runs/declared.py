@@ -1,7 +1,7 @@
-"""What clients declare, without running third-party code in this process.
+"""Find what clients declare, without running third-party code in this process.
 
-A module may do anything while it is imported: print, block, or end the process. So a worker
-process imports it, and this process gets its declaration only. Jobs run in worker processes too.
+A module may do anything while Python imports it: print, block, or end the process. So a worker
+process imports it and sends only the declaration back. Cells are judged in worker processes too.
 """
 
 import os
@@ -29,12 +29,12 @@ _SHOWN: Final = 2_000
 
 
 def is_bundled(name: str, *, is_agent: bool) -> bool:
-    """Return whether `name` means a client of this package, which may run in this process."""
+    """Return whether the client called `name` is in this package, and may run in this process."""
     return agents.is_bundled(name) if is_agent else normalizers.is_bundled(name)
 
 
 def third_party_client(job: Job) -> str:
-    """Return the client that `job` runs, or "" if it is one of this package."""
+    """Return the name of the third-party client that `job` runs; "" if it runs none."""
     if job.subject.kind in ("log", "unreadable"):  # nothing runs
         return ""
     bundled = is_bundled(job.normalizer, is_agent=job.subject.conversation)
@@ -42,18 +42,19 @@ def third_party_client(job: Job) -> str:
 
 
 def third_party_clients(jobs: Iterable[Job]) -> frozenset[str]:
-    """Return the clients that `jobs` run and that are not of this package."""
+    """Return the names of the third-party clients that `jobs` run."""
     kinds = {(job.normalizer, job.subject.conversation, job.subject.kind): job for job in jobs}
     return frozenset(map(third_party_client, kinds.values())) - {""}
 
 
 def declared_normalizer(name: str) -> Normalizer:
-    """Return the normalizer called `name`; one of third-party code cannot be called here.
+    """Return the normalizer called `name`; if it is third-party code, calling it is an error here.
 
     Raises:
         UsageError: the name is unknown, or two normalizers have it.
-        NormalizerLoadError: it cannot be loaded, or its import ends the process or never ends.
-        UnreadableError: the project's declaration cannot be used.
+        NormalizerLoadError: the normalizer cannot be loaded, or its import ends the process or
+            never ends.
+        UnreadableError: the declaration in the project cannot be used.
     """
     if normalizers.is_bundled(name):
         return normalizers.load_normalizer(name)
@@ -62,7 +63,13 @@ def declared_normalizer(name: str) -> Normalizer:
 
 
 def declared_agent(name: str) -> Agent:
-    """Return the agent called `name`; its errors are those of `declared_normalizer`, of agents."""
+    """Return the agent called `name`; if it is third-party code, calling it is an error here.
+
+    Raises:
+        UsageError: the name is unknown, or two agents have it.
+        AgentLoadError: the agent cannot be loaded, or its import ends the process or never ends.
+        UnreadableError: the declaration in the project cannot be used.
+    """
     if agents.is_bundled(name):
         return agents.load_agent(name)
     found: Agent = _declared(_agent_without_code, name, AgentLoadError, *_where())
@@ -70,23 +77,23 @@ def declared_agent(name: str) -> Agent:
 
 
 def available_normalizers() -> Iterator[Normalizer]:
-    """Yield every normalizer that has a name without a module path, installed packages or not."""
+    """Yield every normalizer that has a name, even if packages that it needs are not installed."""
     for name in normalizers.normalizer_names():
         here = normalizers.is_bundled(name)
         yield normalizers.find_normalizer(name) if here else declared_normalizer(name)
 
 
 def available_agents() -> Iterator[Agent]:
-    """Yield every agent that has a name without a module path."""
+    """Yield every agent that has a name, even if packages that it needs are not installed."""
     for name in agents.agent_names():
         yield agents.find_agent(name) if agents.is_bundled(name) else declared_agent(name)
 
 
 def is_declared_agent(name: str) -> bool:
-    """Return whether `name` is certainly an agent's; a function may be a normalizer, too.
+    """Return whether `name` is certainly an agent; False for a function, which may be either.
 
     Raises:
-        AgentLoadError: it is `module:attribute`, and that cannot be imported.
+        AgentLoadError: `name` is `module:attribute`, and the module cannot be imported.
     """
     if agents.is_bundled(name):
         return agents.is_agent(name)
@@ -94,7 +101,7 @@ def is_declared_agent(name: str) -> bool:
 
 
 def _where() -> tuple[str, tuple[str, ...]]:
-    """Return what decides which code a name means."""
+    """Return the working folder and the import path, which decide what code a name refers to."""
     return os.getcwd(), tuple(sys.path)  # noqa: PTH109 - a key, not a path
 
 
@@ -128,12 +135,12 @@ def _not_here(*_arguments: Any) -> NoReturn:  # noqa: ANN401 - in the place of a
 
 
 def facts_of(normalizer: Normalizer) -> NormalizerFacts:
-    """Return the declaration of `normalizer` for a header."""
+    """Return what `normalizer` declares, for the header of a run."""
     return NormalizerFacts(**_declared_fields(normalizer, NormalizerFacts.__struct_fields__))
 
 
 def facts_of_agent(agent: Agent) -> AgentFacts:
-    """Return the declaration of `agent` for a header."""
+    """Return what `agent` declares, for the header of a run."""
     return AgentFacts(**_declared_fields(agent, AgentFacts.__struct_fields__))
 
 

@@ -1,6 +1,6 @@
-"""Where worker processes run: on this machine, or on the workers of a Dask cluster.
+"""Choose where worker processes run: on this machine, or on the workers of a Dask cluster.
 
-Runs, searches and measurements open their pools here, and do not know which it is.
+Runs, searches and measurements open their pools here, so they need not know where the pools are.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,11 +21,11 @@ LOCAL: Final = "local"
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """What opens pools of worker processes.
+    """Opens pools of worker processes, on this machine or on a cluster.
 
     Fields:
-        open_pool: opens one.
-        threads: of the cluster: how many batches it runs at a time; 0 for this machine.
+        open_pool: a function that opens a pool.
+        threads: number of batches that the cluster runs at a time; 0 for this machine.
     """
 
     open_pool: OpenPool = Pool
@@ -33,7 +33,7 @@ class Engine(msgspec.Struct, frozen=True):
 
     @property
     def is_local(self) -> bool:
-        """Whether the processes are those of this machine."""
+        """Whether the worker processes run on this machine."""
         return not self.threads
 
 
@@ -47,16 +47,16 @@ def open_engine(
     agent_names: Iterable[str] = (),
     paths: Iterable[str] = (),
 ) -> Iterator[Engine]:
-    """Yield the engine that `--on` names.
+    """Yield the engine for a value of the option `--on`.
 
     Args:
-        on: `local`, or `dask://HOST:PORT` of a scheduler.
-        names: the normalizers that run there.
-        agent_names: the agents that run there.
-        paths: files, folders and URLs that are used there.
+        on: `local`, or the address `dask://HOST:PORT` of a Dask scheduler.
+        names: the normalizers that will run there.
+        agent_names: the agents that will run there.
+        paths: files, folders and URLs that the workers need.
 
     Raises:
-        UsageError: `on` is neither, or the cluster cannot be used.
+        UsageError: `on` has another format, or the cluster cannot be used.
         HarnessError: a client cannot be loaded.
     """
     if on == LOCAL:

@@ -1,7 +1,7 @@
-"""Run jobs, here, in worker processes or on a cluster, and hand over each result at once.
+"""Run jobs in this process, in worker processes or on a cluster, and pass on each result at once.
 
-A job that kills its process loses no other job's result. Only the batches in flight are in
-memory. An interruption keeps all finished results.
+If a job kills its process, the results of other jobs are not lost. Only running batches are in
+memory. If the user interrupts the jobs, all finished results stay.
 """
 
 from collections import deque
@@ -35,9 +35,11 @@ _BATCHES_PER_WORKER = 2
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """The progress of an execution: `done` of `total` jobs have a result.
+    """How far the execution of jobs came.
 
     Fields:
+        done, total: number of jobs with a result, and of all jobs.
+        interrupted: whether the user stopped the execution.
         unreadable: the files that cannot be used, by path.
     """
 
@@ -63,27 +65,27 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
     apart: Apart = lambda _job: "",
     open_pool: OpenPool = Pool,
 ) -> Progress:
-    """Run `worker` over `jobs`; SIGINT stops it after the running cells.
+    """Call `worker` for each of `jobs`; after SIGINT, finish the running jobs and return.
 
     Args:
-        jobs: the cells; their order is kept only if one runs at a time.
-        worker: a function that judges one job; importable, so that it can be pickled.
-        jobs_in_parallel: number of worker processes; 0 runs here, in this process.
+        jobs: the cells to judge. They run in this order only if one runs at a time.
+        worker: a function that judges one job. It must be importable, so that it can be pickled.
+        jobs_in_parallel: number of worker processes; 0 to run the jobs in this process.
         on_result: called in this thread with each result, its detail page and what the client
             wrote, in any order.
         on_progress: called with (done, total), first with (0, total).
-        crashed: makes the result of a job that killed its process twice, or left it.
-        apart: returns equal values for jobs that may share a worker process, and not "" for those
-            of third-party code. What a client does to its process must not change what is found
-            about another, and if the harness fails there twice, the cell is a crash.
+        crashed: returns the result of a job that killed its process twice, or tried to exit.
+        apart: returns equal values for jobs that may share a worker process: "" for bundled
+            clients, another text for third-party code. What a client does to its process must not
+            change results of others. If the harness fails twice with such a job, it is a crash.
         open_pool: opens the worker processes; see `harness.runs.engine`.
 
     Returns:
-        How far it came.
+        How far the execution came.
 
     Raises:
-        HarnessError: from the worker, such as a client that cannot be loaded; the run stops.
-        WorkerError: any other exception of a worker process that is not apart.
+        HarnessError: `worker` raised it, for example because a client cannot be loaded.
+        WorkerError: another exception of `worker` in a process without third-party code.
     """
     with interruptible() as interruption:
         desk = _ResultCollector(len(jobs), on_result, on_progress, crashed)
@@ -106,7 +108,7 @@ def execute(  # noqa: PLR0913 - one run and who listens to it, by keyword
 
 
 class _ResultCollector(msgspec.Struct):
-    """Hands results to the caller and counts them."""
+    """Passes results to the functions of the caller, and counts them."""
 
     total: int
     on_result: OnResult
@@ -145,10 +147,10 @@ def _run_here(
 
 
 class _Parallel(msgspec.Struct):
-    """Keeps a bounded number of batches in flight.
+    """Runs jobs in worker processes, with a limited number of batches at a time.
 
-    A job is in doubt if its process died with its batch, if the harness failed in it there, or if
-    it hung. Such jobs run again one by one, each alone in a process, by the policy of `Isolation`.
+    A job gets a second try if its process died with its batch, if the harness failed in it, or if
+    the client hung. Such jobs run again, each alone in a process, as `Isolation` describes.
     """
 
     worker: Worker
@@ -181,7 +183,7 @@ class _Parallel(msgspec.Struct):
                 client.close()
 
     def _fly(self, pool: BatchPool, waiting: deque[tuple[Job, ...]], limit: int) -> None:
-        """Run batches until none is left, or the user asked to stop."""
+        """Run batches until all have ended, or until the user asks to stop."""
         while not self.interruption.requested:
             while waiting and len(self.flying) < limit:
                 self._submit(pool, waiting.popleft())
@@ -196,7 +198,7 @@ class _Parallel(msgspec.Struct):
         self.flying[pool.submit(self.worker, jobs)] = jobs
 
     def _collect(self) -> None:
-        """Collect the batches that ended; wait a moment for one."""
+        """Wait a moment for batches to end, and collect the results of those that did."""
         done, _ = wait(self.flying, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
         for future in done:
             jobs = self.flying.pop(future)
@@ -227,5 +229,5 @@ class _Parallel(msgspec.Struct):
 
 
 def has_hung(ended: Judged | Exited) -> bool:
-    """Return whether the client of a cell hung."""
+    """Return whether the outcome of a judged cell is a hang of its client."""
     return isinstance(ended, tuple) and ended[0].outcome is Outcome.HANG

@@ -1,4 +1,4 @@
-"""The names that exist in the project and in the package, without loading what they name."""
+"""Collect the names of existing scenarios and clients, without loading what they name."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -13,9 +13,10 @@ from harness.verdicts.expectations import ExistingNames
 
 
 def existing_names(paths: Iterable[Path] = ()) -> ExistingNames:
-    """Return the names that a run may have left out on purpose.
+    """Return the names of subjects and clients that exist, although a run may not select them.
 
-    They are bundled, installed, listed by the project, or in those of `paths` that still exist.
+    These are bundled, installed or listed by the project, or in those of `paths` that exist.
+    Entries of `expectations.toml` may refer to them.
     """
     found = project()
     listed = (found.root / path for path in found.table.paths)

@@ -1,4 +1,4 @@
-"""Filters `key:glob` of the command line -> the subjects that match all of them."""
+"""Apply the filters `key:glob` of the command line to subjects."""
 
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -24,24 +24,24 @@ _ABOUT_MODELS: Final = ("model:", "prompt:", f"id:{CASSETTE_PREFIX}")
 
 
 def filter_subjects(subjects: Iterable[Subject], words: str) -> Iterator[Subject]:
-    """Yield those of `subjects` that match each filter in `words`; without filters, all of them.
+    """Yield the subjects that match all filters; without filters, all subjects.
 
-    Files are loaded only if a filter is about their content. One that cannot be loaded matches, so
-    that it is reported.
+    Files are loaded only if a filter is about their content. A file that cannot be loaded matches,
+    so that the run reports it.
 
     Args:
-        subjects: in their order.
-        words: filters `key:glob`, separated by blanks; the keys are `FILTER_KEYS`.
+        subjects: scenarios, cassettes and logs, which are yielded in the same order.
+        words: filters `key:glob`, separated by spaces; the keys are `FILTER_KEYS`.
 
     Raises:
-        UsageError: a word is not such a filter.
+        UsageError: a part of `words` is not `key:glob`, or has an unknown key.
     """
     terms = [_parse_filter(word) for word in words.split()]
     return (subject for subject in subjects if all(_matches(subject, *term) for term in terms))
 
 
 def selects_models(words: str) -> bool:
-    """Return whether a filter in `words` is about models, prompts or recordings."""
+    """Return whether a filter in `words` selects models, prompts or recordings."""
     return any(word.startswith(_ABOUT_MODELS) for word in words.split())
 
 

@@ -1,6 +1,6 @@
-"""Judge cells one after the other, those of third-party code in a worker process.
+"""Judge cells one after the other, and run third-party code in worker processes.
 
-Each client has a process, which stays for its next cell, so that it is imported once.
+Each third-party client has one process for all its cells, so that it is imported once.
 """
 
 from functools import partial
@@ -18,13 +18,13 @@ from harness.workers.isolation import Isolation
 
 
 class IsolatedJudge:
-    """Judges cells; call `close` at the end, which ends its processes."""
+    """Judges single cells. Call `close` at the end to end the worker processes."""
 
     def __init__(self) -> None:
         self._clients: dict[str, Isolation] = {}
 
     def judge(self, job: Job, cuts: Cuts = "standard") -> tuple[Result, AnyCase | None, str]:
-        """Return the result of a cell, its detail page, and what the client wrote.
+        """Judge one cell; return the result, the case or None, and what the client wrote.
 
         Raises:
             HarnessError: the scenario, its cassette or the client cannot be loaded.

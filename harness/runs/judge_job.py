@@ -1,4 +1,4 @@
-"""One job -> one result, here or in a worker process."""
+"""Judge one cell, in this process or in a worker process."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -41,12 +41,12 @@ _agent = lru_cache(_NORMALIZERS_KEPT)(load_agent)
 
 
 def judge_job(job: Job, cuts: Cuts = "standard", lead: str = "") -> tuple[Result, AnyCase | None]:
-    """Judge the cell that `job` names.
+    """Judge the cell that `job` names; return its result, and its case or None.
 
     Args:
         job: the cell.
-        cuts: chunkings to replay.
-        lead: the normalizer through which models are measured; its failed turns have a case.
+        cuts: the mode of the chunkings to replay.
+        lead: the lead normalizer, through which models are ranked. Its failed turns get a case.
 
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
@@ -63,12 +63,12 @@ def judge_job(job: Job, cuts: Cuts = "standard", lead: str = "") -> tuple[Result
 
 
 def _is_measured(job: Job, loaded: LoadedSubject, lead: str) -> bool:
-    """Return whether the turns of a cell measure their model."""
+    """Return whether the turns of a cell count in the ranking of models."""
     return job.normalizer == lead and loaded.cassette.origin.kind != "emulated"
 
 
 def _recorded_requests(subject: Subject, loaded: LoadedSubject) -> Iterator[Request]:
-    """Yield the requests whose credentials must not be shown; an emulated one has none."""
+    """Yield the recorded requests whose credentials results must not show; none if emulated."""
     cassette = load_recording(subject) if subject.kind == "cassette" else loaded.cassette
     if cassette.origin.kind != "emulated":
         yield from (each.request for each in cassette.interactions)
@@ -77,12 +77,18 @@ def _recorded_requests(subject: Subject, loaded: LoadedSubject) -> Iterator[Requ
 def judge_if_readable(
     job: Job, cuts: Cuts = "standard", lead: str = ""
 ) -> tuple[Result, AnyCase | None] | UnreadableFile:
-    """Judge the cell that `job` names as `judge_job`, or return the file that cannot be used."""
+    """Return what `judge_job` returns, or the file of the cell if it cannot be used.
+
+    Args:
+        job: the cell.
+        cuts: the mode of the chunkings to replay.
+        lead: the lead normalizer, as in `judge_job`.
+    """
     return unreadable_file(job.subject) or judge_job(job, cuts, lead)
 
 
 def unreadable_file(subject: Subject) -> UnreadableFile | None:
-    """Return the file of `subject` if it cannot be used, and why; None if it can."""
+    """Return the file of `subject` with the error if it cannot be used; None if it can."""
     try:
         if subject.kind == "log":
             load_log(subject)
@@ -96,7 +102,7 @@ def unreadable_file(subject: Subject) -> UnreadableFile | None:
 def readable_subjects(
     subjects: Iterable[Subject],
 ) -> tuple[tuple[Subject, ...], tuple[UnreadableFile, ...]]:
-    """Return the subjects whose files can be used, and the files of the others; loads all."""
+    """Load all `subjects`; return those with usable files, and the unusable files of the others."""
     found = [(subject, unreadable_file(subject)) for subject in subjects]
     good = tuple(subject for subject, broken in found if broken is None)
     return good, tuple(broken for _, broken in found if broken is not None)
@@ -114,7 +120,7 @@ def _judge(
 
 
 def is_job_supported(job: Job) -> bool:
-    """Return whether the normalizer or agent of `job` declares all that its subject requires.
+    """Return whether the client of `job` declares support for all that its subject requires.
 
     Raises:
         UnreadableError: the scenario or its cassette cannot be used.
@@ -128,7 +134,12 @@ def is_job_supported(job: Job) -> bool:
 
 
 def crash_result(job: Job, reason: str) -> Result:
-    """Return the result of a job that killed its process, without secrets."""
+    """Return the result of a job whose client killed its process, without secrets.
+
+    Args:
+        job: the cell.
+        reason: how the process ended.
+    """
     return clean_rows(_crash_result(job, reason), None)[0]
 
 

@@ -1,4 +1,4 @@
-"""Subjects -> what they name: the scenario with its cassette, or a cassette alone."""
+"""Load the files of a subject: a scenario with its cassette, or a cassette alone."""
 
 from pathlib import Path
 from typing import Literal
@@ -32,14 +32,14 @@ from harness.wording import did_you_mean, nearest
 
 @kept_while_unchanged
 def load_subject(subject: Subject) -> LoadedSubject:
-    """Load a scenario with its cassette, or a cassette alone, then without its secrets.
+    """Load a scenario with its cassette, or a cassette alone without its secrets.
 
-    It is loaded once while its files do not change.
+    The result is cached until a file changes.
 
-    A scenario states what its cassette contains, so that its bytes stay as they are.
+    The cassette of a scenario keeps its secrets, because the scenario depends on its exact bytes.
 
     Raises:
-        UnreadableError: one of them cannot be used, or the two do not fit.
+        UnreadableError: a file cannot be used, or the scenario and the cassette do not fit.
     """
     path = Path(subject.path)
     if subject.kind == "unreadable":
@@ -73,13 +73,13 @@ def load_subject(subject: Subject) -> LoadedSubject:
 
 @kept_while_unchanged
 def load_recording(subject: Subject) -> Cassette:
-    """Return a cassette without a scenario as it is in its file."""
+    """Return the cassette of a subject without a scenario, with any secrets in its file."""
     root = Path(subject.roots[0]) if subject.roots else None
     return _unlabelled_cassette(_load_cassette(Path(subject.path), root), subject.dialect)
 
 
 def source_of(cassette: Cassette) -> CassetteFacts:
-    """Return the facts about `cassette` that each of its results contains."""
+    """Return facts about `cassette`, such as its origin, for the results of its cells."""
     origin, interactions = cassette.origin, cassette.interactions
     return CassetteFacts(
         by=origin.by,
@@ -101,13 +101,13 @@ def _reads(kept: list[bool]) -> Literal["recorded", "synthetic", "mixed"]:
 
 @kept_while_unchanged
 def source_of_subject(subject: Subject) -> CassetteFacts:
-    """Return the facts about the cassette of a subject, as in its file."""
+    """Return facts about the cassette of a subject, such as its origin, as in its file."""
     is_alone = subject.kind == "cassette"
     return source_of(load_recording(subject) if is_alone else load_subject(subject).cassette)
 
 
 def _load_cassette(path: Path, root: Path | None) -> Cassette:
-    """Return the cassette at `path`; a misspelled dialect would leave it without a judge."""
+    """Return the cassette at `path`; a misspelled dialect in it raises an UnreadableError."""
     cassette = cassette_file.load_cassette(path, root)
     if cassette.interactions and cassette.dialect not in (UNKNOWN, *DIALECTS):
         raise UnreadableError(
@@ -119,7 +119,7 @@ def _load_cassette(path: Path, root: Path | None) -> Cassette:
 
 
 def _recorded_scenario(cassette: Cassette, where: str) -> Scenario:
-    """Return the scenario of the conversation in a recording."""
+    """Return a scenario in which an agent must repeat the conversation of a recording."""
     script = script_from_recording(cassette)
     if isinstance(script, NotReplayable):
         raise UnreadableError(f"agents cannot replay this conversation: {script.why}", where=where)
@@ -128,7 +128,7 @@ def _recorded_scenario(cassette: Cassette, where: str) -> Scenario:
 
 
 def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> None:
-    """Check that the agent is offered each mock tool: one that it cannot call tests nothing."""
+    """Check that the agent can call each mock tool, because others would test nothing."""
     if not cassette.interactions:
         raise UnreadableError(f"{cassette.id} has no interaction", where=where)
     tools = tools_of_cassette(cassette) if scenario.tools is None else scenario.tools
@@ -144,14 +144,14 @@ def _check_conversation(scenario: Scenario, cassette: Cassette, where: str) -> N
 
 
 def _unlabelled_cassette(cassette: Cassette, dialect: str) -> Cassette:
-    """Return a cassette without a scenario, without responses that cannot be judged."""
+    """Return a cassette with identified dialects, without responses that cannot be judged."""
     if dialect:
         return identify(cassette.with_each(dialect=dialect))
     return identify(only_answers(cassette))
 
 
 def _check_names(scenario: Scenario, where: str) -> None:
-    """Check the names: with a misspelt capability, no normalizer would be judged."""
+    """Reject misspelled capabilities and rules: no normalizer would support them."""
     for key, names, known in (
         ("capabilities", scenario.capabilities, CAPABILITIES),
         ("rules", scenario.rules, RULES),

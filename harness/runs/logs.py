@@ -1,4 +1,4 @@
-"""Files of logged conversations -> subjects, one for each conversation, and their content."""
+"""Read files of logged conversations: one subject for each conversation, and its content."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,20 +18,20 @@ _FILES_KEPT: Final = 4
 
 
 def each_log(subject: Subject) -> Iterator[Subject]:
-    """Yield a subject for each conversation in the file of one.
+    """Yield a subject for each conversation in the log file of `subject`.
 
     Raises:
-        UnreadableError: the file holds none, or is damaged.
+        UnreadableError: the file contains no conversation, or is damaged.
     """
     for index, logged in enumerate(_logs(subject.path)):
         yield msgspec.structs.replace(subject, index=index, agent=agent_of(logged))
 
 
 def load_log(subject: Subject) -> LoggedConversation:
-    """Return the conversation of one subject.
+    """Return the logged conversation of one subject.
 
     Raises:
-        UnreadableError: the file is not what it was when the run began.
+        UnreadableError: the file is damaged, or has fewer conversations than when the run began.
     """
     logs = _logs(subject.path)
     if subject.index >= len(logs):

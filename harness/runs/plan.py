@@ -1,6 +1,6 @@
-"""Subjects x normalizers or agents -> jobs: small values that can be pickled.
+"""Plan a run: make a job for each subject with each normalizer or agent.
 
-A job names files and never contains bytes, so that a plan of any size stays small.
+A job names files and never contains bytes, so that a plan of any size is small and can be pickled.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,17 +18,18 @@ _SUBJECTS = 8192
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """A scenario, a cassette without a scenario, or a logged conversation.
+    """What a cell judges: a scenario, a cassette without a scenario, or a logged conversation.
 
-    A file that was named and is none of them is `unreadable`: loading it says why.
+    If the user names a file that is something else, it is `unreadable`, and loading it raises the
+    error.
 
     Fields:
-        path: of its file.
-        roots: the folders that ids are resolved against, in order.
-        dialect: of its cassette, if the user sets it; "" for the one that the cassette states.
-        conversation: whether it judges agents, and not normalizers.
-        index: index of the conversation in a file of logs.
-        agent: name of the agent that the log states.
+        path: the path of the file.
+        roots: the folder of ids of this kind; for a scenario, then folders of cassettes.
+        dialect: the dialect that the user sets for the cassette; "" for the one in the file.
+        conversation: whether the subject judges agents instead of normalizers.
+        index: index of the conversation in a log file; 0 for other files.
+        agent: name of the agent that a log file states; "" for other files.
     """
 
     kind: Literal["scenario", "cassette", "log", "unreadable"]
@@ -41,13 +42,13 @@ class Subject(msgspec.Struct, frozen=True):
 
     @property
     def of_turns(self) -> bool:
-        """Whether its turns are replayed through normalizers."""
+        """Whether normalizers, and not agents, are judged on the subject."""
         return self.kind in ("scenario", "cassette") and not self.conversation
 
 
 @lru_cache(_SUBJECTS)
 def subject_id(subject: Subject) -> str:
-    """Return the id that `subject` gives to its cells, without loading it."""
+    """Return the id with which the ids of the subject's cells begin, without loading its file."""
     if subject.kind == "unreadable":
         return subject.path
     inside = path_below(subject.path, subject.roots[0])
@@ -59,15 +60,15 @@ def subject_id(subject: Subject) -> str:
 
 
 def roots_of(subjects: Iterable[Subject]) -> frozenset[str]:
-    """Return the folders that the ids of `subjects` are resolved against."""
+    """Return the folders of `subjects` in which ids of scenarios and cassettes are looked up."""
     return frozenset(root for subject in subjects for root in subject.roots)
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One cell to judge; `normalizer` is a name or a `module:callable`.
+    """One cell to judge: a subject with the name or `module:callable` of a normalizer.
 
-    If the subject is a conversation, it is the name of an agent. `requirement_set` is the name of
-    the set whose rules are checked; "" for all rules.
+    If the subject is a conversation, `normalizer` is an agent. `requirement_set` is the name of
+    the requirement set whose rules are checked; "" for all rules.
     """
 
     subject: Subject
@@ -86,10 +87,11 @@ def plan(
     agents: Sequence[str] = (),
     requirement_set: str = "",
 ) -> tuple[Job, ...]:
-    """Return a job for each subject and each normalizer, or agent if it is a conversation.
+    """Return a job for each subject with each normalizer, or with each agent for conversations.
 
-    The jobs of one subject are next to each other, because they share its bytes. A log has one
-    agent already. An unreadable file has one job, which reports it.
+    The jobs of one subject are next to each other, because they share its bytes. A logged
+    conversation has only the agent that the log states. An unreadable file has one job, which
+    reports the error.
     """
 
     def names(subject: Subject) -> Sequence[str]:
@@ -103,6 +105,6 @@ def plan(
 
 
 def batches(jobs: Sequence[Job], workers: int) -> tuple[tuple[Job, ...], ...]:
-    """Cut `jobs` into batches: large enough to be cheap, small enough to share the work."""
+    """Divide `jobs` into batches for `workers` processes, of at most `MAX_BATCH` jobs each."""
     size = min(MAX_BATCH, max(1, len(jobs) // (workers * 4)))
     return tuple(tuple(jobs[start : start + size]) for start in range(0, len(jobs), size))

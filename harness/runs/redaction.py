@@ -1,7 +1,7 @@
-"""Remove secrets from the rows of a run, because a run and its report are published.
+"""Remove secrets from results and cases, because runs and their reports are published.
 
 A client under test may print its key in an error, and a recording of another tool may contain
-any. A scenario is judged on the bytes as they are; only what is stored of them is changed.
+secrets. The harness judges the original bytes, and removes secrets only from what it stores.
 """
 
 import os
@@ -35,15 +35,15 @@ _Row = TypeVar("_Row", bound=msgspec.Struct)
 def clean_rows(
     result: Result, case: AnyCase | None, requests: Iterable[Request] = ()
 ) -> tuple[Result, AnyCase | None]:
-    """Return the rows of one cell without secrets; a page that would show one is left out.
+    """Return a result and its case without secrets; None for a case that must contain a secret.
 
     Args:
-        result: of the cell.
-        case: its detail page.
-        requests: those of a recording, whose credentials are removed, too.
+        result: the result of the cell.
+        case: the case of the cell; None if it has none.
+        requests: the requests of a recording, whose credentials are removed, too.
 
     Raises:
-        UnscrubbedError: a secret in the result cannot be replaced.
+        UnscrubbedError: a secret in the result cannot be replaced, such as one in its id.
     """
     known = (*known_secrets(requests), *_of_environment())
     clean = _clean(result, result.cell, known)
@@ -54,7 +54,7 @@ def clean_rows(
 
 
 def clean_output(text: str) -> str:
-    """Return what a client wrote without secrets, or that it is left out if one must stay."""
+    """Return the output of a client without secrets, or a note if a secret cannot be replaced."""
     if not text:
         return ""
     try:
@@ -65,7 +65,7 @@ def clean_output(text: str) -> str:
 
 
 def loaded_without_secrets(loaded: LoadedSubject) -> LoadedSubject:
-    """Return a subject whose bytes can be written to a file.
+    """Return a subject with a cassette without secrets, which can be written to a file.
 
     Raises:
         UnscrubbedError: a secret of a recording cannot be replaced.
@@ -74,7 +74,7 @@ def loaded_without_secrets(loaded: LoadedSubject) -> LoadedSubject:
 
 
 def clean_if_possible(cassette: Cassette) -> Cassette:
-    """Return a cassette without secrets, or `cassette` if one cannot be replaced."""
+    """Return the cassette without secrets, or unchanged if a secret cannot be replaced."""
     try:
         return _clean_cassette(cassette)
     except UnscrubbedError:
@@ -82,7 +82,7 @@ def clean_if_possible(cassette: Cassette) -> Cassette:
 
 
 def _clean_cassette(cassette: Cassette) -> Cassette:
-    """Return a recording without secrets; an emulated cassette stays as its author wrote it."""
+    """Return a recording without secrets. An emulated cassette is returned unchanged."""
     if cassette.origin.kind == "emulated":
         return cassette
     interactions = cassette.interactions
@@ -100,7 +100,7 @@ def _clean_case(case: AnyCase, known: KnownSecrets) -> AnyCase:
 
 
 def _clean_frames(frames: tuple[Frame, ...], where: str, known: KnownSecrets) -> tuple[Frame, ...]:
-    """Return the frames without secrets, also without those that are split over them."""
+    """Return the frames without secrets, including secrets that are split over several frames."""
     data = b"\n".join(frame.data for frame in frames)
     clean = without_secrets(data, where, known)
     if clean == data:
@@ -120,7 +120,7 @@ def _clean(row: _Row, where: str, known: KnownSecrets) -> _Row:
 
 @cache
 def _of_environment() -> KnownSecrets:
-    """Return detectors of the keys in the environment, which clients read and may print."""
+    """Return the API keys in the environment as secrets, because clients may print them."""
     values = (value for name, value in os.environ.items() if is_secret_name(name))
     return known_secrets([], {value for value in values if _is_key(value)})
 

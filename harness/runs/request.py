@@ -1,4 +1,4 @@
-"""Names, paths and filters of the command line -> the cells to judge.
+"""Find the cells to judge from the names, paths and filters of the command line.
 
 `harness run` and the pytest suite both use this module, so that they judge the same cells.
 """
@@ -26,10 +26,10 @@ from harness.wording import did_you_mean
 
 
 def check_dialect(dialect: str) -> None:
-    """Check that a dialect that the user names exists; "" means the one that each cassette states.
+    """Check that `dialect` exists; "" means the dialect that each cassette states.
 
     Raises:
-        UsageError: it does not exist.
+        UsageError: the dialect does not exist.
     """
     if dialect and dialect not in DIALECTS:
         raise UsageError(
@@ -39,17 +39,17 @@ def check_dialect(dialect: str) -> None:
 
 
 class SelectedClients(msgspec.Struct, frozen=True):
-    """Names of the clients under test, each once, in the order given."""
+    """The names of the clients under test, each once, in the order given."""
 
     normalizers: tuple[str, ...]
     agents: tuple[str, ...]
 
 
 def selected_clients(normalizers: Iterable[str], agents: Iterable[str]) -> SelectedClients:
-    """Return the clients to run.
+    """Return the names of the clients to run.
 
-    If you name only one kind, only that one runs. If you name none, those that the project lists
-    run, or else all conforming ones of both kinds.
+    If you name only normalizers or only agents, only these run. If you name none, the clients that
+    the project lists run, or else all bundled conforming ones.
     """
     chosen = SelectedClients(tuple(dict.fromkeys(normalizers)), tuple(dict.fromkeys(agents)))
     if chosen.normalizers or chosen.agents:
@@ -61,14 +61,14 @@ def selected_clients(normalizers: Iterable[str], agents: Iterable[str]) -> Selec
 
 
 class RecordedConversations(msgspec.Struct, frozen=True):
-    """The unlabelled cassettes with a conversation, for agents.
+    """Cassettes without a scenario that contain a conversation which agents can repeat.
 
-    Such a cassette is judged twice: its turns through normalizers, the conversation through
-    agents. The reasons for refusing others are counted, so that they are reported.
+    Such a cassette is judged twice: its turns through normalizers, and the conversation through
+    agents.
 
     Fields:
-        subjects: those with a conversation.
-        refused: reason -> number of other cassettes with several requests.
+        subjects: the cassettes with such a conversation.
+        refused: why agents cannot repeat a conversation -> number of such cassettes.
     """
 
     subjects: tuple[Subject, ...] = ()
@@ -76,9 +76,9 @@ class RecordedConversations(msgspec.Struct, frozen=True):
 
 
 def recorded_conversations(subjects: Iterable[Subject]) -> RecordedConversations:
-    """Return the conversations in the cassettes among `subjects`.
+    """Return the conversations that agents can repeat, in the cassettes among `subjects`.
 
-    A cassette that cannot be used is one of them, so that its cells report it.
+    The result includes a cassette that cannot be used, so that its cells report the error.
     """
     found: list[Subject] = []
     refused: Counter[str] = Counter()
@@ -99,16 +99,16 @@ def recorded_conversations(subjects: Iterable[Subject]) -> RecordedConversations
 
 
 class RequestedCells(msgspec.Struct, frozen=True):
-    """The cells to judge.
+    """The cells to judge, and how they were selected.
 
     Fields:
-        paths: those given, else those of the project; none for the bundled files.
+        paths: the given paths, else the paths of the project; () for the bundled files.
         words: the filters; "" for all subjects.
-        requirement_set: the name of the set; "" for none.
-        subjects: scenarios, cassettes without a scenario, and logs.
-        jobs: one for each cell; a cassette with a conversation also has cells of agents.
-        refused: reason -> number of cassettes whose conversation agents cannot run.
-        clients: the normalizers and agents.
+        requirement_set: the name of the requirement set; "" for none.
+        subjects: scenarios, cassettes without a scenario, and logged conversations.
+        jobs: one job for each cell. A cassette with a conversation also has cells of agents.
+        refused: why agents cannot repeat a recorded conversation -> number of such cassettes.
+        clients: the names of the normalizers and agents.
     """
 
     paths: tuple[Path, ...]
@@ -127,17 +127,17 @@ def requested_cells(
     dialect: str = "",
     requirement_set: str | None = None,
 ) -> RequestedCells:
-    """Return the cells to judge.
+    """Return the cells to judge, from the options of the command line or the project.
 
     Args:
-        chosen: the normalizers and agents.
-        paths: files and folders; without any, those of the project, else the bundled scenarios
-            and recordings.
-        words: the filters of `filter_subjects`; None for those of the project, or for no filter
-            if `paths` are given.
-        dialect: that of all cassettes; "" for the one that each states.
-        requirement_set: the name of the set that limits bundled subjects and rules; None for that
-            of the project, "" for none.
+        chosen: the names of the normalizers and agents.
+        paths: files and folders; if there are none, those of the project, else the bundled
+            scenarios and recordings.
+        words: the filters of `filter_subjects`; None for the filters of the project, or for no
+            filter if `paths` are given.
+        dialect: the dialect of all cassettes; "" for the dialect that each states.
+        requirement_set: the name of the set that limits bundled subjects and rules; None for the
+            set of the project, "" for no limit.
 
     Raises:
         UsageError: a path, filter, dialect or set is unknown, or two files have the same id.
@@ -159,14 +159,14 @@ def requested_cells(
 def without_skipped(
     jobs: tuple[Job, ...], policy: GatePolicy
 ) -> tuple[tuple[Job, ...], tuple[str, ...]]:
-    """Return the jobs to run, and the sorted cells that an entry skips."""
+    """Return the jobs to run, and the ids of the cells that `expectations.toml` skips."""
     cells = {job: _skipped(job, policy) for job in jobs} if policy.expectations else {}
     running = tuple(job for job in jobs if not cells.get(job))
     return running, tuple(sorted(cell for cell in cells.values() if cell))
 
 
 def _skipped(job: Job, policy: GatePolicy) -> str:
-    """Return the id of the cell if an entry skips it, else ""."""
+    """Return the id of the job's cell if an entry of `expectations.toml` skips it, else ""."""
     scenario = subject_id(job.subject)
     entry = entry_for_cell(policy.expectations, scenario, job.normalizer, policy.today)
     skip = entry is not None and entry.expect == "skip"

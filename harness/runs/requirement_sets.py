@@ -1,7 +1,7 @@
-"""Requirement sets: the bundled scenarios, recordings and rules of one release, frozen.
+"""Load requirement sets: the frozen list of bundled scenarios, recordings and rules of a release.
 
-`catalogue/sets/NAME.json` lists their ids. A gate that names a set judges the same cells by the
-same rules with each later release, although the suite has grown.
+`catalogue/sets/NAME.json` lists their ids. With a set, a gate judges the same cells by the same
+rules in each later release, even if the release has more scenarios and rules.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _SUFFIX: Final = ".json"
 
 
 class RequirementSet(File, frozen=True):
-    """The content of one file: the ids of scenarios, of recordings with their prefix, of rules."""
+    """The ids of the scenarios, recordings (with `cassette:`) and rules of one requirement set."""
 
     scenarios: frozenset[str]
     recordings: frozenset[str]
@@ -32,27 +32,27 @@ class RequirementSet(File, frozen=True):
 
     @property
     def subjects(self) -> frozenset[str]:
-        """The ids of all that is judged or counted."""
+        """The ids of all scenarios and recordings of the set."""
         return self.scenarios | self.recordings
 
 
 def sets_folder() -> Path:
-    """Return the folder of the files."""
+    """Return the folder that contains the files of the requirement sets."""
     return shipped.bundled_folder("catalogue") / "sets"
 
 
 def set_names() -> tuple[str, ...]:
-    """Return the names of the sets, the oldest first."""
+    """Return the names of the requirement sets, sorted, so that the oldest comes first."""
     return tuple(sorted(path.stem for path in sets_folder().glob(f"*{_SUFFIX}")))
 
 
 @cache
 def load_set(name: str) -> RequirementSet:
-    """Return the set called `name`.
+    """Return the requirement set called `name`.
 
     Raises:
-        UsageError: the set is unknown.
-        UnreadableError: its file is damaged.
+        UsageError: there is no set with this name.
+        UnreadableError: the file of the set is damaged.
     """
     known = set_names()
     if name not in known:
@@ -70,11 +70,11 @@ def load_set(name: str) -> RequirementSet:
 
 
 def within_set(subjects: Iterable[Subject], name: str) -> Iterator[Subject]:
-    """Yield `subjects` without the bundled ones that the set does not name.
+    """Yield the subjects that are in the requirement set called `name`, or are files of the user.
 
     Args:
-        subjects: in their order; files of the user are never left out.
-        name: of the set; "" for all subjects.
+        subjects: subjects, which are yielded in the same order.
+        name: the name of the set; "" to yield all subjects.
     """
     named = load_set(name).subjects if name else frozenset()
     for subject in subjects:
@@ -83,5 +83,5 @@ def within_set(subjects: Iterable[Subject], name: str) -> Iterator[Subject]:
 
 
 def rules_of_set(name: str) -> AbstractContextManager[None]:
-    """Return a block in which only the rules of the set are checked; "" for all rules."""
+    """Return a context manager that limits the checked rules to the set; "" for all rules."""
     return check_only(load_set(name).rules) if name else nullcontext()

@@ -1,7 +1,7 @@
-"""Paths of the command line -> subjects: scenarios, cassettes without a scenario, logs.
+"""Find the subjects in the paths of the command line: scenarios, cassettes and logs.
 
-The top-level keys of a file decide what it is, and the first line of a log. A cassette that
-a selected scenario names is judged through that scenario only.
+The top-level keys of a file decide whether it is a scenario or a cassette. If a selected scenario
+names a selected cassette, the cassette is judged only through that scenario.
 """
 
 import os
@@ -35,15 +35,15 @@ _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 def select_subjects(
     paths: Iterable[Path], dialect: str = "", *, recordings: bool = False
 ) -> tuple[Subject, ...]:
-    """Return the subjects that `paths` name or contain; without paths, the bundled ones.
+    """Return the subjects that `paths` name or contain; the bundled ones if there are no paths.
 
-    The path `bundled` means the bundled ones, unless such a file or folder exists. Hidden folders
-    below a path are skipped. A file that cannot be used costs no other one: it is
-    a subject as well, and loading it raises an UnreadableError.
+    The path `bundled` means the bundled subjects, unless such a file or folder exists. Hidden
+    folders below a path are left out. A file that cannot be used does not affect other files: it
+    is a subject, too, and loading it raises an UnreadableError.
 
     Args:
         paths: files and folders.
-        dialect: that of all cassettes; "" for the one that each states.
+        dialect: the dialect of all cassettes; "" for the dialect that each states.
         recordings: whether the bundled subjects include recordings, and not only scenarios.
 
     Raises:
@@ -76,20 +76,20 @@ def is_bundled_folder(folder: Path) -> bool:
 
 
 def own_folders(root: Path) -> tuple[Path, ...]:
-    """Return the folders of a project that have its scenarios and cassettes by convention."""
+    """Return the folders `scenarios` and `cassettes` in `root` that exist and are not bundled."""
     folders = (root / name for name in ("scenarios", "cassettes"))
     return tuple(each for each in folders if each.is_dir() and not is_bundled_folder(each))
 
 
 class _Recognized(NamedTuple):
-    """A subject and the name of the cassette that it states, "" if it states none."""
+    """A subject, and the name of the cassette that its scenario states; "" if it states none."""
 
     subject: Subject
     cassette: str = ""
 
 
 def _each_log(subject: Subject) -> tuple[Subject, ...]:
-    """Return a subject for each conversation of a file; the file itself if it is damaged."""
+    """Return a subject for each conversation in a log file; the file itself if it is damaged."""
     try:
         return tuple(each_log(subject))
     except UnreadableError:
@@ -99,7 +99,7 @@ def _each_log(subject: Subject) -> tuple[Subject, ...]:
 def _labelled_cassettes(
     found: Collection[_Recognized], resolve: Callable[[str], str]
 ) -> frozenset[str]:
-    """Return the paths of cassettes that scenarios name; none if no cassette was selected."""
+    """Return the paths of cassettes that scenarios name; () if no cassette was selected."""
     if all(subject.kind != "cassette" for subject, _ in found):
         return frozenset()
     return frozenset(
@@ -113,7 +113,7 @@ def _labelled_cassettes(
 def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Return the YAML files in the folders of `paths` that are neither scenario nor cassette.
 
-    Files of the shared folders `tools` and `prompts` are part of scenarios.
+    It leaves out the files in folders called `tools` and `prompts`, which scenarios include.
     """
     files = (file for path in paths if path.is_dir() for file, _ in _files(path))
     odd = (Path(it) for it in files if not it.endswith(LOG_SUFFIX) and not _recognized(it, it))
@@ -121,7 +121,7 @@ def unrecognized_files(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
-    """Return `subjects`, unless two have the same id and therefore the same cells."""
+    """Return `subjects`; raise a UsageError if two have the same id and so the same cells."""
     known: dict[str, Subject] = {}
     for subject in subjects:
         other = known.setdefault(subject_id(subject), subject)
@@ -135,7 +135,7 @@ def _reject_duplicate_ids(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
 
 
 def _files(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each file that `path` names or contains, and the default folder of its id."""
+    """Yield each file that `path` names or contains, with the folder that ids are relative to."""
     if path.is_dir():
         below = (found.removeprefix(f".{os.sep}") for found in _files_below(str(path)))
         yield from ((found, str(path)) for found in below)
@@ -150,7 +150,7 @@ def _files(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    """Yield the files in `folder` with a known suffix; hidden ones and folders are left out."""
+    """Yield the scenario, cassette and log files below `folder`, except hidden ones."""
     try:
         entries = os.scandir(folder)
     except OSError as error:
@@ -167,7 +167,7 @@ def _files_below(folder: str) -> Iterator[str]:
 
 @kept_while_unchanged
 def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | None:
-    """Return what a file is; None for another file of a folder, which was not `named`."""
+    """Return the subject of a file; None if it is another file that the user did not name."""
     try:
         head = read_head(path)
     except UnreadableError:
@@ -195,13 +195,13 @@ def _kind(head: bytes) -> bytes | None:
 
 
 def named_folder(path: Path, name: str) -> Path | None:
-    """Return the nearest folder called `name` above `path`."""
+    """Return the nearest folder called `name` above `path`; None if there is none."""
     return next((folder for folder in path.parents if folder.name == name), None)
 
 
 @lru_cache(_FOLDERS)
 def _roots_of_scenario(folder: str) -> tuple[str, ...]:
-    """Return the folder of the ids of scenarios in `folder`, then those of their cassettes."""
+    """Return the folder that ids of scenarios in `folder` are relative to, and cassette folders."""
     root = named_folder(Path(folder, "any"), "scenarios") or Path(folder)
     bundled = shipped.bundled_folder("cassettes")
     return (str(root), str(root.parent / "cassettes"), str(bundled))

@@ -1,1 +1,1 @@
-"""Runs -> verdicts: the gate, comparisons, rankings, statistics and the run database."""
+"""Judge and compare complete runs: the gate, comparisons, rankings, statistics, the database."""

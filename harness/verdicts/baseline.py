@@ -1,8 +1,8 @@
-"""The baseline: cells that are allowed to fail, so that only new failures stop a change.
+"""Read, update and write the baseline: the cells that are allowed to fail.
 
-It only shrinks: a cell that conforms is removed, and a better outcome replaces a worse one. It
-grows only with `--accept-new`. A cell that fails worse than the baseline allows is a failure. A
-file that cannot be read is an error, never an empty baseline.
+With a baseline, only new failures fail the gate. After each run, the harness removes cells that
+conform, and stores a better outcome of a cell that still fails. Only `--accept-new` adds cells or
+worse outcomes. A baseline that cannot be read is an error, and does not count as empty.
 """
 
 from collections.abc import Mapping
@@ -25,21 +25,21 @@ _ACCEPT = "Make one with `harness run --accept-new`."
 
 
 class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Cells that are allowed to fail, each with its worst allowed outcome."""
+    """The cells that are allowed to fail, each with the worst outcome that it may have."""
 
     schema: int
     cells: dict[str, Outcome]
 
 
 class BaselineUpdate(msgspec.Struct, frozen=True):
-    """The changes to a baseline after a run; cells are sorted.
+    """What changed in a baseline after a run; all cells are sorted.
 
     Fields:
-        known: failing cells that it allows.
-        fixed: listed cells that conform now.
-        better: cells that still fail, but less badly.
-        gone: cells whose scenario or normalizer no longer exists.
-        added: cells that were accepted now.
+        known: failing cells that the new baseline allows.
+        fixed: cells of the old baseline that conform now.
+        better: cells that still fail, but with a better outcome.
+        gone: cells of the old baseline whose scenario or client no longer exists.
+        added: cells that the run failed and that the new baseline accepts.
     """
 
     known: tuple[str, ...] = ()
@@ -50,21 +50,21 @@ class BaselineUpdate(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> bool:
-        """Whether the file must be written again."""
+        """Whether the new baseline differs from the old one."""
         return bool(self.fixed or self.better or self.gone or self.added)
 
 
 def update_baseline(
     baseline: Baseline, run: Run, excused: frozenset[str], known: ExistingNames, *, accept_new: bool
 ) -> tuple[Baseline, BaselineUpdate]:
-    """Return the next baseline, and the changes.
+    """Return the baseline after a run, and what changed.
 
     Args:
-        baseline: the current one.
-        run: a complete one; cells that it did not judge are unchanged.
-        excused: cells with an entry in `expectations.toml`; they need no baseline.
-        known: the names that exist in addition to those of the run.
-        accept_new: whether new and worse failures are accepted.
+        baseline: the baseline before the run.
+        run: a complete run. Cells that it did not judge do not change.
+        excused: cells that `expectations.toml` accepts, which do not go into the baseline.
+        known: names of existing scenarios and clients, in addition to those of the run.
+        accept_new: whether to add new and worse failures.
     """
     judged = {
         result.cell: result.outcome
@@ -103,11 +103,11 @@ def read_baseline(path: Path, *, may_be_missing: bool = False) -> Baseline:
     """Read the baseline at `path`.
 
     Args:
-        path: of the file.
-        may_be_missing: whether a missing one is empty: only where it is about to be made.
+        path: the path of the file.
+        may_be_missing: whether to return an empty baseline if the file does not exist.
 
     Raises:
-        UnreadableError: it is missing, damaged, or from a newer harness.
+        UnreadableError: the file is missing, is damaged, or comes from a newer harness.
     """
     if not path.exists():
         if may_be_missing:
@@ -127,7 +127,7 @@ def read_baseline(path: Path, *, may_be_missing: bool = False) -> Baseline:
 
 
 def write_baseline(baseline: Baseline, path: Path) -> None:
-    """Write `baseline` to `path`, one cell a line, sorted, in one step.
+    """Write `baseline` to `path` in one step: JSON with one sorted cell on each line.
 
     Raises:
         UsageError: the path is not writable.

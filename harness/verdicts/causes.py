@@ -1,7 +1,7 @@
-"""Results -> the causes of their failures, with the cells of each.
+"""Group failures by their cause.
 
-A cell fails for one cause, that of its worst finding. Violated SHOULD rules fail no cell, and each
-of their findings has a cause.
+A cell fails for one cause, the cause of its worst finding. Violated SHOULD rules do not make a
+cell fail, and each of their findings has a cause.
 """
 
 from collections import defaultdict
@@ -18,14 +18,16 @@ _Key: TypeAlias = tuple[Level, str, str]
 
 
 class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why `cells` of one normalizer or agent fail; `cell` is the first of them.
+    """One cause for which cells of a normalizer or agent fail or violate a SHOULD rule.
 
     Fields:
-        cause: as in `Result.causes`; "" if the cells failed without a finding.
-        outcome: the worst.
-        level: MUST if the cells fail for this cause.
-        quirks: of all those cells, sorted.
-        all_cells: the ids of all cells, sorted.
+        cause: the cause as text, as in `Result.causes`; "" if the cells failed without a finding.
+        outcome: the worst outcome of these cells.
+        cells: the number of these cells.
+        cell: the id of the first of these cells.
+        level: MUST if the cells fail for this cause, else the level of the violated rule.
+        quirks: the quirks of these cells, sorted.
+        all_cells: the ids of these cells, sorted.
     """
 
     normalizer: str
@@ -39,12 +41,12 @@ class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def summary(self) -> "FailureCause":
-        """The cause without its quirks and all but its first cell, for machine-readable output."""
+        """This cause without `quirks` and `all_cells`, for machine-readable output."""
         return msgspec.structs.replace(self, quirks=(), all_cells=())
 
 
 def group_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:
-    """Return the causes: MUST before SHOULD, then the worst outcome, then those of most cells."""
+    """Return all causes of `results`: MUST first, then the worst outcome, then the most cells."""
     found: dict[_Key, list[tuple[Result, Outcome]]] = defaultdict(list)
     for result in results:
         if result.outcome.fails:
@@ -57,7 +59,7 @@ def group_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:
 
 
 def failing_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:
-    """Return the causes for which cells fail, the worst outcome first, then the most cells."""
+    """Return the causes for which cells fail: the worst outcome first, then the most cells."""
     return tuple(each for each in group_causes(results) if each.level == "MUST")
 
 

@@ -1,8 +1,8 @@
-"""Two runs -> the cells that were fixed, broken, added or removed, and whether rates differ.
+"""Compare two runs: which cells were fixed, broken, added or removed, and whether rates differ.
 
-Only what both runs judged is paired: cells for normalizers and agents, recorded turns with the
-same bytes for models. A difference is significant only if the p-value of the exact McNemar test,
-corrected by Holm for all names compared, is at most 5 %.
+Rates are compared only over what both runs judged: cells for normalizers and agents, recorded
+turns with the same bytes for models. A difference is significant only if its p-value is at most
+5 %, by the exact McNemar test with a correction by Holm for the number of names.
 """
 
 from collections import Counter, defaultdict
@@ -27,7 +27,12 @@ _Trial: TypeAlias = tuple[str, bool, bool]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One cell whose outcome differs; None if it is not in that run."""
+    """A cell whose outcome differs between two runs.
+
+    Fields:
+        way: `broken`, `fixed`, `changed`, `new` or `missing`.
+        before, after: its outcome in the base and in the run; None if the run has no such cell.
+    """
 
     cell: str
     way: ChangeKind
@@ -36,14 +41,14 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class RateChange(msgspec.Struct, frozen=True):
-    """The rates of one name over what both runs judged.
+    """The rates of one client or model in two runs, over what both runs judged.
 
     Fields:
-        pairs: `a` is the base.
-        before, after: its rates.
-        low, high: the 95 % interval of after minus before.
-        p: of the exact McNemar test, adjusted for all names compared.
-        sure: whether `p` is at most `SURE`.
+        pairs: the numbers of successes and failures in both runs; `a` is the base.
+        before, after: the rates in the base and in the run.
+        low, high: the 95 % interval of `after` minus `before`.
+        p: the p-value of the exact McNemar test, adjusted for the number of compared names.
+        sure: whether the difference is significant: `p` is at most `SURE`.
     """
 
     name: str
@@ -57,16 +62,17 @@ class RateChange(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """The differences from a base to a run.
+    """The differences from one run, the base, to another.
 
     Fields:
-        same: cells with the same outcome, or that conform in both.
+        same: number of cells with the same outcome, or that conform in both runs.
         counts: kind of change -> number of cells.
-        changes: worst first: broken before fixed before all others.
-        conformance: of normalizers and agents, by name.
-        turn_success: of models, as the lead normalizer of each run read the same turns.
-        warnings: why the two may not be comparable.
-        new_causes, fixed_causes: of the cells that both runs judged, those of one run only.
+        changes: the changed cells: broken, then fixed, then others, the worst outcome first.
+        conformance: the rates of normalizers and agents, by name.
+        turn_success: the rates of models, read by the lead normalizer of each run.
+        warnings: why the two runs may not be comparable.
+        new_causes, fixed_causes: causes of failure only in the run, and only in the base. Only
+            cells that both runs judged count.
     """
 
     same: int
@@ -103,7 +109,7 @@ def compare(base: Run, run: Run) -> Comparison:
 
 
 def _only_causes(results: Iterable[Result], other: Iterable[Result]) -> tuple[FailureCause, ...]:
-    """Return the causes of `results` that are not in `other`, those of most cells first."""
+    """Return the causes of failure in `results` but not in `other`, the most cells first."""
     known = {(each.normalizer, each.cause) for each in failing_causes(other)}
     only = (
         each.summary
@@ -145,7 +151,7 @@ def _turns(base: Run, run: Run) -> Iterator[_Trial]:
 
 
 def _successes(run: Run) -> dict[tuple[str, int, str], tuple[str, bool]]:
-    """Return each recorded turn once, with its model and whether it succeeded."""
+    """Return each recorded turn of a run, with its model and whether the turn succeeded."""
     rows = (
         each
         for each in run.results

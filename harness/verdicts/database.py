@@ -1,12 +1,12 @@
-"""The queries of reports on a run, answered by an embedded DuckDB.
+"""Answer the queries of reports on a run with an embedded DuckDB database.
 
 The rows of one run go into tables in memory, as parameters. No SQL is made from data, and the
 database has access to neither files nor the network. Every answer is ordered, so that equal runs
 give equal answers.
 
-Each query is a file in `queries/`; values are parameters. Tables: `outcomes` (every outcome),
-`results` (a row a cell), `turns` (a row an interaction of a cell), `conversations` (a row a cell
-whose conversation ran), `findings` (a row a finding).
+Each query is a file in `queries/`; values are parameters. Tables: `outcomes` (each outcome),
+`results` (one row for each cell), `turns` (for each interaction of a cell), `conversations` (for
+each cell with a complete conversation), `findings` (for each finding).
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -57,12 +57,13 @@ def _gate_query(name: str) -> str:
 
 
 class RuleTrials(msgspec.Struct, frozen=True):
-    """Trials of a rule that repeat each other.
+    """Turns, cells or conversations that a gate rule counts and that answer the same request.
 
     Fields:
-        entry: the model, where the rule counts turns.
-        wanted: whether the rule counts them; the others only tell how alike repeats are.
-        cluster: `k` of `n`, where `k` counts what the metric is named after.
+        entry: the model if the rule counts turns of models.
+        wanted: whether the rule counts them. The others only help to estimate how much
+            repeated requests correlate.
+        cluster: `k` of the `n` trials have the property that the rule's metric counts.
     """
 
     entry: str
@@ -83,11 +84,11 @@ _OF_MODELS: tuple[Metric, ...] = ("turn_success", "conversation_success")
 
 
 def _rule_query(rule: GateRule, lead: str) -> tuple[str, Mapping[str, object]]:
-    """Return the query of `rule` and its parameters but `excused`.
+    """Return the SQL query of a gate rule, and its parameters except `excused`.
 
     Args:
-        rule: what to count.
-        lead: name of the normalizer through which models are measured.
+        rule: a rule of the project, which says what to count.
+        lead: name of the lead normalizer, through which models are ranked.
     """
     name, where = _QUERY_OF.get(rule.metric, "gate_cells"), rule.where
     values: dict[str, object] = {**msgspec.structs.asdict(where), "metric": rule.metric}
@@ -102,7 +103,7 @@ def _rule_query(rule: GateRule, lead: str) -> tuple[str, Mapping[str, object]]:
 
 @cache
 def _sealed_database() -> "DuckDBPyConnection":
-    """Return the empty database of this process; to make one takes longer than most questions."""
+    """Return the empty database of this process, made once because that is slow."""
     with defer_interrupts():  # one during its import would abort the process
         import duckdb  # noqa: PLC0415 - slow to import, and most commands ask nothing
 
@@ -110,7 +111,10 @@ def _sealed_database() -> "DuckDBPyConnection":
 
 
 class Questions:
-    """One run, loaded; use as a context manager. The database answers each question once."""
+    """A run in a database, with a method for each question about it.
+
+    Use as a context manager. The database computes each answer once.
+    """
 
     def __init__(self, run: Run) -> None:
         self.lead = run.header.lead
@@ -135,7 +139,7 @@ class Questions:
 
     @property
     def database(self) -> "DuckDBPyConnection":
-        """The tables, for queries of the user; see `harness.verdicts.sql`."""
+        """The database with the tables of the run, for SQL of the user (`harness.verdicts.sql`)."""
         return self._database
 
     def outcome_counts(self) -> dict[str, dict[str, int]]:
@@ -146,41 +150,41 @@ class Questions:
         return counts
 
     def losses_by_quirk(self) -> tuple[QuirkLoss, ...]:
-        """Return one row for each normalizer and quirk of its cells, by normalizer, then quirk."""
+        """Return how many cells of each normalizer with each quirk conform, sorted by name."""
         return tuple(
             QuirkLoss(normalizer, quirk, k, n, Outcome(worst))
             for normalizer, quirk, k, n, worst in self._ask("losses_by_quirk")
         )
 
     def turn_success(self, axis: Axis) -> tuple[Rate, ...]:
-        """Return the turn success of each model, prompt or pair, by name; see `rankings`."""
+        """Return how many turns of each model, prompt or pair succeeded, by name."""
         rows = self._ask("turn_success", axis=axis, lead=self.lead)
         return tuple(map(_rate, rows))
 
     def measured_turns(self) -> tuple[MeasuredRate, ...]:
-        """Return the turn success of each model and prompt through each normalizer."""
+        """Return how many turns of each model and prompt succeeded through each normalizer."""
         return tuple(MeasuredRate(*row) for row in self._ask("measured_turns"))
 
     def commonest_failures(self, axis: Axis) -> dict[str, tuple[str, int, str]]:
-        """Return for each model or prompt why most of its failed turns fail, how many, and a cell.
+        """Return the most frequent failure of each model or prompt: reason, turns, and a cell id.
 
-        Names without a failed turn are left out; of equally common reasons the first counts.
+        Names without a failed turn are left out. If reasons are equally frequent, the first counts.
         """
         rows = self._ask("commonest_failures", axis=axis, lead=self.lead)
         return {name: (why, count, cell) for name, why, count, cell in rows}
 
     def failed_turns(self) -> tuple[FailedTurns, ...]:
-        """Return the turns that failed, by blame and reason, those of most turns first.
+        """Return the failed turns by blame and reason, the reasons with most turns first.
 
-        The denominators are those of `turn_success`: each measured turn once.
+        They are the failed ones among the turns of `turn_success`, which counts each turn once.
         """
         rows = self._ask("failed_turns", lead=self.lead)
         return tuple(FailedTurns(blame, why, n, tuple(cells)) for blame, why, n, cells in rows)
 
     def repeats(self, axis: Axis, metric: TurnMetric) -> dict[str, tuple[Cluster, ...]]:
-        """Return for each name of `turn_success` how often each request was repeated.
+        """Return the repeated requests of each name of `turn_success` as clusters.
 
-        The `k` of a cluster counts the turns with `metric`.
+        The `k` of a cluster counts the turns with the property `metric`.
         """
         found: dict[str, tuple[Cluster, ...]] = {}
         rows = self._ask("repeats", axis=axis, lead=self.lead, metric=metric)
@@ -189,27 +193,27 @@ class Questions:
         return found
 
     def trials(self, rule: GateRule, excused: Collection[str]) -> tuple[RuleTrials, ...]:
-        """Return the trials of `rule`, and those that only estimate the correlation of repeats.
+        """Return what a gate rule counts, and similar trials to estimate how repeats correlate.
 
         Args:
-            rule: of the project.
-            excused: cells that no rule counts.
+            rule: a rule of the project.
+            excused: ids of cells that no rule counts, because their failure is accepted.
         """
         query, values = _rule_query(rule, self.lead)
         rows = self._rows(query, {**values, "excused": sorted(excused)})
         return tuple(RuleTrials(entry, wanted, Cluster(*rest)) for entry, wanted, *rest in rows)
 
     def conformance(self, kind: Literal["turns", "conversation"]) -> tuple[Rate, ...]:
-        """Return how many of its supported cells of `kind` conform, for each client, by name."""
+        """Return how many cells of `kind` that each client supports conform, by name."""
         rows = self._ask("conformance", axis="normalizer", kind=kind)
         return tuple(_rate(row) for _, *row in rows)
 
     def conversation_success(self) -> tuple[ConversationRate, ...]:
-        """Return the success of each model, prompt and agent in conversations with real servers."""
+        """Return how many recorded conversations of each model, prompt and agent succeeded."""
         return tuple(map(_conversation_rate, self._ask("conversation_success")))
 
     def conformance_by_text_dialect(self) -> dict[str, tuple[Rate, ...]]:
-        """Return the conformance of normalizers for each text dialect of the scenarios."""
+        """Return text dialect -> how many cells of its scenarios conform, for each normalizer."""
         found: dict[str, tuple[Rate, ...]] = {}
         for text_dialect, *row in self._ask("conformance", axis="text dialect", kind="turns"):
             found[text_dialect] = (*found.get(text_dialect, ()), _rate(row))
@@ -244,7 +248,7 @@ class Questions:
 
 @contextmanager
 def questions_on(run: Run, loaded: Questions | None = None) -> Iterator[Questions]:
-    """Yield `loaded`, or load `run` until the context ends."""
+    """Yield `loaded` if the caller has it; else load `run`, and close the database at the end."""
     if loaded is not None:
         yield loaded
     else:
@@ -253,7 +257,7 @@ def questions_on(run: Run, loaded: Questions | None = None) -> Iterator[Question
 
 
 def _stored(value: object) -> object:
-    """Return `value` as the database takes it; most values of a large run are plain text."""
+    """Return `value` as a type that the database can store; most values are plain text."""
     if type(value) is str:
         return value if value.isascii() else encodable(value)
     return encodable(msgspec.to_builtins(value))
@@ -279,7 +283,13 @@ def _result_row(result: Result) -> dict[str, object]:
 def _parts(
     run: Run, parts_of: Callable[[Result], Iterable[msgspec.Struct]], *derived: str
 ) -> Iterator[dict[str, object]]:
-    """Yield a row for each part of each result, with its properties named in `derived`."""
+    """Yield a row for each turn or conversation of each result.
+
+    Args:
+        run: the run.
+        parts_of: returns the turns or conversations of a result.
+        derived: names of properties to add to the row.
+    """
     for result in run.results:
         for part in parts_of(result):
             more = {name: getattr(part, name) for name in derived}

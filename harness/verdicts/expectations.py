@@ -1,8 +1,7 @@
-"""`expectations.toml`: accepted failures, each with a reason, enforced strictly.
+"""Read and apply `expectations.toml`: accepted failures, each with a reason.
 
-An entry applies only while it is true: an unexpected pass, an entry that has expired and a
-pattern that matches nothing are `stale`, and a stale entry fails the run. The date comes from the
-caller; nothing here reads a clock.
+An entry is `stale` if a cell passes unexpectedly, if it has expired, or if it matches no cell. A
+stale entry fails the run. The caller passes the date, because nothing here reads a clock.
 """
 
 import re
@@ -27,15 +26,15 @@ StaleKind = Literal["unexpected_pass", "expired", "matches_nothing"]
 
 
 class AcceptedFailure(File, frozen=True, omit_defaults=True):
-    """One entry: its cells, their expected failure, and the reason.
+    """One entry of `expectations.toml`: which cells may fail, and why.
 
     Fields:
-        id: glob over ids of scenarios, such as `dashscope/*`.
-        normalizer: glob over names of normalizers and agents.
+        id: a glob pattern for ids of scenarios, such as `dashscope/*`.
+        normalizer: a glob pattern for names of normalizers and agents.
         expect: `fail` (each cell must fail), `flaky` (may fail) or `skip` (does not run).
         reason: why the failure is accepted.
-        issue: where it is tracked.
-        expires: the last day on which the entry applies.
+        issue: URL of the issue about the failure; "" for none.
+        expires: the last day on which the entry applies; None for no end.
     """
 
     id: Text
@@ -46,29 +45,29 @@ class AcceptedFailure(File, frozen=True, omit_defaults=True):
     expires: date | None = None
 
     def names(self, scenario: str, normalizer: str) -> bool:
-        """Whether it names this cell."""
+        """Return whether the patterns of the entry match a cell."""
         return bool(_glob(self.id)(scenario) and _glob(self.normalizer)(normalizer))
 
     def holds(self, today: date) -> bool:
-        """Whether it has not expired."""
+        """Return whether the entry has not expired at the date `today`."""
         return self.expires is None or today <= self.expires
 
 
 class ExpectationsFile(File, frozen=True):
-    """The file: `[[expectation]]` tables; of several that name a cell, the first applies."""
+    """The content of the file: tables `[[expectation]]`. The first that matches a cell applies."""
 
     expectation: tuple[AcceptedFailure, ...] = ()
 
 
 class ExistingNames(msgspec.Struct, frozen=True):
-    """Ids of scenarios and of cassettes without one; names of normalizers and agents."""
+    """Names that exist: ids of scenarios and cassettes, and names of normalizers and agents."""
 
     scenarios: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
 
 
 class AcceptedCell(msgspec.Struct, frozen=True):
-    """A cell that counts in no rule, and the reason."""
+    """A cell that may fail, so that gate rules do not count it, and the reason."""
 
     cell: str
     expect: Literal["fail", "flaky", "skip", "baseline"]
@@ -76,7 +75,7 @@ class AcceptedCell(msgspec.Struct, frozen=True):
 
 
 class StaleEntry(msgspec.Struct, frozen=True):
-    """An entry that is no longer true; `cells` are the evidence."""
+    """An entry that is no longer true, why, and the ids of the cells that show it."""
 
     kind: StaleKind
     entry: AcceptedFailure
@@ -84,7 +83,7 @@ class StaleEntry(msgspec.Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """One line of text."""
+        """The problem in one line of text."""
         name = f"stale expectation {self.entry.id} x {self.entry.normalizer}"
         match self.kind:
             case "unexpected_pass":
@@ -106,7 +105,7 @@ def read_expectations(path: Path) -> tuple[AcceptedFailure, ...]:
     """Read the entries of the file at `path`.
 
     Raises:
-        UnreadableError: it is not TOML, or has an unknown key or value.
+        UnreadableError: the file is not TOML, or has an unknown key, a wrong value or no reason.
     """
     table = load_toml_file(path, most=MAX_BYTES)
     entries = convert(table, ExpectationsFile, str(path)).expectation
@@ -119,21 +118,21 @@ def read_expectations(path: Path) -> tuple[AcceptedFailure, ...]:
 def entry_for_cell(
     entries: Sequence[AcceptedFailure], scenario: str, normalizer: str, today: date
 ) -> AcceptedFailure | None:
-    """Return the entry that applies to a cell; None if there is none."""
+    """Return the first entry that applies to a cell on the date `today`; None if there is none."""
     return next((e for e in entries if e.names(scenario, normalizer) and e.holds(today)), None)
 
 
 def apply_entries(
     run: Run, entries: Sequence[AcceptedFailure], today: date, known: ExistingNames
 ) -> AppliedEntries:
-    """Apply `entries` to the cells of `run`.
+    """Return the cells of `run` that `entries` accept, and the entries that are stale.
 
     Args:
-        run: its unsupported and unjudged cells are ignored.
-        entries: of the project.
+        run: the run. Unsupported and unjudged cells do not count.
+        entries: the entries of the project.
         today: the date for entries that expire.
         known: the names that exist in addition to those of the run. An entry is not stale if it
-            names only cells that the user did not select.
+            matches only cells that the user did not select.
     """
     judged = [result for result in run.results if result.outcome.judged]
     skipped = run.header.selection.skipped
@@ -181,14 +180,14 @@ def stale_entry(
     ran: ExistingNames,
     known: ExistingNames,
 ) -> StaleEntry | None:
-    """Return why `entry` is stale before any cell runs; None if it is not.
+    """Return why `entry` is stale: expired, or without a matching cell; None if it is not.
 
     Args:
-        entry: of the project.
+        entry: an entry of the project.
         today: the date for entries that expire.
-        cells: scenario and normalizer of each supported cell.
-        ran: all scenarios and names that took part, supported or not.
-        known: the names that exist in addition; an entry for only those is not stale.
+        cells: the id of the scenario and the name of the client of each supported cell.
+        ran: all scenarios and clients that took part in the run, supported or not.
+        known: the names that exist in addition. An entry that matches only these is not stale.
     """
     if not entry.holds(today):
         return StaleEntry("expired", entry)

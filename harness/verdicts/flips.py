@@ -1,7 +1,7 @@
-"""Several runs -> the outcomes of each cell over them, and the cells that are flaky.
+"""Find the cells that changed between several runs, and among them the flaky ones.
 
-A cell flips if it conforms in one run and fails in the next that judged it. It is flaky if it
-flips back, or flips although both runs are of the same commit.
+A cell flips if it conforms in one run and fails in the next run that judged it, or the reverse.
+It is flaky if it flips back, or flips between two runs of the same commit.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,12 +14,12 @@ from harness.results.run import Run
 
 
 class CellHistory(msgspec.Struct, frozen=True):
-    """One cell over the runs.
+    """The outcomes of one cell in several runs.
 
     Fields:
-        outcomes: by run, the oldest first; None if it is not in that run.
-        flips: how often it flipped.
-        is_flaky: whether it flipped back, or within one commit.
+        outcomes: the outcome in each run, the oldest first; None if that run lacks the cell.
+        flips: how often the cell changed between conforming and failing.
+        is_flaky: whether it changed back, or changed between two runs of the same commit.
     """
 
     cell: str
@@ -29,10 +29,10 @@ class CellHistory(msgspec.Struct, frozen=True):
 
 
 def flipped_cells(runs: Sequence[tuple[Run, str]]) -> tuple[CellHistory, ...]:
-    """Return the cells of the last run that flipped, the flaky ones and most flips first.
+    """Return the cells of the last run that flipped: flaky ones first, then the most flips.
 
     Args:
-        runs: the oldest first, each with its commit; "" if that is not known.
+        runs: the runs, the oldest first, each with its commit or "" if the commit is not known.
     """
     if len(runs) < 2:  # noqa: PLR2004 - nothing to compare
         return ()

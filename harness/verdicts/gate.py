@@ -1,9 +1,8 @@
-"""A run and a policy -> pass, fail, inconclusive or nothing, with reasons.
+"""Judge a run by the policy of a project: pass, fail, inconclusive or nothing, with reasons.
 
-No pass without evidence: an interrupted or killed run fails, and so does one without a judged
-cell, or whose accepted failures are no longer true. Unjudged cells are allowed and named, unless
-a rule on `unjudged` forbids them. A rule without enough data is `inconclusive`,
-which is not a pass.
+A run fails if it was interrupted or killed, if no cell was judged, or if an entry for an accepted
+failure is stale. Unjudged cells are allowed and listed, unless a rule on `unjudged` forbids them. A
+rule with too little data is `inconclusive`, which is not a pass.
 """
 
 import shlex
@@ -39,14 +38,15 @@ RuleResult = Literal["pass", "fail", "inconclusive"]
 
 
 class RuleVerdict(msgspec.Struct, frozen=True):
-    """The verdict on one rule, with the numbers behind it.
+    """The verdict on one gate rule, with the numbers that led to it.
 
     Fields:
-        rule: its path, such as `gate[0]`.
-        k, n, rate: counts; the rate is None if n is 0.
-        groups: different requests among the `n`; `low`, `high`: the 95 % interval.
+        rule: the path of the rule in the configuration, such as `gate[0]`.
+        k, n, rate: the counts and `k` / `n`; the rate is None if `n` is 0.
+        groups: the number of different requests among the `n`.
+        low, high: the 95 % interval of the rate.
         min, max, basis, min_n: as in the rule.
-        reason: one line of text.
+        reason: the reason for the verdict in one line of text.
     """
 
     rule: str
@@ -69,7 +69,7 @@ class RuleVerdict(msgspec.Struct, frozen=True):
 def judge_rules(
     questions: Questions, rules: Collection[GateRule], excused: Collection[str]
 ) -> tuple[RuleVerdict, ...]:
-    """Judge each of `rules`, in their order; `excused` cells count in none."""
+    """Return the verdict on each gate rule; no rule counts the `excused` cells."""
     return tuple(
         _rule_verdict(f"gate[{index}]", rule, questions.trials(rule, excused))
         for index, rule in enumerate(rules)
@@ -143,11 +143,11 @@ class Gate(msgspec.Struct, frozen=True):
     """The verdict on a run.
 
     Fields:
-        reasons: lines of text, the worst first.
+        reasons: the reasons for the verdict as lines of text, the worst first.
         rules: the verdict on each rule of the project.
-        excused: accepted failures, which count in no rule.
+        excused: accepted failures, which rules do not count.
         stale: entries of `expectations.toml` that are no longer true.
-        baseline: the changes to the baseline; None if the project has none, or the run is not
+        baseline: what changed in the baseline; None if the project has none, or the run is not
             complete.
         unjudged: cells whose calls could not be judged.
     """
@@ -164,12 +164,12 @@ class Gate(msgspec.Struct, frozen=True):
 def judge_gate(
     run: Run, policy: GatePolicy = NO_POLICY, questions: Questions | None = None
 ) -> Gate:
-    """Judge `run` by `policy`; without one it passes if every supported cell conforms.
+    """Judge `run` by `policy`; without a policy, it passes if every supported cell conforms.
 
     Args:
-        run: as read.
-        policy: of the project.
-        questions: of the run, if the caller loaded it already.
+        run: the run.
+        policy: the policy of the project.
+        questions: the database of the run, if the caller has loaded it already.
     """
     if not policy.rules:
         return _gate(run, policy, questions)
@@ -178,7 +178,7 @@ def judge_gate(
 
 
 def next_baseline(run: Run, policy: GatePolicy) -> Baseline | None:
-    """Return the baseline after `run`; None if there is none, or the run is not complete."""
+    """Return the baseline as updated by `run`; None if there is none or the run is not complete."""
     updated = _updated_baseline(run, policy, _applied_entries(run, policy))
     return updated[0] if updated else None
 
@@ -256,9 +256,9 @@ def replay_command(cell: str, places: Sequence[str] = (), more: Sequence[str] = 
 
     Args:
         cell: id of the cell.
-        places: paths that were selected; none for the bundled files. Those of the project need no
-            option.
-        more: further options.
+        places: the selected paths; () for the bundled files. The command needs no option for the
+            default paths of the project.
+        more: further options to append to the command.
     """
     known = ((BUNDLED,), tuple(each.as_posix() for each in project_paths()))
     named = () if tuple(places) in known else places
@@ -310,11 +310,13 @@ class Summary(msgspec.Struct, frozen=True):
     The keys are a public contract: they stay, and others may be added.
 
     Fields:
-        scenarios: subjects selected.
-        replays: chunkings tried, over all cells.
-        outcomes: normalizer or agent -> outcome -> number of cells.
-        judged: how many turns had their calls, text, reasoning and finish judged.
-        causes: for which cells fail, worst first.
+        scenarios: the number of selected subjects.
+        replays: the number of replays of all cells.
+        outcomes: name of the normalizer or agent -> outcome -> number of cells.
+        rankings: the rankings of models, prompts, normalizers and agents.
+        gate: the verdict of the gate.
+        judged: for calls, text, reasoning and finish, in how many turns the field was judged.
+        causes: the causes for which cells fail, the worst first.
     """
 
     scenarios: int
@@ -327,11 +329,11 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class CellSummary(msgspec.Struct, frozen=True):
-    """One cell: its scenario with a normalizer or agent, and how it ended.
+    """One cell in machine-readable output: subject, client, outcome, blame and cause.
 
     Fields:
-        cell: its id, which `harness replay` takes.
-        cause: of a failure; "" for none.
+        cell: the id of the cell, which is the argument of `harness replay`.
+        cause: the cause of the failure; "" if the cell did not fail.
     """
 
     cell: str
@@ -344,13 +346,13 @@ class CellSummary(msgspec.Struct, frozen=True):
 
 
 class RunSummary(Summary, frozen=True):
-    """The summary with each cell: what `harness run --format json` prints."""
+    """The summary of a run with all its cells, as `harness run --format json` prints it."""
 
     cells: tuple[CellSummary, ...] = ()
 
 
 def with_cells(summary: Summary, run: Run) -> RunSummary:
-    """Return the summary of `run` with its cells."""
+    """Return `summary`, which is the summary of `run`, with the cells of `run`."""
     fields = CellSummary.__struct_fields__
     cells = (CellSummary(*(getattr(each, name) for name in fields)) for each in run.results)
     known = {name: getattr(summary, name) for name in Summary.__struct_fields__}
@@ -358,12 +360,12 @@ def with_cells(summary: Summary, run: Run) -> RunSummary:
 
 
 def summarize(run: Run, policy: GatePolicy = NO_POLICY, loaded: Questions | None = None) -> Summary:
-    """Return the summary of `run`; `msgspec.json.encode` makes it the public object.
+    """Return the summary of `run`, which `msgspec.json.encode` turns into the public JSON.
 
     Args:
-        run: as read.
-        policy: of the project.
-        loaded: the questions on the run, if the caller has them already.
+        run: the run.
+        policy: the policy of the project.
+        loaded: the database of the run, if the caller has loaded it already.
     """
     with questions_on(run, loaded) as questions:
         return Summary(

@@ -1,7 +1,8 @@
-"""The runs that were kept: one folder each, with the results and when and from what they came.
+"""Store runs in the history of a project, and find the earlier runs of a run.
 
-A run file has no clock time, so that equal runs are equal bytes; what differs is in `about.json`
-next to the results. Cases are not kept, because a comparison needs results only.
+Each stored run is a folder with the results and `about.json`, which has the time and the commit. A
+run file has no time, so that equal runs are equal bytes. Cases are not stored, because a
+comparison needs only results.
 """
 
 import gzip
@@ -26,18 +27,19 @@ _ABOUT: Final = "about.json"
 
 
 class RunAbout(msgspec.Struct, frozen=True, omit_defaults=True):
-    """When a run was made, and from what.
+    """When a stored run was made, and from which commit, versions and options.
 
     Fields:
-        at: its end, ISO 8601 in UTC.
-        seconds: its duration.
-        commit: of the project's Git repository; "" if there is none.
-        is_dirty: whether the repository had changes that are not in the commit.
-        branch: "" for none.
-        harness, python: versions.
-        digest: SHA-256 of the run file.
-        results: how many.
-        selection, names: of the header, without the skipped cells.
+        at: the time at which the run ended, ISO 8601 in UTC.
+        seconds: the duration of the run.
+        commit: the commit of the project's Git repository; "" if there is none.
+        is_dirty: whether the working folder had changes that are not in the commit.
+        branch: the Git branch; "" if there is none.
+        harness, python: the versions of the harness and of Python.
+        digest: the SHA-256 digest of the run file.
+        results: the number of results.
+        selection: the options in the run's header, without the skipped cells.
+        names: the normalizers and agents that took part.
     """
 
     at: str
@@ -54,25 +56,25 @@ class RunAbout(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def clean_commit(self) -> str:
-        """The commit, or "" if there were changes."""
+        """The commit; "" if the working folder had changes that are not in it."""
         return "" if self.is_dirty else self.commit
 
     @property
     def label(self) -> str:
-        """The time and the start of the commit, `+` if there were changes."""
+        """The time and the first digits of the commit, with `+` if there were other changes."""
         commit = f" {self.commit[:7]}{'+' if self.is_dirty else ''}" if self.commit else ""
         return f"{self.at[:19].replace('T', ' ')}{commit}"
 
 
 class KeptRun(msgspec.Struct, frozen=True):
-    """A run in the history; `path` is that of its results."""
+    """A run in the history, with the path of the file that has its results."""
 
     path: Path
     about: RunAbout
 
 
 def keep_run(run: Run, about: RunAbout, folder: Path, most: int) -> None:
-    """Add `run` to the history in `folder`, and remove the oldest runs over `most`.
+    """Add `run` to the history in `folder`, and remove the oldest runs if there are over `most`.
 
     Raises:
         OSError: a file cannot be written or removed.
@@ -97,7 +99,7 @@ def _remove(place: Path) -> None:
 
 
 def kept_runs(folder: Path) -> tuple[KeptRun, ...]:
-    """Return the history in `folder`, the oldest first; what is damaged is left out."""
+    """Return the runs in the history in `folder`, the oldest first, without damaged ones."""
     found = (_kept_run(about) for about in sorted(folder.glob(f"*/{_ABOUT}")))
     return tuple(each for each in found if each is not None)
 
@@ -112,17 +114,17 @@ def _kept_run(about: Path) -> KeptRun | None:
 
 
 def run_digest(path: Path) -> str:
-    """Return what identifies a run file."""
+    """Return the SHA-256 digest of a run file, which identifies the run in the history."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
 
 
 class History(msgspec.Struct, frozen=True):
-    """The kept runs around one run.
+    """The earlier runs in the history with which one run can be compared.
 
     Fields:
-        about: of the run itself; None if it was not kept.
-        earlier: those before it with the same selection and at least one client in common, the
+        about: when and from what the run itself was made; None if it is not in the history.
+        earlier: the runs before it with the same selection and at least one client in common, the
             oldest first.
     """
 
@@ -131,7 +133,7 @@ class History(msgspec.Struct, frozen=True):
 
     @property
     def compared(self) -> tuple[KeptRun, ...]:
-        """The newest of the earlier ones, as many as a report can show in a short time."""
+        """The newest of the earlier runs, the oldest first, limited so that a report stays fast."""
         return tuple(reversed([*self._newest()]))
 
     def _newest(self) -> Iterator[KeptRun]:
@@ -144,7 +146,13 @@ class History(msgspec.Struct, frozen=True):
 
 
 def history_of(run: Run, digest: str, kept: Sequence[KeptRun]) -> History:
-    """Return the history of `run`, whose file has `digest`, among the `kept` runs."""
+    """Return the earlier runs that can be compared with `run`.
+
+    Args:
+        run: the run.
+        digest: the SHA-256 digest of its file.
+        kept: all runs in the history, the oldest first.
+    """
     selection, names = kept_selection(run.header.selection), set(run.header.names)
     places = [place for place, each in enumerate(kept) if each.about.digest == digest]
     before = kept[: places[-1]] if places else kept
@@ -159,12 +167,15 @@ def history_of(run: Run, digest: str, kept: Sequence[KeptRun]) -> History:
 
 
 def kept_selection(selection: Selection) -> Selection:
-    """Return `selection` as `about.json` has it: runs with the same one can be compared."""
+    """Return `selection` without skipped cells: runs with equal ones can be compared."""
     return msgspec.structs.replace(selection, skipped=())
 
 
 def find_kept(name: str, kept: Sequence[KeptRun]) -> KeptRun | None:
-    """Return the newest kept run of a branch or of a commit that begins with `name`."""
+    """Return the newest stored run whose branch is `name` or whose commit starts with `name`.
+
+    Returns None if there is none.
+    """
     for each in reversed(kept):
         if name and (each.about.branch == name or each.about.commit.startswith(name)):
             return each

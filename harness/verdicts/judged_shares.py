@@ -1,4 +1,4 @@
-"""How many turns were judged, field by field, and why the others were not."""
+"""Count in how many turns each field was judged, and why it was not in the others."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,10 +10,10 @@ from harness.results.run import Run
 
 
 class JudgedShare(msgspec.Struct, frozen=True):
-    """`k` of `n` turns had one field judged.
+    """The number of turns in which one field was judged: `k` of `n`.
 
     Fields:
-        reasons: why the others were not -> how many turns, the most frequent first.
+        reasons: why the field was not judged -> number of turns, the most frequent first.
     """
 
     field: Field
@@ -23,7 +23,11 @@ class JudgedShare(msgspec.Struct, frozen=True):
 
 
 def judged_shares(turns: Iterable[Mapping[Field, str]]) -> tuple[JudgedShare, ...]:
-    """Return the share for each counted field; each turn names its unjudged fields."""
+    """Return the share of judged turns for each field in `COUNTED_FIELDS`.
+
+    Args:
+        turns: for each turn, the fields that were not judged -> why.
+    """
     found = list(turns)
     reasons = {
         field: Counter(turn[field] for turn in found if field in turn) for field in COUNTED_FIELDS
@@ -35,5 +39,5 @@ def judged_shares(turns: Iterable[Mapping[Field, str]]) -> tuple[JudgedShare, ..
 
 
 def judged_shares_of_run(run: Run) -> tuple[JudgedShare, ...]:
-    """Return the shares over the turns of all cells of `run`."""
+    """Return the share of judged turns for each counted field, over all cells of `run`."""
     return judged_shares(turn.unjudged for result in run.results for turn in result.turns)

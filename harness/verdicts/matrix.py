@@ -1,6 +1,7 @@
-"""A merged run of peers -> the tables of the matrix, which the report shows too.
+"""Make the tables of the matrix of third-party clients (peers) from their merged run.
 
-Each cell is in exactly one dialect and one group, so that the counts of either add up.
+Each cell is in exactly one dialect and in exactly one group, so that the counts of either add up.
+The group is that of the first quirk in the catalogue, such as A for framing and transport.
 """
 
 import shlex
@@ -33,13 +34,15 @@ _Cells: TypeAlias = tuple[Result, ...]
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """Numbers of cells.
+    """Numbers of cells of one peer, by outcome.
 
     Fields:
-        causes: different causes of the failures, see `Result.causes`.
-        unjudged: because the bytes are ambiguous; they are not among the judged.
-        unsupported: because the peer does not declare support; they are not among the judged.
-        worst: the cell with the worst outcome; "" if none fails.
+        conforming: cells that conform.
+        judged: cells that conform or fail.
+        causes: the number of different causes of the failures, see `Result.causes`.
+        unjudged: cells that were not judged because the bytes are ambiguous.
+        unsupported: cells that were not judged because the peer does not support them.
+        worst: the id of the failing cell with the worst outcome; "" if none fails.
     """
 
     conforming: int
@@ -56,12 +59,15 @@ class Tally(msgspec.Struct, frozen=True):
 
     @property
     def interval(self) -> Interval:
-        """The Wilson 95 % interval of conforming / judged."""
+        """The Wilson 95 % interval of the share of judged cells that conform."""
         return wilson(self.conforming, self.judged)
 
 
 class Rates(msgspec.Struct, frozen=True):
-    """The cells of scenarios, those of recordings, and both; the rate is that of the scenarios."""
+    """The counts of a peer's cells: of scenarios, of recordings, and of both.
+
+    Tables show the share of conforming scenarios as the rate of the peer.
+    """
 
     scenarios: Tally
     recordings: Tally
@@ -69,7 +75,11 @@ class Rates(msgspec.Struct, frozen=True):
 
 
 class PeerRow(msgspec.Struct, frozen=True):
-    """A judged peer with the counts of all its cells."""
+    """A judged peer with the counts of all its cells.
+
+    Fields:
+        unsupported: cells in dialects that the peer declares, but which it does not support.
+    """
 
     facts: PeerFacts
     kind: ClientKind
@@ -78,7 +88,7 @@ class PeerRow(msgspec.Struct, frozen=True):
 
 
 class RateRow(msgspec.Struct, frozen=True):
-    """The counts of a peer in one table, and those of its scenarios in each group of the table."""
+    """The row of a peer in a table: its counts, and the counts of scenarios in each group."""
 
     name: str
     rates: Rates
@@ -86,11 +96,13 @@ class RateRow(msgspec.Struct, frozen=True):
 
 
 class RateTable(msgspec.Struct, frozen=True):
-    """The peers in one dialect or group, or all agents; the best lower bound comes first.
+    """The table of the peers in one dialect or group, or of all agents.
+
+    The first row has the highest lower bound of the interval.
 
     Fields:
-        dialect: of a table of one dialect, else "".
-        groups: the titles of the groups that have a judged scenario; None if the table is of one.
+        dialect: the dialect of the table; "" for other tables.
+        groups: the titles of the groups that have a judged scenario; None in a table of one group.
     """
 
     id: str
@@ -101,12 +113,12 @@ class RateTable(msgspec.Struct, frozen=True):
 
 
 class PeerFailure(msgspec.Struct, frozen=True):
-    """One of the worst failures of a peer.
+    """One of the worst causes of failure of a peer, with an example.
 
     Fields:
-        rank: 1 for the worst.
-        example: the smallest of its cells.
-        command: shows the example in the environment of the peer.
+        rank: the position among the causes of the peer; 1 is the worst.
+        example: the result with the worst outcome, preferably of a scenario with a short body.
+        command: the shell command that shows the example in the environment of the peer.
     """
 
     name: str
@@ -117,18 +129,18 @@ class PeerFailure(msgspec.Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """The cause; the outcome of cells that failed without a finding."""
+        """The cause as text, or the outcome if the cells failed without a finding."""
         return self.cause.cause or self.cause.outcome.value
 
 
 class PeerTables(msgspec.Struct, frozen=True):
-    """The tables of all peers; nothing if there are none.
+    """All tables of the matrix; all fields are empty if the run has no peers.
 
     Fields:
-        total: peers with results, judged or not.
-        seconds: of all runs, without cost.
+        total: the number of peers, judged or not.
+        seconds: the duration of all runs, without the measurement of cost.
         costs: the peers whose cost is known, by dialect, the fastest first.
-        agents: the table of agents, which are judged on other cells than normalizers, if any.
+        agents: at most one table, of agents, which are judged on conversations.
     """
 
     total: int = 0
@@ -148,8 +160,8 @@ def peer_tables(run: Run, catalogue: Mapping[str, Quirk]) -> PeerTables:
     """Return the tables of the peers in the header of `run`.
 
     Args:
-        run: the runs of all peers as one.
-        catalogue: of quirks, by id.
+        run: the merged run of all peers.
+        catalogue: quirks by id.
     """
     facts = run.header.peers
     if not facts:
@@ -191,7 +203,7 @@ def _peer_row(header: Header, peer: PeerFacts, cells: _Cells) -> PeerRow:
 
 
 def _cost_order(named: tuple[str, Cost]) -> tuple[bool, str, float, str]:
-    """Sort by dialect, the fastest first; those without a time are last."""
+    """Return a sort key: by dialect, the fastest first, and peers without a time at the end."""
     name, cost = named
     return cost.time is None, cost.dialect, cost.time or 0.0, name
 
@@ -218,12 +230,12 @@ def _group_tables(
 def _table(
     table: RateTable, cells: Mapping[str, _Cells], catalogue: Mapping[str, Quirk] | None
 ) -> tuple[RateTable, ...]:
-    """Return `table` with a row for each peer that supports any of `cells`; () if none does.
+    """Return `table` with a row for each peer that supports any of `cells`; () if no peer does.
 
     Args:
-        table: without rows.
-        cells: by peer.
-        catalogue: of the quirks by which scenarios have groups; None for no groups.
+        table: the table without rows.
+        cells: name of the peer -> its cells.
+        catalogue: quirks by id, to add counts of groups; None for a table without them.
     """
     found = {
         name: tuple(cell for cell in own if cell.outcome is not Outcome.UNSUPPORTED)
@@ -243,13 +255,13 @@ def _table(
 
 
 def _tallies(cells: _Cells, catalogue: Mapping[str, Quirk]) -> dict[str, Tally]:
-    """Count the scenarios of each group."""
+    """Return the counts of the cells of scenarios in each group."""
     parts = by_group(scenario_cells(cells), catalogue)
     return {group: tally(parts.get(group, ())) for group in GROUPS}
 
 
 def tally(results: Iterable[Result]) -> Tally:
-    """Count the cells of `results`, which are of one peer."""
+    """Count the cells of one peer by outcome."""
     found = tuple(results)
     outcomes = [result.outcome for result in found]
     failing = [result for result in found if result.outcome.fails]
@@ -265,34 +277,39 @@ def tally(results: Iterable[Result]) -> Tally:
 
 
 def rates(results: Iterable[Result]) -> Rates:
-    """Count the cells of `results` by what they are of."""
+    """Count the cells of one peer, separately for scenarios and recordings, and together."""
     found = tuple(results)
     recordings = tally(cell for cell in found if is_recording(cell))
     return Rates(tally(scenario_cells(found)), recordings, tally(found))
 
 
 def by_dialect(results: Iterable[Result]) -> dict[str, _Cells]:
-    """Return the cells of each dialect, by name."""
+    """Return dialect -> its cells."""
     return _parts((result.dialect, result) for result in results)
 
 
 def by_group(results: Iterable[Result], catalogue: Mapping[str, Quirk]) -> dict[str, _Cells]:
-    """Return the cells of each group, by the keys of `GROUPS`: the group of the first quirk."""
+    """Return group -> its cells; the group of a cell is that of its first quirk, or "" for none."""
     return _parts((_group(result, catalogue), result) for result in results)
 
 
 def scenario_cells(results: Iterable[Result]) -> _Cells:
-    """Return the cells of scenarios."""
+    """Return the cells whose subject is a scenario."""
     return tuple(cell for cell in results if not is_recording(cell))
 
 
 def is_recording(result: Result) -> bool:
-    """Whether the cell is of a recording without a scenario, which the oracle judges."""
+    """Return whether the subject of a cell is a cassette without a scenario."""
     return result.scenario.startswith(CASSETTE_PREFIX)
 
 
 def worst_failures(results: Iterable[Result], most: int) -> Iterator[PeerFailure]:
-    """Yield at most `most` causes of failure of a peer: the worst outcome, then the most cells."""
+    """Yield the worst causes of failure of a peer: the worst outcome first, then the most cells.
+
+    Args:
+        results: the results of the peer.
+        most: the number of causes to yield at most.
+    """
     cells = {result.cell: result for result in results}
     for rank, cause in enumerate(failing_causes(cells.values())[:most], start=1):
         example = min((cells[cell] for cell in cause.all_cells), key=_example_order)
@@ -300,9 +317,9 @@ def worst_failures(results: Iterable[Result], most: int) -> Iterator[PeerFailure
 
 
 def repro_command(failing: Result) -> str:
-    """Return the command that shows a failing cell of a peer in its environment.
+    """Return the shell command that shows a failing cell of a peer in the peer's environment.
 
-    Each peer that is judged on turns has scripts of `harness repro`; an agent has none.
+    The command is `harness repro` for a normalizer and `harness replay` for an agent.
     """
     command = "repro" if failing.kind == "turns" else "replay"
     words = ("harness", "peers", "exec", failing.normalizer, command, failing.cell)
@@ -322,6 +339,6 @@ def _group(result: Result, catalogue: Mapping[str, Quirk]) -> str:
 
 
 def _example_order(result: Result) -> tuple[int, bool, int, str]:
-    """Prefer the worst outcome, then a scenario to a recording, then a short body."""
+    """Return a sort key: the worst outcome first, then scenarios, then short bodies."""
     size = result.source.size if result.source is not None else 0
     return result.outcome.badness, is_recording(result), size, result.cell

@@ -1,6 +1,6 @@
-"""The policy of the gate: rules, accepted failures, the baseline, and the current date.
+"""Read the policy of a project's gate: rules, accepted failures, baseline and date.
 
-Without any of them, a run passes if every supported cell conforms.
+Without a policy, a run passes if every supported cell conforms.
 """
 
 import os
@@ -24,13 +24,14 @@ BASELINE = "harness-baseline.json"
 
 
 class GatePolicy(msgspec.Struct, frozen=True):
-    """What the gate applies to a run.
+    """What the gate of a project checks in a run.
 
     Fields:
-        rules: a rule on `conformance` replaces the default, that every cell conforms.
+        rules: the gate rules. A rule on `conformance` replaces the check that every cell conforms.
+        expectations: the entries of `expectations.toml`.
         today: the date for entries that expire.
-        baseline: None if the project has none.
-        accept_new: whether the baseline accepts new failures.
+        baseline: the baseline; None if the project has none.
+        accept_new: whether to add new failures to the baseline.
         known: the names that exist in addition to those of the run.
     """
 
@@ -49,17 +50,17 @@ def policy_of(
     known: Callable[[], ExistingNames] = ExistingNames,
     accept_new: bool = False,
 ) -> GatePolicy:
-    """Read the policy of a project.
+    """Read the gate policy of a project from its files.
 
     Args:
         found: the project.
         today: the date for entries that expire.
-        known: returns the names that exist in addition to those of the run. It is called if the
-            project accepts failures.
-        accept_new: whether the baseline accepts new failures.
+        known: a function that returns the names that exist in addition to those of the run. It
+            is called only if the project accepts failures.
+        accept_new: whether to add new failures to the baseline.
 
     Raises:
-        UnreadableError: a file that it names is missing or cannot be used.
+        UnreadableError: a file that the project names is missing or cannot be used.
     """
     entries = expectations_of(found)
     path = baseline_path(found, may_be_new=accept_new)
@@ -75,10 +76,12 @@ def policy_of(
 
 
 def expectations_of(found: Project) -> tuple[AcceptedFailure, ...]:
-    """Return the entries of the file that a project names, or that is next to it.
+    """Return the accepted failures of a project, from the file that it names or the default file.
+
+    The result is () if the project names no file and has no `expectations.toml`.
 
     Raises:
-        UnreadableError: a file that it names is missing, or cannot be used.
+        UnreadableError: the named file is missing, or the file cannot be used.
     """
     named = found.table.expectations
     path = found.root / (named or EXPECTATIONS)
@@ -86,9 +89,9 @@ def expectations_of(found: Project) -> tuple[AcceptedFailure, ...]:
 
 
 def project_paths() -> tuple[Path, ...]:
-    """Return the default paths of the project, relative to the current folder.
+    """Return the paths that the project lists, relative to the current folder.
 
-    If it has none, the bundled files are the default.
+    The result is () if it lists none. Then the bundled files are the default.
     """
     found = project()
     return tuple(
@@ -102,7 +105,7 @@ def baseline_path(found: Project, *, may_be_new: bool = False) -> Path | None:
 
     Args:
         found: the project.
-        may_be_new: whether the default file counts if it does not exist.
+        may_be_new: whether to return the default path even if no such file exists.
     """
     path = found.root / (found.table.baseline or BASELINE)
     return path if found.table.baseline or may_be_new or path.is_file() else None

@@ -1,4 +1,7 @@
-"""The answers to the questions on a run: one value for each row of a query."""
+"""Define the rows of the answers to questions on a run.
+
+In each, `k` of `n` things have a property, such as success.
+"""
 
 import msgspec
 
@@ -6,10 +9,10 @@ from harness.results.outcome import Blame, Outcome
 
 
 class BlameSplit(msgspec.Struct, frozen=True):
-    """Numbers of failed turns, by blame.
+    """Numbers of failed turns, by the party to blame.
 
     Fields:
-        harness: the types of the harness cannot express the turn.
+        harness: turns that the types of the harness cannot express.
     """
 
     model: int = 0
@@ -24,11 +27,13 @@ class BlameSplit(msgspec.Struct, frozen=True):
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """`k` of `n` for one name; `best_k` is `k` with the best normalizer for each turn.
+    """The rate `k` / `n` of one model, prompt or client: successful turns or conforming cells.
 
     Fields:
+        best_k: `k` if each turn is read by the best normalizer for it.
         unjudged: of a model or prompt, the turns among the `n` whose calls are ambiguous; of a
             client, its unjudged cells, which are not among the `n`.
+        parse_error, failed: turns with a parse error, and failed turns, by blame.
         causes: of a client, the number of different causes for which its cells fail.
     """
 
@@ -43,7 +48,7 @@ class Rate(msgspec.Struct, frozen=True):
 
 
 class MeasuredRate(msgspec.Struct, frozen=True):
-    """`k` of `n` measured turns of a model and a prompt succeeded, as one normalizer read them."""
+    """The turn success of a model and a prompt: `k` of `n` turns, as one normalizer read them."""
 
     model: str
     prompt: str
@@ -53,17 +58,17 @@ class MeasuredRate(msgspec.Struct, frozen=True):
 
 
 class ConversationRate(msgspec.Struct, frozen=True):
-    """`k` of `n` conversations of a model, a prompt and an agent ended with an answer.
+    """How many conversations of a model, a prompt and an agent ended with an answer: `k` of `n`.
 
     Fields:
-        turns: replies that the agent recorded; the numbers below count those.
-        broken_turns: with a parse_error, failed, or truncated.
-        parse_error_turns: with a parse_error.
-        recovered: broken ones that a usable one followed.
-        retries: compensating requests.
-        tool_use, json_fallback: by strategy.
-        compared: requests that were compared with those of the recorded client.
-        as_recorded: of those, the ones with the same structure.
+        turns: replies that the agent recorded.
+        broken_turns: turns that had a parse error, failed or were truncated.
+        parse_error_turns: turns with a parse error.
+        recovered: broken turns after which a usable turn followed.
+        retries: requests that the agent sent again because of an unusable reply.
+        tool_use, json_fallback: number of turns with each strategy.
+        compared: requests that the harness compared with the recorded ones.
+        as_recorded: compared requests with the same structure as the recorded one.
         failed: conversations without an answer, by blame.
     """
 
@@ -85,10 +90,13 @@ class ConversationRate(msgspec.Struct, frozen=True):
 
 
 class FailedTurns(msgspec.Struct, frozen=True):
-    """Measured turns that failed for one reason.
+    """How many turns of models failed for one reason.
 
     Fields:
-        cells: their ids, as many as a report may show.
+        blame: the party responsible.
+        why: the reason.
+        count: the number of turns.
+        cells: ids of cells with such turns, as many as a report may show.
     """
 
     blame: Blame
@@ -98,7 +106,10 @@ class FailedTurns(msgspec.Struct, frozen=True):
 
 
 class QuirkLoss(msgspec.Struct, frozen=True):
-    """`k` of `n` cells of a normalizer with a quirk conform."""
+    """How many cells of a normalizer whose scenario has a quirk conform: `k` of `n`.
+
+    `worst` is the worst outcome of these cells.
+    """
 
     normalizer: str
     quirk: str

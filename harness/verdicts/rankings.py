@@ -1,8 +1,8 @@
-"""Models, prompts, normalizers and agents, ranked by the pessimistic bounds of their intervals.
+"""Rank models, prompts, normalizers and agents by the pessimistic bounds of their intervals.
 
-Turn and conversation success rank models and prompts, conformance ranks normalizers and agents.
-Models and prompts also have a rank by parse_error rate.
-An emulated cassette measures no model, so that its turns never count for one.
+Models and prompts are ranked by the success of turns and of conversations, and by their rate of
+parse errors. Normalizers and agents are ranked by conformance. Turns of an emulated cassette do
+not count for a model, because no model wrote them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ from harness.verdicts.statistics import (
 
 
 class _Rank(NamedTuple):
-    """The last fields of each entry of a ranking; see `Ranked`."""
+    """The ranks of an entry of a ranking, and whether they say enough; see `Ranked`."""
 
     rank_low: int
     rank_high: int
@@ -36,7 +36,7 @@ class _Rank(NamedTuple):
 
 
 class _Trials(NamedTuple):
-    """`k` of `n` trials of one entry, with the interval of their rate."""
+    """The number of successful trials of one entry, `k` of `n`, with the interval of the rate."""
 
     k: int
     n: int
@@ -44,10 +44,10 @@ class _Trials(NamedTuple):
 
 
 class RankedRate(msgspec.Struct, frozen=True):
-    """A rate of turns that is better if it is low, ranked by the upper bound of its interval.
+    """A rate for which low is good, such as of parse errors, ranked by the interval's upper bound.
 
     Fields:
-        k, n: turns with the property, and all.
+        k, n: number of turns with the property, and of all turns.
         low, high, distinguishable, needed_n: as in `Ranked`.
         rank_low, rank_high: as in `Ranked`; 1 is the lowest rate.
     """
@@ -63,24 +63,25 @@ class RankedRate(msgspec.Struct, frozen=True):
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """One line of a ranking.
+    """One line of a ranking: a model, prompt, pair, normalizer or agent with its rate and ranks.
 
     Fields:
-        k, n: successes and trials; `low`, `high`: the Wilson 95 % interval of k/n, wider if
-            requests repeat (see `harness.verdicts.statistics`).
+        k, n: number of successes and of trials.
+        low, high: the Wilson 95 % interval of k/n, which is wider if requests repeat (see
+            `harness.verdicts.statistics`).
         rank_low, rank_high: the best and the worst rank that the intervals allow.
-        parse_error: turns with a parse_error, by blame.
-        parse_error_rate: of a model, prompt or pair, turns with a parse_error, of `n`.
+        parse_error: turns with a parse error, by blame.
+        parse_error_rate: the ranked rate of turns with a parse error; None for clients.
         failed: failed turns, by blame.
-        best_k: `k` with each turn from the best normalizer that conformed on its cell, so that
-            a client does not lower the rank of a model; for a normalizer it is `k`.
-        groups: number of different requests that the `n` answer; for a normalizer it is `n`.
-        effective_n: the number of independent trials with the same information.
+        best_k: `k` if each turn is read by the best normalizer that conformed on its cell, so
+            that no client lowers the rank of a model; equal to `k` for a normalizer.
+        groups: number of different requests among the `n` trials; equal to `n` for a normalizer.
+        effective_n: the number of independent trials that would give the same information.
         unjudged, causes: as in `Rate`.
         distinguishable: whether the intervals of at least half of the other entries are entirely
             above or below this one; if not, the ranks say too little to be shown.
-        needed_n: of an entry that is not, about how many trials each entry needs until it is, if
-            the rates stay the same; 0 if no number is enough, because rates are equal.
+        needed_n: if not distinguishable, about how many trials each entry needs until it is, at
+            the same rates; 0 if it already is, or if equal rates make it impossible.
     """
 
     name: str
@@ -103,7 +104,7 @@ class Ranked(msgspec.Struct, frozen=True):
 
 
 class RankedConversations(msgspec.Struct, frozen=True):
-    """One line of the ranking of models by prompts by agents.
+    """One line of the ranking of conversations: a model with a prompt and an agent.
 
     Fields:
         low, high, rank_low, rank_high, distinguishable, needed_n: as in `Ranked`, of the
@@ -121,13 +122,13 @@ class RankedConversations(msgspec.Struct, frozen=True):
 
 
 class Rankings(msgspec.Struct, frozen=True):
-    """Each sorted by the lower bound, so that 1 of 1 cannot beat 98 of 100.
+    """All rankings of a run, each sorted by the lower bound, so that 1 of 1 is below 98 of 100.
 
     Fields:
-        pairs: models by prompts, each named `MODEL x PROMPT`.
-        text_dialects: text dialect -> the normalizers, ranked on its scenarios alone.
-        agents: by conformance.
-        conversations: models by prompts by agents, by conversation success.
+        pairs: the combinations of a model and a prompt, each named `MODEL x PROMPT`.
+        text_dialects: text dialect -> the normalizers, ranked only on its scenarios.
+        agents: the agents, ranked by conformance.
+        conversations: combinations of a model, prompt and agent, by success of conversations.
     """
 
     models: tuple[Ranked, ...]
@@ -140,22 +141,22 @@ class Rankings(msgspec.Struct, frozen=True):
 
 
 def rankings(run: Run) -> Rankings:
-    """Rank the models, prompts and normalizers of `run`; see `rank` for the definitions."""
+    """Return the rankings of `run`; see `rank` for the definitions."""
     with Questions(run) as questions:
         return rank(questions)
 
 
 def rank(questions: Questions) -> Rankings:
-    """Rank everything that a loaded run measured; entries with n = 0 are left out.
+    """Return the rankings of a loaded run. Entries with n = 0 are left out.
 
-    Models and prompts: n is the number of turns of recorded and imported cassettes, as the lead
-    normalizer read them, and k of those succeeded. Each turn counts once, whatever number of
-    scenarios and normalizers it has. A turn is a cassette and an interaction, so that the same
-    body with two ids counts twice. An unknown model has no line; its turns count for their prompt.
-    Normalizers: n is the number of their judged cells, and
-    k of those conform; their parse errors are counted over all turns of those cells. Agents: the
-    same for conversations. Conversations: n is the number of those in recorded and imported
-    cassettes, and k of those ended with an answer.
+    Models and prompts: n is the number of turns of recorded and imported cassettes, and k of these
+    succeeded, as the lead normalizer read them. Each turn counts once, even if several scenarios
+    and normalizers have it. A turn is one interaction of one cassette, so that the same body in two
+    cassettes counts twice. Turns of an unknown model count only for their prompt.
+
+    Normalizers and agents: n is the number of judged cells, and k of these conform. Parse errors
+    are counted over all turns of these cells. Conversations: n is the number of conversations in
+    recorded and imported cassettes, and k of these ended with an answer.
     """
     return Rankings(
         models=_measured(questions, "model"),
@@ -229,7 +230,7 @@ def _ranks(trials: Sequence[_Trials]) -> list[_Rank]:
 
 
 class _NeededTrials:
-    """Computes how many trials tell an entry apart from half of the others; see `Ranked`."""
+    """Computes how many trials an entry needs to differ from half of the others; see `Ranked`."""
 
     def __init__(self, rates: Sequence[float]) -> None:
         self._rates = rates

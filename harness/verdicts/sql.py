@@ -1,7 +1,7 @@
-"""The text of a query -> its answer, from a database that is sealed.
+"""Run one SQL query of the user on a database that can reach neither files nor the network.
 
-Only one statement that reads is run. The caller's database must have access to no other file and to
-no network; this module checks the statement, and never makes SQL.
+Only a single statement that reads is allowed. The caller must open the database with the options
+`SEALED` and `ISOLATED`. This module checks the statement, and never builds SQL itself.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ _WHERE: Final = "SQL"
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The answer of a query.
+    """The answer to a query.
 
     Fields:
-        columns: their names.
-        rows: read from the database as they are needed.
+        columns: the names of the columns.
+        rows: an iterator that reads the rows from the database when they are needed.
     """
 
     columns: tuple[str, ...]
@@ -40,10 +40,10 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def ask(database: "DuckDBPyConnection", sql: str) -> Answer:
-    """Run one query.
+    """Run one SQL query on `database`, and return its answer.
 
     Raises:
-        UsageError: the text is not one statement that reads, or the database rejects it.
+        UsageError: `sql` is not a single statement that reads, or the database rejects it.
     """
     import duckdb  # noqa: PLC0415 - slow to import
 
@@ -83,10 +83,10 @@ def _rows(cursor: "DuckDBPyConnection") -> Iterator[tuple[Any, ...]]:
 
 
 def _rejected(error: Exception) -> UsageError:
-    """Return the error of the database; an interrupt is not one.
+    """Return an error of the database as a UsageError.
 
     Raises:
-        KeyboardInterrupt: DuckDB has taken it for itself.
+        KeyboardInterrupt: the error is the user's Ctrl-C, which DuckDB has caught.
     """
     lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
     if "INTERRUPT" in str(error).upper().partition(":")[0]:

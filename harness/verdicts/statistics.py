@@ -1,9 +1,9 @@
-"""Statistics of rates: Wilson intervals, repeated trials, ranks, and paired differences.
+"""Compute statistics of rates: Wilson intervals, repeated trials, ranks, paired differences.
 
 Turns that answer the same request (`TurnFacts.asked`) are one cluster. The correlation within
-clusters is estimated once over all entries of a ranking, so that an entry's own luck cannot
-narrow its interval. If nothing repeats, the interval is the Wilson interval. Two rates over
-the same things are compared by the discordant pairs alone.
+clusters is estimated once over all entries of a ranking, so that chance in one entry cannot
+narrow its interval. If no request repeats, the interval is the Wilson interval. Two rates over
+the same turns or cells are compared only by the pairs in which one succeeded and one failed.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,7 +18,7 @@ Z_95 = 1.959963984540054
 
 
 class Interval(NamedTuple):
-    """The bounds of a rate, both within 0 and 1."""
+    """The lower and the upper bound of a rate, or of a difference of rates."""
 
     low: float
     high: float
@@ -32,18 +32,17 @@ class RankRange(NamedTuple):
 
 
 def percent(share: float) -> str:
-    """Return a share in [0, 1] as a percentage with one decimal, as all pages and texts have it."""
+    """Return a share from 0 to 1 as a percentage with one decimal, such as `12.5 %`."""
     return f"{share * 100:.1f} %"
 
 
 def wilson(k: float, n: float) -> Interval:
-    """Return the Wilson 95 % score interval of `k` successes in `n` trials.
+    """Return the Wilson 95 % score interval of `k` successes in `n` trials; (0, 1) if `n` is 0.
 
-    Both may be fractions, because trials that repeat each other count for less than one.
+    `k` and `n` may be fractions, because repeated trials count for less than one.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical
-    inference", JASA 22 (1927), without continuity correction. Without
-    trials, it is (0, 1).
+    inference", JASA 22 (1927), without continuity correction.
 
     Raises:
         ValueError: unless 0 <= k <= n.
@@ -62,10 +61,10 @@ def wilson(k: float, n: float) -> Interval:
 
 
 def rank_ranges(intervals: Sequence[Interval]) -> tuple[RankRange, ...]:
-    """Return for each interval the ranks that its entry may have among all of them.
+    """Return for each entry the best and the worst rank that the intervals of all entries allow.
 
-    Best: 1 + the number of entries entirely above it. Worst: the number of entries, itself
-    included, that are not entirely below it.
+    The best rank is 1 + the number of intervals entirely above the entry's. The worst rank is the
+    number of intervals, including its own, that are not entirely below it.
     """
     lows = sorted(interval.low for interval in intervals)
     highs = sorted(interval.high for interval in intervals)
@@ -77,9 +76,9 @@ def rank_ranges(intervals: Sequence[Interval]) -> tuple[RankRange, ...]:
 
 
 def trials_to_tell_apart(one: float, other: float) -> int:
-    """Return the smallest n at which the Wilson intervals of two rates are disjoint.
+    """Return how many trials each of two rates needs until their Wilson intervals are disjoint.
 
-    Both rates have n trials; 0 if the rates are equal.
+    Returns 0 if the rates are equal.
     """
     low, high = sorted((one, other))
     if low == high:
@@ -95,7 +94,7 @@ def trials_to_tell_apart(one: float, other: float) -> int:
 
 
 class Cluster(msgspec.Struct, frozen=True):
-    """`times` clusters of `n` trials each, of which `k` succeeded in each."""
+    """A number of clusters of equal size: `times` clusters, each with `k` of `n` successes."""
 
     k: int
     n: int
@@ -106,8 +105,9 @@ class ClusteredInterval(msgspec.Struct, frozen=True):
     """The interval of a rate with repeated trials.
 
     Fields:
-        groups: number of clusters, of different requests.
-        effective_n: the number of independent trials with the same information.
+        interval: the 95 % interval of the rate.
+        groups: the number of clusters, which is the number of different requests.
+        effective_n: the number of independent trials that would give the same information.
     """
 
     interval: Interval
@@ -119,8 +119,8 @@ def intraclass_correlation(entries: Iterable[Sequence[Cluster]]) -> float:
     """Return the correlation of the trials of one cluster, from 0 (none) to 1 (all equal).
 
     The intraclass correlation by analysis of variance, pooled over `entries`, each with its
-    own rate; negative estimates are 0. If there is no estimate (no entry has two clusters, nothing
-    repeats, or each entry always or never succeeds) it is 1, the pessimistic value.
+    own rate; negative estimates become 0. If no estimate is possible (no entry has two clusters,
+    no cluster repeats, or each entry always or never succeeds), it returns the pessimistic 1.
     Source: A. Donner, International Statistical Review 54 (1986), section 2.
     """
     between = within = size = 0.0
@@ -153,7 +153,7 @@ def clustered_interval(clusters: Sequence[Cluster], alike: float) -> ClusteredIn
     Biostatistics 12 (2016).
 
     Args:
-        clusters: of one entry.
+        clusters: the clusters of one entry.
         alike: the intraclass correlation of all entries.
     """
     n = sum(it.n * it.times for it in clusters)
@@ -168,7 +168,7 @@ def _sum_of_squares(clusters: Sequence[Cluster]) -> int:
 
 
 class Pairs(msgspec.Struct, frozen=True):
-    """Numbers of things, by who succeeded on them: `a`, the first, and `b`, the second."""
+    """Numbers of turns or cells by the run in which they succeeded: `a` first, `b` second."""
 
     both: int = 0
     only_a: int = 0
@@ -177,7 +177,7 @@ class Pairs(msgspec.Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """Number of things that both were tried on."""
+        """The number of turns or cells that both runs have."""
         return self.both + self.only_a + self.only_b + self.neither
 
 
@@ -186,11 +186,11 @@ def mcnemar(b: int, c: int) -> float:
 
     Args:
         b: number of pairs in which only the first succeeded.
-        c: number of pairs in which only the second did.
+        c: number of pairs in which only the second succeeded.
 
     Returns:
-        The chance of a split at least as uneven, if both are equally good: 1.0 if nothing
-        differs. Source: the binomial test of `b` in `b + c` with 1/2; Q. McNemar,
+        The probability of counts that differ at least as much, if both are equally good: 1.0 if
+        `b` equals `c`. Source: the binomial test of `b` in `b + c` with 1/2; Q. McNemar,
         Psychometrika 12 (1947), exact form as in Fagerland et al., BMC Med. Res. Meth. 13 (2013).
 
     Raises:
@@ -215,10 +215,10 @@ def mcnemar(b: int, c: int) -> float:
 def newcombe(pairs: Pairs) -> Interval:
     """Return the 95 % interval of the paired difference, rate of b minus rate of a.
 
-    Within -1 and 1; (-1, 1) if there is no pair. Source: R. G. Newcombe, "Improved confidence
-    intervals for the difference between binomial proportions based on paired data", Statistics
-    in Medicine 17 (1998), method 10: Wilson intervals, squared and added, with the correlation
-    of the pairs corrected for continuity.
+    The bounds are from -1 to 1, and (-1, 1) if there is no pair. Source: R. G. Newcombe, "Improved
+    confidence intervals for the difference between binomial proportions based on paired data",
+    Statistics in Medicine 17 (1998), method 10: Wilson intervals, squared and added, with the
+    correlation of the pairs corrected for continuity.
     """
     n = pairs.n
     if not n:
@@ -234,10 +234,11 @@ def newcombe(pairs: Pairs) -> Interval:
 
 
 def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
-    """Return `pvalues` adjusted for their number, in the same order.
+    """Return p-values adjusted for the number of comparisons, in the same order.
 
-    If each that is at most 0.05 is called a difference, the chance that one of those calls is
-    wrong is at most 0.05. Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
+    If you call each difference with an adjusted p-value of at most 0.05 real, the probability that
+    any of these is not real is at most 0.05.
+    Source: S. Holm, Scandinavian Journal of Statistics 6 (1979).
     """
     adjusted = [0.0] * len(pvalues)
     highest = 0.0
@@ -248,7 +249,7 @@ def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
 
 
 def _correlation(pairs: Pairs) -> float:
-    """Return the corrected phi coefficient; 0 if one of the margins is empty."""
+    """Return the phi coefficient of the pairs, corrected for continuity; 0 if it is undefined."""
     e, f, g, h = pairs.both, pairs.only_a, pairs.only_b, pairs.neither
     margins = (e + f) * (g + h) * (e + g) * (f + h)
     if not margins:

@@ -1,1 +1,1 @@
-"""Processes for third-party code: their start, limits and end, here and on a cluster."""
+"""Run third-party code in worker processes, with limits, on this machine or on a cluster."""

@@ -1,8 +1,8 @@
-"""What a worker process does: batches of jobs, from its parent and back to it.
+"""Run batches of jobs in a worker process, and send the results to the parent process.
 
-A worker stops between two jobs if the parent asks, and keeps the results before a fault. What it
-returns crosses the connection as a pickle of which `decode_batch` accepts data only, because the
-code under test could otherwise let its parent call any function, such as `os._exit`.
+If the parent asks, a worker stops between two jobs. A fault does not lose the results before it.
+A worker sends its results as a pickle, from which `decode_batch` accepts only data. Otherwise, the
+code under test could let the parent call any function, such as `os._exit`.
 """
 
 import faulthandler
@@ -58,23 +58,24 @@ _output: CapturedOutput | None = None  # of a worker process
 
 
 class WorkerError(Exception):
-    """A bug of the harness in a worker process, or what a client did there to the harness.
+    """An exception of the harness in a worker process: a bug, or damage done by a client.
 
-    Its text is the traceback.
+    The text of the error is the traceback.
     """
 
 
 class Exited(msgspec.Struct, frozen=True):
-    """The code under test ended its process, or tried to; a message says how."""
+    """Says that the code under test ended its process, or tried to; `reason` says how."""
 
     reason: str
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """An exception of the worker itself, as a value that can be pickled.
+    """An exception of the harness in a worker process, as a value that can be pickled.
 
     Fields:
-        kind: the class of a HarnessError, with its attributes in `state`; None for a bug.
+        kind: the class, if it is a HarnessError; None for any other exception, which is a bug.
+        state: the attributes of a HarnessError.
         trace: the traceback.
     """
 
@@ -93,11 +94,12 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, Generic[ResultT], frozen=True):
-    """The results of the first jobs of a batch; those after them did not run.
+    """The results of the first jobs of a batch; the other jobs did not run.
 
     Fields:
+        results: the result of each job, or how its client ended the process.
         outputs: what the code under test wrote during each of these jobs.
-        fault: of the job after them.
+        fault: the exception of the harness in the next job; None if it did not fail.
     """
 
     results: tuple[ResultT | Exited, ...]
@@ -106,7 +108,7 @@ class Batch(msgspec.Struct, Generic[ResultT], frozen=True):
 
 
 class _ToParent:
-    """The connection of a worker to its parent, for messages of any of its threads."""
+    """The connection of a worker process to its parent, usable from any thread."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -120,7 +122,7 @@ class _ToParent:
         return self._connection.poll(0) if self._poll is None else bool(self._poll.poll(0))
 
     def allow(self, seconds: float) -> None:
-        """Say how long the code that runs now may take."""
+        """Tell the parent how many seconds the code that runs now may take."""
         self._send(ALLOW + _SECONDS.pack(seconds))
 
     def send(self, number: int, batch: Batch[Any]) -> None:
@@ -135,9 +137,10 @@ def serve_batches(connection: Connection, environment: Mapping[str, str], folder
     """Run the batches that the parent sends, until it closes the connection.
 
     Args:
-        connection: to the parent.
-        environment: of the parent, which may have changed since its server process started.
-        folder: for what is written to standard output and standard error.
+        connection: the connection to the parent.
+        environment: the environment variables of the parent, which may have changed since the
+            server process started.
+        folder: the folder for what the code writes to standard output and standard error.
     """
     parent = _ToParent(connection)
     _enter_process(environment, folder)
@@ -152,7 +155,7 @@ def serve_batches(connection: Connection, environment: Mapping[str, str], folder
 
 
 def _received(connection: Connection) -> bytes:
-    """Return the next batch of the parent, or b"" if it wants no more."""
+    """Return the message with the next batch, or b"" if the parent stops or closes the worker."""
     try:
         message = connection.recv_bytes()
     except EOFError:
@@ -161,18 +164,21 @@ def _received(connection: Connection) -> bytes:
 
 
 def encode_work(worker: Callable[[JobT], Any], jobs: tuple[JobT, ...]) -> bytes:
-    """Return the message that lets a worker process run a batch."""
+    """Return the message that tells a worker process to run `worker` for each of `jobs`."""
     return pickle.dumps((worker, jobs))
 
 
 def decode_seconds(message: bytes) -> float:
-    """Return the seconds of a message of the kind ALLOW."""
+    """Return the seconds in a message from a worker that starts with `ALLOW`."""
     seconds: float = _SECONDS.unpack(message[1:])[0]
     return seconds
 
 
 def decode_batch(message: bytes) -> tuple[int, Batch[Any]]:
-    """Return the number of a batch and its results; raises any exception if it is not one."""
+    """Return the number and the results in a message that starts with `RESULTS`.
+
+    The message comes from untrusted code, so it can raise any exception if it is not valid.
+    """
     start = 1 + _NUMBER.size
     batch = _DataUnpickler(io.BytesIO(message[start:])).load()
     if type(batch) is not Batch:
@@ -202,9 +208,9 @@ def run_batch(
     """Run `jobs` one after another, up to the first fault or until the parent asks to stop.
 
     Args:
-        worker: runs one job.
-        jobs: the batch.
-        on_renewed: called with the seconds that the code that runs now may take.
+        worker: the function that runs one job.
+        jobs: the jobs of the batch.
+        on_renewed: called with the number of seconds that the running code may still take.
     """
     results: list[ResultT | Exited] = []
     outputs: list[str] = []
@@ -227,7 +233,7 @@ def run_batch(
 
 
 def _run_and_read(worker: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT | Exited, str]:
-    """Run one job; return its result and what was written."""
+    """Run one job; return its result, and what the code wrote."""
     if _output is not None:
         _output.clear()
     result: ResultT | Exited
@@ -241,7 +247,7 @@ def _run_and_read(worker: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT
 
 
 def run_job(worker: Callable[[JobT], ResultT], job: JobT) -> ResultT | Exited:
-    """Run one job; if it tries to leave the process, that is its result."""
+    """Run one job; return its result, or Exited if it raises SystemExit."""
     try:
         return worker(job)
     except SystemExit as error:
@@ -256,9 +262,9 @@ def _text(value: object) -> str:
 
 
 def _enter_process(environment: Mapping[str, str], folder: Path) -> None:
-    """Prepare a worker process, which leads a process group.
+    """Prepare this process as a worker: its process group, output, limits and signals.
 
-    Its parent handles Ctrl-C, and the process ends if its parent dies.
+    The parent handles Ctrl-C, and this process ends if the parent dies.
     """
     global _output  # noqa: PLW0603 - a process has one standard output
     if hasattr(os, "setpgrp"):
@@ -279,7 +285,7 @@ def _enter_process(environment: Mapping[str, str], folder: Path) -> None:
 
 
 def fault_of(error: Exception) -> Fault:
-    """Return an exception as a value."""
+    """Return an exception as a value that can be pickled."""
     trace = "".join(traceback.format_exception(error))[-_MOST_TRACE:]
     if isinstance(error, HarnessError):
         return Fault(type(error), dict(vars(error)), trace)

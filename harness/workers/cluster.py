@@ -1,7 +1,7 @@
-"""A pool of processes on the workers of a Dask cluster, as the command sees it.
+"""Run batches in processes on the workers of a Dask cluster, from the side of the command.
 
-Dask distributes the batches, and gives those of a lost worker to another one. A batch has one
-future, so that its results count once.
+Dask distributes the batches, and gives the batches of a lost worker to another one. Each batch has
+one future, so that its results count only once.
 """
 
 import importlib
@@ -45,13 +45,13 @@ _SAME: Final = "Install the same version of harness for the command, the schedul
 
 
 class Cluster(msgspec.Struct, frozen=True):
-    """A connection to a scheduler.
+    """A connection to the scheduler of a Dask cluster.
 
     Fields:
-        address: HOST:PORT.
+        address: the address of the scheduler, `HOST:PORT`.
         client: the `distributed.Client`.
-        needed: what the workers must have.
-        threads: how many batches run at a time.
+        needed: what the workers must have in common with the command.
+        threads: number of batches that the cluster runs at a time.
     """
 
     address: str
@@ -60,28 +60,32 @@ class Cluster(msgspec.Struct, frozen=True):
     threads: int
 
     def pool(self, processes: int) -> "ClusterPool":
-        """Open a pool of processes on its workers."""
+        """Open a pool with at most `processes` processes on each worker."""
         return ClusterPool(self, processes)
 
     def has_workers(self) -> bool:
-        """Whether at least one worker can be reached."""
+        """Return whether the scheduler knows at least one worker."""
         try:
             return bool(self.client.nthreads())
         except Exception:  # noqa: BLE001 - of any kind, if the scheduler is lost
             return False
 
     def everywhere(self, action: Callable[..., Any], *values: Any, **named: Any) -> None:  # noqa: ANN401 - those of `action`
-        """Call `action` on each worker that is left."""
+        """Call `action` on each worker that can be reached, and ignore errors."""
         with suppress(Exception):  # what is lost has nothing to end
             self.client.run(action, *values, on_error="ignore", **named)
 
 
 @contextmanager
 def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
-    """Yield the cluster at `dask://HOST:PORT`.
+    """Yield a connection to the cluster whose scheduler is at `on`.
+
+    Args:
+        on: the address `dask://HOST:PORT`.
+        needed: what the workers must have in common with the command.
 
     Raises:
-        UsageError: Dask is not installed, no scheduler answers, or it has no worker.
+        UsageError: Dask is not installed, no scheduler answers, or the scheduler has no worker.
     """
     try:
         distributed: Any = importlib.import_module("distributed")
@@ -115,10 +119,11 @@ def connect(on: str, needed: Requirements) -> Iterator[Cluster]:
 
 
 def _greet(on: str) -> None:
-    """Check that a scheduler answers; it speaks first, and Dask waits without end for others.
+    """Check that a scheduler answers, because Dask would wait endlessly for another server.
 
     Raises:
-        OSError, ValueError: it does not, or the address is not HOST:PORT.
+        OSError: no scheduler answers.
+        ValueError: the address is not HOST:PORT.
     """
     place = urlsplit(on)
     if not place.hostname or not place.port:
@@ -129,7 +134,7 @@ def _greet(on: str) -> None:
 
 
 class ClusterPool:
-    """Processes on the workers of a cluster; a `BatchPool`."""
+    """A `BatchPool` whose processes run on the workers of a cluster."""
 
     def __init__(self, cluster: Cluster, processes: int) -> None:
         self._cluster = cluster
@@ -144,7 +149,7 @@ class ClusterPool:
     def submit(
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
     ) -> Future[Batch[ResultT]]:
-        """Queue a batch. Its future raises ProcessEndedError if its process ends."""
+        """Queue a batch; return its future, which raises ProcessEndedError if its process ends."""
         work = partial(work_in_folder, self._cluster.needed.folder, worker)
         message = encode_work(work, jobs)
         future: Future[Batch[ResultT]] = Future()
@@ -154,16 +159,16 @@ class ClusterPool:
         return future
 
     def output(self) -> str:
-        """Return what was written before the last process that ended."""
+        """Return what the code wrote before the last process that ended."""
         return self._output
 
     def stop(self, running: Collection[Future[Batch[Any]]]) -> None:
-        """Wait a while for the running jobs to end; start no others."""
+        """Start no more jobs, and wait a few seconds for the running ones to end."""
         self._cluster.everywhere(stop_pool, self._name.key)
         self.stuck = bool(wait(running, timeout=GRACE_SECONDS).not_done)
 
     def close(self, *, by_force: bool) -> None:
-        """End the processes on all workers, at once if `by_force`."""
+        """End the pool's processes on all workers; with `by_force`, kill them at once."""
         self._closed.set()
         with suppress(Exception):  # the scheduler may be lost
             self._executor.shutdown(wait=False)
@@ -197,7 +202,7 @@ class ClusterPool:
         return UsageError(f"the cluster cannot run a batch: {text}", where=where, hint=_SAME)
 
     def _watch(self) -> None:
-        """Give up if no worker is left, because Dask would wait without end."""
+        """Fail all waiting batches if no worker is left, because Dask would wait endlessly."""
         seen = time.monotonic()
         while not self._closed.wait(_WATCH_SECONDS):
             if self._cluster.has_workers():

@@ -1,7 +1,7 @@
-"""Batches on a worker of a Dask cluster, each in a process with the limits of a local run.
+"""Run batches on a worker of a Dask cluster, each in a process with the limits of a local run.
 
-A client under test that ends its process costs its cell, and never the worker of the cluster. The
-scheduler imports this module, too, because it decodes what is sent.
+If a client under test ends its process, only its cell fails, and the worker continues. The
+scheduler imports this module, too, because it decodes the messages.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ _IDLE_SECONDS: Final = 60.0
 
 
 class PoolName(msgspec.Struct, frozen=True):
-    """The name of a pool of a command, which has processes on each worker.
+    """The name of a pool that one command uses, with processes on each worker.
 
     Fields:
-        key: differs between all pools.
-        processes: at most, on each worker.
+        key: a text that is unique among all pools.
+        processes: the largest number of processes on each worker.
     """
 
     key: str
@@ -43,11 +43,11 @@ class PoolName(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What came of a batch.
+    """The answer of a cluster's worker to a batch.
 
     Fields:
-        batch: None if its process ended.
-        output: what the processes had written then.
+        batch: the results; None if the process of the batch ended.
+        output: if the process ended, what the processes of the pool had written.
     """
 
     batch: Batch[Any] | None
@@ -55,7 +55,13 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 def run_on_worker(name: PoolName, needed: Requirements, message: bytes) -> Reply:
-    """Run a batch that `encode_work` has encoded. Called by Dask, in a thread of the worker."""
+    """Run a batch. Dask calls this in a thread of its worker.
+
+    Args:
+        name: the pool.
+        needed: what this worker must have in common with the command.
+        message: the batch, encoded by `encode_work`.
+    """
     distributed: Any = importlib.import_module("distributed")  # part of the extra `dask`
     worker = distributed.get_worker()
     problem = difference(needed, worker.address)
@@ -79,7 +85,7 @@ def run_on_worker(name: PoolName, needed: Requirements, message: bytes) -> Reply
 
 
 def stop_pool(key: str) -> None:
-    """Let the batches of a pool end after their running jobs, and start no others."""
+    """Stop the batches of a pool after their running jobs, and start no more batches."""
     with _changing:
         _stopped.add(key)
         found = [pool for (name, _), pool in _pools.items() if name == key]
@@ -88,7 +94,7 @@ def stop_pool(key: str) -> None:
 
 
 async def close_pool(key: str, *, by_force: bool) -> None:
-    """End the processes of a pool."""
+    """End the processes of the pool `key`; with `by_force`, kill them at once."""
     with _changing:
         _stopped.discard(key)
         names = [name for name in _pools if name[0] == key]
@@ -98,10 +104,10 @@ async def close_pool(key: str, *, by_force: bool) -> None:
 
 
 class _SharedPool:
-    """The processes of one pool on one worker; used by several threads.
+    """The processes of one pool on one worker, which several threads use.
 
     Attributes:
-        running: number of batches; changed with the lock.
+        running: number of running batches. Threads change it only with the lock `_changing`.
     """
 
     def __init__(self, processes: int) -> None:
@@ -115,7 +121,7 @@ class _SharedPool:
         threading.Thread(target=self._close_when_idle, daemon=True).start()
 
     def run(self, message: bytes, is_cancelled: Callable[[], bool]) -> Reply:
-        """Run a batch; if Dask does not need it any more, end all processes."""
+        """Run an encoded batch; if Dask has cancelled it, kill all processes."""
         try:
             future = self._pool.submit_encoded(message)
             while wait([future], timeout=_POLL_SECONDS).not_done:
@@ -130,11 +136,11 @@ class _SharedPool:
                 self._idle_since = time.monotonic()
 
     def stop(self) -> None:
-        """Let each process end after its running job."""
+        """Make each process end after its running job."""
         self._pool.stopped.set()
 
     def close(self, *, by_force: bool) -> None:
-        """End the processes."""
+        """End the processes; with `by_force`, kill them at once."""
         if not self._closed.is_set():
             self._closed.set()
             self._pool.close(by_force=by_force)
@@ -157,7 +163,11 @@ _changing: Final = threading.Lock()
 
 
 def work_in_folder(folder: str, work: Callable[[JobT], ResultT], job: JobT) -> ResultT:
-    """Do a job in the working folder of the command. Called in a process of the pool."""
+    """Run a job in the working folder of the command. A process of the pool calls this.
+
+    Raises:
+        UsageError: this machine has no such folder.
+    """
     try:
         os.chdir(folder)
     except OSError as error:

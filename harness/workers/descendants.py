@@ -1,8 +1,8 @@
-"""The processes that worker processes started, also those that left their process group.
+"""Find and kill the processes that worker processes started, also outside their process group.
 
-Only Linux tells them. Elsewhere none is found, and only what is left in a process group is killed.
-A worker adopts the orphans below it. What a worker leaves that ends is adopted by the server
-process that forked it (`harness.workers.fork_server`).
+This works only on Linux. On other systems, the harness kills only what is left in the process
+group of a worker. A worker adopts processes below it whose parent ended. If the worker itself
+ends, the server process that forked it adopts them (`harness.workers.fork_server`).
 """
 
 import ctypes
@@ -25,17 +25,19 @@ _PAUSE_SECONDS: Final = 0.005
 
 
 def adopt_orphans() -> None:
-    """Become the parent of each descendant whose own parent ends."""
+    """Make this process the parent of each descendant whose own parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 class Descendants:
-    """The processes below `leader` at this time; they keep their identity if they end.
+    """The processes that `leader` and its descendants have started, at the time of the call.
+
+    Each process is identified safely, even if it ends and its id is used again.
 
     Args:
-        leader: not one of them.
-        but: one that is left out.
+        leader: the id of the process whose descendants these are.
+        but: the id of a descendant to leave out; 0 for none.
     """
 
     def __init__(self, leader: int, but: int = 0) -> None:
@@ -47,7 +49,7 @@ class Descendants:
                         self._descriptors.append(os.pidfd_open(process))
 
     def kill(self) -> None:
-        """Kill those that still run."""
+        """Kill the processes that still run."""
         if sys.platform == "linux":
             for descriptor in self._descriptors:
                 with suppress(OSError):
@@ -57,18 +59,20 @@ class Descendants:
 
 
 def kill_group(leader: int) -> None:
-    """Kill what is in the process group of `leader`."""
+    """Kill all processes in the process group of `leader`."""
     if sys.platform != "win32":
         with suppress(ProcessLookupError, PermissionError):  # before it leads a group, or after
             os.killpg(leader, signal.SIGKILL)
 
 
 def stop(process: int, descriptor: int) -> None:
-    """Stop a process, so that it starts no others before it is killed; wait a moment for that.
+    """Suspend a process (SIGSTOP), so that it starts no others before the harness kills it.
+
+    It waits half a second at most until the process is suspended.
 
     Args:
-        process: its id.
-        descriptor: its file descriptor, which no other process can get.
+        process: the id of the process.
+        descriptor: a process file descriptor, which always refers to this process.
     """
     if sys.platform == "linux":
         with suppress(OSError):  # it has ended
@@ -79,7 +83,7 @@ def stop(process: int, descriptor: int) -> None:
 
 
 def server_of(worker: int) -> int:
-    """Return the server process that forked `worker`; 0 if there is none, or it has ended."""
+    """Return the id of the server process that forked `worker`; 0 if there is none."""
     if sys.platform != "linux":
         return 0
     parents = {child: parent for child, parent, _ in _processes()}
@@ -88,9 +92,10 @@ def server_of(worker: int) -> int:
 
 
 def kill_orphans(server: int, workers: Collection[int]) -> None:
-    """Kill what `server` has adopted: all below it but its workers and what these started.
+    """Kill the processes that `server` has adopted, and those that they started.
 
-    Clients may start processes meanwhile, so this is repeated for a while until none is found.
+    These are all child processes of `server` except `workers`. Clients may start more meanwhile, so
+    this repeats until it finds none, for two seconds at most.
     """
     if sys.platform != "linux" or not server:
         return
@@ -117,7 +122,7 @@ def _below(leaders: Collection[int], children: dict[int, list[int]]) -> Iterator
 
 
 def _children() -> dict[int, list[int]]:
-    """Return the children of each process that has not ended."""
+    """Return the id of each parent process -> the ids of its children that have not ended."""
     children: dict[int, list[int]] = {}
     for child, parent, state in _processes():
         if state != _ZOMBIE:
@@ -126,7 +131,7 @@ def _children() -> dict[int, list[int]]:
 
 
 def _processes() -> Iterator[tuple[int, int, str]]:
-    """Yield each process, its parent and its state."""
+    """Yield for each process its id, the id of its parent, and the letter of its state."""
     for entry in os.scandir(_PROCESSES):
         if entry.name.isdecimal():
             with suppress(OSError):  # it has ended
@@ -135,7 +140,7 @@ def _processes() -> Iterator[tuple[int, int, str]]:
 
 
 def _state_of(process: int) -> tuple[int, str]:
-    """Return the parent and the state of a process; raises OSError if there is none."""
+    """Return the parent and the state of a process; raise OSError if it does not exist."""
     stat = (_PROCESSES / str(process) / "stat").read_text(encoding="utf-8", errors="replace")
     # The name before the state may contain spaces and brackets.
     state, parent = stat.rpartition(")")[2].split()[:2]

@@ -1,4 +1,4 @@
-"""How a worker process ends: with its parent, and whatever a client left running."""
+"""End a worker process with its parent, and despite threads that a client left running."""
 
 import multiprocessing
 import os
@@ -17,9 +17,10 @@ _MOST_DESCRIPTORS: Final = 4_096
 
 
 def end_at_once() -> None:
-    """Let this process end as soon as it has nothing to do, or has failed.
+    """Make this process exit as soon as its main thread ends.
 
-    Python would wait for the threads that a client left running, and the parent for this process.
+    By default, Python would wait for threads that a client left running, and the parent would wait
+    for Python.
     """
     Finalize(None, _exit, exitpriority=0)
 
@@ -33,7 +34,10 @@ def _exit() -> None:
 
 
 def end_with_parent() -> None:
-    """End this process, and those that it started, when the command is gone."""
+    """Make this process, and all that it starts, end as soon as the parent process has ended.
+
+    The parent is the harness command, which may be killed at any time.
+    """
     if hasattr(os, "fork"):
         _start_guardian()
     else:
@@ -48,7 +52,7 @@ def _die_with_parent() -> None:
 
 
 def _start_guardian() -> None:
-    """Start a process that ends this one; for a thread, code in C may never let it run."""
+    """Start a process that ends this one, because code in C may never let a thread do it."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -72,7 +76,7 @@ def _start_guardian() -> None:
 
 
 def _close_all_but(*kept: int) -> None:
-    """Close the copies of files and pipes, whose other ends wait until all copies are closed."""
+    """Close all file descriptors except `kept`, because a copy keeps a pipe open."""
     first = 0
     for descriptor in sorted(kept):
         os.closerange(first, descriptor)

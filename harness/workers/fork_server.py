@@ -1,7 +1,7 @@
-"""Imported by the server process that forks the workers, and by no other process.
+"""Prepare the server process that forks the workers. No other process imports this module.
 
-It adopts what a client started and left when its worker process ended, so that these processes
-can be found and killed. See `harness.workers.descendants`.
+The server adopts the processes that a client started and left when its worker process ended, so
+that the harness can find and kill them. See `harness.workers.descendants`.
 """
 
 import warnings

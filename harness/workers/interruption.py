@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM as a request to stop: in a command, and between two jobs of a worker."""
+"""Turn SIGINT and SIGTERM into a request to stop, in a command and in a worker process."""
 
 import signal
 import threading
@@ -14,28 +14,28 @@ _is_stopped: Callable[[], bool] | None = None
 
 
 def stop_requested() -> bool:
-    """Return whether the parent of this worker process, or the user, asked it to stop."""
+    """Return whether the parent of this worker process, or the user, asked this process to stop."""
     return _is_stopped is not None and _is_stopped()
 
 
 def stop_if(is_stopped: Callable[[], bool]) -> None:
-    """Let `stop_requested` return what `is_stopped` does, in this worker process."""
+    """Set the function whose result `stop_requested` returns in this worker process."""
     global _is_stopped  # noqa: PLW0603 - a process has one parent
     _is_stopped = is_stopped
 
 
 class Interruption:
-    """Whether the user asked to stop."""
+    """Stores whether the user asked the command to stop."""
 
     def __init__(self) -> None:
         self.requested = False
 
     def is_set(self) -> bool:
-        """Whether it was requested."""
+        """Return whether the user asked the command to stop."""
         return self.requested
 
     def on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        """Request a stop; if it was requested before, raise KeyboardInterrupt."""
+        """Request a stop when a signal comes; at the second signal, raise KeyboardInterrupt."""
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
@@ -43,11 +43,11 @@ class Interruption:
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """Turn SIGINT and SIGTERM into a request while the body runs.
+    """Turn SIGINT and SIGTERM into a request to stop while the body of the `with` block runs.
 
-    A flag instead of an exception, so that no finished result is lost before it is stored. Off the
-    main thread, nothing changes. Nor does a signal that is ignored (`nohup`) or that no handler of
-    Python receives.
+    The request is a flag instead of an exception, so that the caller can store finished results.
+    Off the main thread, this changes nothing. It also leaves ignored signals (`nohup`) unchanged,
+    and signals that are not handled in Python.
     """
     interruption = Interruption()
     main = threading.current_thread() is threading.main_thread()
@@ -64,9 +64,9 @@ def interruptible() -> Iterator[Interruption]:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let an interrupt set `stop_requested` in this process while the body runs.
+    """Make `stop_requested` return True after an interrupt while the `with` block runs.
 
-    An exception might be raised in a callback of a library, where Python ignores it.
+    An exception could be lost, because Python ignores it in some callbacks of libraries.
     """
     global _is_stopped  # noqa: PLW0603 - as in a worker process
     before = _is_stopped
@@ -80,7 +80,10 @@ def stoppable() -> Iterator[None]:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Delay SIGINT and SIGTERM while the body runs; processes started in it never receive them."""
+    """Delay SIGINT and SIGTERM while the `with` block runs.
+
+    Processes that are started in the block never receive these signals.
+    """
     if not hasattr(signal, "pthread_sigmask"):  # Windows has no signal masks
         yield
         return
@@ -93,9 +96,9 @@ def block_interrupts() -> Iterator[None]:
 
 @contextmanager
 def defer_interrupts() -> Iterator[None]:
-    """Handle SIGINT and SIGTERM after the body; the exception of one would end code in C++.
+    """Handle SIGINT and SIGTERM after the `with` block, because an exception would abort C++ code.
 
-    A mask would not do, because the system may give the signal to another thread.
+    A signal mask is not enough, because the system may send the signal to another thread.
     """
     noted: list[int] = []
     main = threading.current_thread() is threading.main_thread()

@@ -1,7 +1,7 @@
-"""The one retry policy for third-party code: a job in doubt gets a second try, in a new process.
+"""Run third-party jobs in a process, and retry a job once if its failure may have other causes.
 
-Another process may have killed the first one or kept the machine busy, and another job may have
-changed what it shares with the client. So it is in doubt that a client ended its process or hung.
+If a client ended its process or hung, the harness cannot be sure why. Another process may have
+killed the process or kept the machine busy, or an earlier job may have changed shared state.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,14 @@ _IN_DOUBT: Final = (ENDED, FAILED)
 
 
 class Isolation:
-    """A worker process for the jobs of one client after another. Use as a context manager.
+    """A worker process that runs the jobs of one client one after the other.
+
+    Use as a context manager.
 
     Args:
-        has_hung: whether a result says that the client hung.
-        job: what a job is called in the reason of a crash.
-        open_pool: opens the process.
+        has_hung: returns whether a result says that the client hung.
+        job: the word for a job in the reason of a crash, such as `cell`.
+        open_pool: a function that opens the process.
     """
 
     def __init__(
@@ -43,24 +45,36 @@ class Isolation:
         self.close()
 
     def run(self, work: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT | Exited, str]:
-        """Return what `work` returns for `job`, or how its process ended; and what it wrote.
+        """Call `work(job)` in the process, and again if the process ended or the client hung.
+
+        Returns:
+            The result of `work`, or Exited if the process ended; and what the client wrote.
 
         Raises:
-            HarnessError: from `work`.
+            HarnessError: `work` raised it.
         """
         return self.run_again(work, job, *self.call(work, job))
 
     def call(self, work: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT | Exited, str]:
-        """Return what `run` returns, without a second try."""
+        """Call `work(job)` once in the process; return what `run` returns."""
         return self._worker.call(work, job)
 
     def run_again(
         self, work: Callable[[JobT], ResultT], job: JobT, before: ResultT | Exited, written: str
     ) -> tuple[ResultT | Exited, str]:
-        """Return the result of a second try if `before`, that of the first, is in doubt.
+        """Call `work(job)` again if its first result may have causes outside the client.
+
+        Args:
+            work: the function that runs the job.
+            job: the job.
+            before: the result of the first try.
+            written: what the client wrote in the first try.
+
+        Returns:
+            The second result, or `before` if that is certain; and what the client wrote.
 
         Raises:
-            HarnessError: from `work`.
+            HarnessError: `work` raised it.
         """
         if not self._is_in_doubt(before):
             return before, written
@@ -81,5 +95,5 @@ class Isolation:
         return self._has_hung(ended) and self._confirmed < _CONFIRMED
 
     def close(self) -> None:
-        """End the process."""
+        """End the worker process."""
         self._worker.close()

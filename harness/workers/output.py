@@ -1,7 +1,7 @@
-"""What code under test writes to standard output and standard error, kept for one job.
+"""Capture what code under test writes to standard output and standard error, job by job.
 
-Both go to a file of the worker process. So text that C code and other processes write is kept as
-well, and the file outlives a process that ends.
+Both go to a file of the worker process. So the file also has what C code and other processes
+write, and it still exists after the process has ended.
 """
 
 import os
@@ -21,7 +21,7 @@ _KEPT_BYTES: Final = 8 << 10  # at the beginning, and as many at the end
 
 
 class CapturedOutput:
-    """The output of this process, from now on; only one is made in a process."""
+    """Captures the output of this process. Make only one in a process."""
 
     def __init__(self, folder: Path) -> None:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
@@ -30,13 +30,13 @@ class CapturedOutput:
         threading.Thread(target=self._bound, daemon=True).start()
 
     def clear(self) -> None:
-        """Forget what was written, and begin again, whatever was done to the descriptors."""
+        """Discard the output so far, and capture both streams again if a client redirected them."""
         for descriptor in (_STANDARD_OUTPUT, _STANDARD_ERROR):
             os.dup2(self._file, descriptor)
         os.ftruncate(self._file, 0)
 
     def text(self) -> str:
-        """Return what was written since `clear`, without the middle if it is long."""
+        """Return what the process wrote since `clear`, without the middle if it is long."""
         for stream in (sys.stdout, sys.stderr):
             with suppress(BaseException):  # the code under test may have put anything there
                 stream.flush()
@@ -51,7 +51,7 @@ class CapturedOutput:
 
 
 def output_in(folder: Path) -> str:
-    """Return what the processes that used `folder` wrote in their last jobs."""
+    """Return what the processes with `folder` as their output folder wrote in their last jobs."""
     return "".join(_texts_in(folder))
 
 

@@ -1,10 +1,9 @@
-"""Worker processes: a batch of jobs in each, stopped in good order or by force.
+"""Run batches of jobs in worker processes, and stop the processes gently or by force.
 
-Workers are forked from a server process that has imported the harness and nothing else, where the
-system can do that, and otherwise spawned: a forked copy of a threaded parent may deadlock. What is
-passed to a worker must therefore be importable and picklable. Runs, searches and measurements use
-the same pool: the first Ctrl-C stops after the running jobs, the second at once.
-
+Where the system can, a server process that has imported only the harness forks the workers. On
+other systems, they are spawned, because a forked copy of a parent with threads may deadlock. So
+functions and jobs for a worker must be importable and picklable. Runs, searches and measurements
+use the same pool. The first Ctrl-C stops it after the running jobs, the second one at once.
 A `BatchPool` may also be one of a cluster, see `harness.runs.engine`.
 """
 
@@ -43,7 +42,7 @@ _PRELOADED: Final = ["harness.workers.fork_server", "harness.runs.judge_job"]
 
 
 class BatchPool(Protocol):
-    """Processes that run batches.
+    """An interface of pools of worker processes that run batches of jobs.
 
     Attributes:
         stuck: whether batches did not end after `stop`, so that they must be killed.
@@ -54,16 +53,16 @@ class BatchPool(Protocol):
     def submit(
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...], /
     ) -> Future[Batch[ResultT]]:
-        """Queue a batch. Its future raises ProcessEndedError if its process ends."""
+        """Queue a batch; return its future, which raises ProcessEndedError if its process ends."""
 
     def output(self) -> str:
-        """Return what the processes wrote during their last jobs, after one has ended."""
+        """Return what the processes wrote during their last jobs, after a process has ended."""
 
     def stop(self, running: Collection[Future[Batch[Any]]], /) -> None:
-        """Wait a while for the running jobs to end; start no others."""
+        """Start no more jobs, and wait a few seconds for the running ones to end."""
 
     def close(self, *, by_force: bool) -> None:
-        """End all processes and those that they started, at once if `by_force`."""
+        """End all processes and what they started; with `by_force`, kill them at once."""
 
 
 # Opens a pool of a number of processes.
@@ -71,7 +70,7 @@ OpenPool: TypeAlias = Callable[[int], BatchPool]
 
 
 class _Worker:
-    """A thread with a process, which starts with the first batch and again if it has ended."""
+    """A thread that runs batches in one process, and starts it again after it has ended."""
 
     def __init__(self, pool: "Pool") -> None:
         self._pool = pool
@@ -100,7 +99,7 @@ class _Worker:
 
 
 class Pool:
-    """Some worker processes, which take the batches in turn."""
+    """A pool of worker processes on this machine, each of which takes the next queued batch."""
 
     def __init__(self, workers: int) -> None:
         self._context: BaseContext = multiprocessing.get_context(_METHOD)
@@ -119,17 +118,17 @@ class Pool:
     def submit(
         self, worker: Callable[[JobT], ResultT], jobs: tuple[JobT, ...]
     ) -> Future[Batch[ResultT]]:
-        """Queue a batch. Its future raises ProcessEndedError if its process ends."""
+        """Queue a batch; return its future, which raises ProcessEndedError if its process ends."""
         return self.submit_encoded(encode_work(worker, jobs))
 
     def submit_encoded(self, message: bytes) -> Future[Batch[Any]]:
-        """Queue a batch that `encode_work` has encoded, in this process or in another."""
+        """Queue a batch that `encode_work` encoded, and return its future."""
         future: Future[Batch[Any]] = Future()
         self.tasks.put((future, message))
         return future
 
     def start_process(self) -> WorkerProcess:
-        """Start one more process; for the threads of this pool."""
+        """Start a process. Only the threads of this pool call this."""
         process = WorkerProcess(self._context, Path(self._folder.name))
         self._started.append(process)
         if self._closed.is_set():
@@ -137,17 +136,17 @@ class Pool:
         return process
 
     def output(self) -> str:
-        """Return what the processes wrote during their last jobs, after one has ended."""
+        """Return what the processes wrote during their last jobs, after a process has ended."""
         return output_in(Path(self._folder.name))
 
     def stop(self, running: Collection[Future[Batch[Any]]]) -> None:
-        """Wait a while for the running jobs to end; start no others."""
+        """Start no more jobs, and wait a few seconds for the running ones to end."""
         # No future is cancelled: queued batches come back empty.
         self.stopped.set()
         self.stuck = bool(wait(running, timeout=GRACE_SECONDS).not_done)
 
     def close(self, *, by_force: bool) -> None:
-        """End all processes and those that they started, at once if `by_force`."""
+        """End all processes and what they started; with `by_force`, kill them at once."""
         self.stopped.set()
         for _ in self._workers:
             self.tasks.put(None)
@@ -182,7 +181,10 @@ class Pool:
 
 @contextmanager
 def open_processes(workers: int, open_pool: OpenPool = Pool) -> Iterator[BatchPool]:
-    """Open a pool of `workers` processes; those that do not stop, or must not, are killed."""
+    """Yield a pool of `workers` processes, and close it at the end.
+
+    If the block raises an exception or jobs do not stop, it kills the processes.
+    """
     pool = open_pool(workers)
     by_force = True
     try:
@@ -193,10 +195,10 @@ def open_processes(workers: int, open_pool: OpenPool = Pool) -> Iterator[BatchPo
 
 
 class LoneWorker:
-    """A worker process for one call at a time, which starts with the first call.
+    """A worker process that makes one call at a time, and starts with the first call.
 
-    If a call ends the process, or fails in it, the next one starts another. Use as a context
-    manager.
+    If a call ends the process, or the harness fails in it, the next call starts another process.
+    Use as a context manager.
     """
 
     def __init__(self, open_pool: OpenPool = Pool) -> None:
@@ -210,12 +212,13 @@ class LoneWorker:
         self.close()
 
     def call(self, work: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT | Exited, str]:
-        """Return what `work` returns for `job`, or how the process ended; and what it wrote.
+        """Call `work(job)` in the process; return its result, and what the code under test wrote.
 
-        Any exception of `work` but the one below is the fault of the client that runs there, too.
+        The result is Exited if the process ended, or if `work` raised another exception than a
+        HarnessError, because a client in the same process may have caused it.
 
         Raises:
-            HarnessError: from `work`.
+            HarnessError: `work` raised it.
         """
         self._pool = pool = self._pool or self._open_pool(1)
         try:
@@ -238,13 +241,13 @@ class LoneWorker:
         return batch.results[0], batch.outputs[0]
 
     def close(self) -> None:
-        """End the process, and those that it started, at once."""
+        """Kill the process and all that it started."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close(by_force=True)
 
 
 def call_in_worker(work: Callable[[JobT], ResultT], job: JobT) -> tuple[ResultT | Exited, str]:
-    """Make one call in a `LoneWorker`."""
+    """Call `work(job)` in a new worker process; return its result or Exited, and its output."""
     with LoneWorker() as worker:
         return worker.call(work, job)

@@ -1,7 +1,7 @@
-"""One worker process, as its parent sees it: a connection, and limits that are kept from outside.
+"""Control one worker process from its parent: send batches, and enforce time limits.
 
-The parent does not depend on anything that runs in the process. A client may stop it, close or fill
-its connection, or remove the watchdog: when its time is over, the process is killed.
+The parent does not rely on code in the process, because a client may stop it, close or fill its
+connection, or remove its watchdog. If the time of a batch is over, the parent kills the process.
 """
 
 import os
@@ -54,15 +54,15 @@ STARTING: Final = threading.Lock()
 
 
 class ProcessEndedError(Exception):
-    """A worker process ended, or had to be killed, before it returned its batch."""
+    """Raised if a worker process ended, or had to be killed, before it returned its batch."""
 
 
 class WorkerProcess:
-    """A process that runs one batch after another; used by one thread, but for `kill`.
+    """A process that runs one batch after another. Only one thread uses it, except for `kill`.
 
     Attributes:
-        is_killed: whether it can run no more.
-        server: the process that forked it; 0 if there is none.
+        is_killed: whether the process was killed, so that it cannot run more batches.
+        server: id of the server process that forked it; 0 if there is none.
     """
 
     def __init__(self, context: BaseContext, folder: Path) -> None:
@@ -84,14 +84,14 @@ class WorkerProcess:
         return self._process.pid or 0
 
     def run(self, message: bytes, is_stopped: Callable[[], bool]) -> Batch[Any]:
-        """Return what the process answers to `message`.
+        """Send a batch to the process, and return its results.
 
         Args:
-            message: of `encode_work`.
-            is_stopped: whether it shall stop after its running job.
+            message: the batch, encoded by `encode_work`.
+            is_stopped: returns whether the process shall stop after its running job.
 
         Raises:
-            ProcessEndedError: it ended, or was killed because its time was over.
+            ProcessEndedError: the process ended, or the parent killed it because its time was over.
         """
         self._number += 1
         self._end = time.monotonic() + _START_SECONDS
@@ -131,21 +131,21 @@ class WorkerProcess:
             return self._number, Batch((), (), fault_of(error))
 
     def kill_if_late(self) -> None:
-        """Kill the process if the time of its batch is over."""
+        """Kill the process if the time for its batch is over."""
         if 0.0 < self._end < time.monotonic():
             self.kill()
 
     def close(self) -> None:
-        """Let the process end, once it has nothing to do."""
+        """Close the connection, so that the process ends when it has nothing more to do."""
         self._left = Descendants(self.id)  # its server may have ended, and not adopt them
         self._connection.close()
 
     def wait(self, seconds: float) -> None:
-        """Wait a while for the process to end."""
+        """Wait until the process ends, for `seconds` at most."""
         self._process.join(seconds)
 
     def kill(self) -> None:
-        """Kill the process, and all that it started."""
+        """Kill the process, and all processes that it started."""
         with self._killing:
             if self.is_killed:
                 return
@@ -165,14 +165,14 @@ class WorkerProcess:
             self._shut_connection()
 
     def _shut_connection(self) -> None:
-        """End what waits for the connection; other processes may have it, too."""
+        """Shut the connection down, also for other processes that have a copy of it."""
         if hasattr(socket, "AF_UNIX"):
             with suppress(OSError), socket.socket(fileno=os.dup(self._connection.fileno())) as end:
                 end.shutdown(socket.SHUT_RDWR)
 
 
 def _start(context: BaseContext, folder: Path) -> tuple[BaseProcess, Connection]:
-    """Return a new process, and the connection to it."""
+    """Start a worker process; return it, and the connection to it."""
     for pause in (*_PAUSES, None):
         ours, theirs = context.Pipe()
         process: BaseProcess = context.Process(  # type: ignore[attr-defined]  # of each context

@@ -1,10 +1,10 @@
-"""Limits of a worker process: its memory, and the time of code that no exception can stop.
+"""Limit a worker process: its memory, and the time of code that no exception can stop.
 
-The deadline of a replay is an exception, which some code never receives: a loop in C that does not
-check for signals, such as `sum` over an endless iterator, or code that waits with all signals
-blocked. This watchdog is a thread of the interpreter, which needs no signal. It prints where
-the code is, and ends the process. Because a client can stop this thread too, the parent process
-also learns how long the code may still run.
+At the deadline of a replay, the harness raises an exception. Some code never receives it: a loop in
+C that does not check for signals, such as `sum` over an endless iterator, or code that waits with
+all signals blocked. So this watchdog is a thread of the interpreter, which needs no signal. It
+prints where the code is, and ends the process. Because a client can stop this thread too, the
+parent process also learns how long the code may still run.
 """
 
 import faulthandler
@@ -28,10 +28,10 @@ _on_renewed: Callable[[float], None] | None = None
 
 
 def watch(on_renewed: Callable[[float], None]) -> None:
-    """Begin to watch this process. `release` ends the watch.
+    """Start the watchdog of this process. `release` stops it.
 
     Args:
-        on_renewed: called with the remaining seconds, each time that they change.
+        on_renewed: called with the remaining seconds, each time that `renew` extends them.
     """
     global _end, _on_renewed
     _end, _on_renewed = 0.0, on_renewed
@@ -39,9 +39,9 @@ def watch(on_renewed: Callable[[float], None]) -> None:
 
 
 def renew(seconds: float) -> None:
-    """Give the code of this process `seconds` from now, and a margin, before the watchdog ends it.
+    """Let the code of this process run for `seconds` and a margin before the watchdog ends it.
 
-    Without `watch`, this does nothing.
+    If `watch` was not called, this does nothing.
     """
     global _end  # noqa: PLW0603 - as above
     if _end is None:
@@ -56,7 +56,7 @@ def renew(seconds: float) -> None:
 
 
 def release() -> None:
-    """End the watch."""
+    """Stop the watchdog of this process."""
     global _end  # noqa: PLW0603 - as above
     _end = None
     faulthandler.cancel_dump_traceback_later()

@@ -1,7 +1,7 @@
-"""What the workers of a cluster must have in common with the command, and what differs.
+"""Check that the workers of a cluster have the same code and files as the command.
 
 With another version of the harness or of a client, or with other files, a worker would judge
-something else, and its results would be counted as if it had not.
+something else, and its results would be wrong.
 """
 
 import importlib.metadata
@@ -25,12 +25,12 @@ _ABSENT: Final = "not installed"
 
 
 class Requirements(msgspec.Struct, frozen=True):
-    """What a worker needs.
+    """What a worker of a cluster must have in common with the command.
 
     Fields:
-        versions: of Python, of the harness and of each package of a client under test, by name.
+        versions: names and versions of Python, of the harness and of the packages of clients.
         folder: the working folder, in which clients and relative paths are looked up.
-        paths: files and folders that a worker must have, too.
+        paths: files and folders that must exist on the worker, too.
     """
 
     versions: tuple[tuple[str, str], ...]
@@ -39,11 +39,11 @@ class Requirements(msgspec.Struct, frozen=True):
 
 
 def requirements_here(modules: Iterable[str] = (), paths: Iterable[str] = ()) -> Requirements:
-    """Return what a worker needs to judge as this process does.
+    """Return what a worker needs to judge in the same way as this process.
 
     Args:
-        modules: those of the clients under test, and those that they require.
-        paths: files and folders, absolute or in the working folder; others do not count.
+        modules: the modules of the clients under test, and the modules that these require.
+        paths: files and folders, absolute or in the working folder; others are ignored.
     """
     folder = str(Path.cwd())
     names = sorted({module.partition(".")[0] for module in modules if module})
@@ -52,7 +52,12 @@ def requirements_here(modules: Iterable[str] = (), paths: Iterable[str] = ()) ->
 
 
 def difference(needed: Requirements, worker: str) -> UsageError | None:
-    """Return what of `needed` this process, the worker at an address, does not have."""
+    """Return an error that says what this worker lacks; None if it has all that is needed.
+
+    Args:
+        needed: what the worker must have.
+        worker: the address of the worker, for the error.
+    """
     packages = tuple(name for name, _ in needed.versions[2:])
     for (name, expected), (_, found) in zip(
         needed.versions, _versions(packages, needed.folder), strict=True
@@ -83,7 +88,7 @@ def _versions(packages: tuple[str, ...], folder: str) -> tuple[tuple[str, str], 
 
 @lru_cache(_KEPT)
 def _version_of(package: str, folder: str) -> str:
-    """Return the version of an installed package, or a digest of a module in the folder."""
+    """Return the version of an installed package, or a digest of its code in `folder`."""
     for path in (Path(folder, f"{package}.py"), Path(folder, package)):
         if path.exists():
             return f"code {_digest(path)}"
@@ -94,7 +99,7 @@ def _version_of(package: str, folder: str) -> str:
 
 @lru_cache(_KEPT)
 def _digest(code: Path) -> str:
-    """Return what equal code has in common; read once, because a process loads its code once."""
+    """Return a digest of a module or package, cached because a process loads its code once."""
     files = [code] if code.is_file() else [it for it in code.rglob("*") if it.suffix in _CODE]
     digest = sha256()
     for path in sorted(files):

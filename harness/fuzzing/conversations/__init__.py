@@ -1,1 +1,1 @@
-"""Generated conversations: the inputs for agents."""
+"""Generate conversations, which are the inputs with which the fuzzer searches agents."""

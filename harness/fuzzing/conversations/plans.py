@@ -1,6 +1,6 @@
-"""The plan of a conversation: a small value that can shrink, from which everything else is built.
+"""Draw the plan of a conversation: a small value that Hypothesis can shrink.
 
-The responses, the results of the tools and the expected result are made from one plan. An agent
+The responses, the results of the tools and the expected result are made from the plan. An agent
 must execute each usable call once and in order, report the others to the model, and stop if a
 turn is truncated or empty.
 """
@@ -46,7 +46,7 @@ _BROKEN: Final = ('{"city": "Os', "Oslo, please", "['Oslo']")
 
 
 class PlannedCall(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call of the model; `broken` replaces its arguments by text that cannot be parsed."""
+    """A planned call of the model; `broken` is text instead of arguments that cannot be parsed."""
 
     tool: str = "get_weather"
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -54,34 +54,34 @@ class PlannedCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_executed(self) -> bool:
-        """Whether the tool exists, and the arguments can be parsed and fit its schema."""
+        """Whether an agent must execute it: the tool exists, and the arguments fit its schema."""
         return not self.broken and self.tool != UNKNOWN and self.arguments not in _MISFITS
 
 
 class PlannedTurn(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One turn with calls."""
+    """A planned turn with calls, after `text`."""
 
     calls: tuple[PlannedCall, ...]
     text: str = ""
 
 
 class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One conversation.
+    """The plan from which the fuzzer builds one conversation.
 
     Fields:
         questions: for each question, the turns with calls before its answer.
-        answer: the final text of each question; its number makes it distinct.
-        sealed: the data of each turn with calls that only the provider can read; "" if there is
-            none.
+        answer: the final text for each question, to which the number of the question is added.
+        sealed: opaque data in each turn with calls that only the provider can read; "" for none.
         end: the kind of the last turn: a complete answer, a truncated one, an empty turn, or text
             that announces calls which do not come.
-        again: at the end, the model repeats one call until the agent stops.
-        stopped: instead of an answer, the model makes one call more than the limit allows.
-        same_ids: each turn uses the same call ids.
-        probed: the provider's answer to a probe; "" if its capabilities are declared.
+        again: whether the model repeats one call at the end until the agent stops.
+
+        stopped: whether the model makes one call more than the limit allows instead of answering.
+        same_ids: whether each turn uses the same ids for its calls.
+        probed: the provider's answer to a probe for tool support; "" if support is declared.
         capabilities: capabilities other than `takes_tools`.
         system: the application's system text.
-        prompt: id of the agent's prompt.
+        prompt: the id of the prompt that the agent uses.
     """
 
     # One key for all conversations: bugs of agents are not those of a dialect.
@@ -108,18 +108,18 @@ class ConversationPlan(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def has_text_calls(self) -> bool:
-        """Whether the prompt describes the tools, so that calls are text."""
+        """Whether the prompt describes the tools, so that the model writes calls in its text."""
         return self.prompt != "native-tools/v1"
 
     @property
     def size(self) -> tuple[int, int]:
-        """Return the key by which shrinking compares plans: number of turns, length of text."""
+        """A sort key for shrinking: the number of turns, and the length of the plan."""
         turns = sum(len(planned) + 1 for planned in self.questions)
         return turns, len(msgspec.json.encode(self))
 
 
 def conversation_plans(agent: Agent) -> SearchStrategy[ConversationPlan]:
-    """Return conversations that `agent` supports."""
+    """Return a strategy for plans of conversations that `agent` supports."""
     kinds = []
     if "native-tools/v1" in agent.prompts:
         kinds += [
@@ -235,7 +235,7 @@ def _plans(calls: _Calls, dialect: str) -> SearchStrategy[ConversationPlan]:
 
 
 def _unambiguous(plan: ConversationPlan) -> ConversationPlan:
-    """Return `plan` without parts that agents may correctly handle in different ways."""
+    """Return `plan` without parts that correct agents may handle in different ways."""
     # An API without ids has no null and no reasoning to send back either, and one with blocks
     # has other fields for them.
     row = DIALECTS[plan.dialect]
@@ -261,7 +261,7 @@ def _unambiguous(plan: ConversationPlan) -> ConversationPlan:
 
 
 def _ends_broken(turns: tuple[PlannedTurn, ...]) -> bool:
-    """Whether no call of the last turn can be used."""
+    """Return whether no call of the last turn can be used."""
     return bool(turns) and all(call.broken for call in turns[-1].calls)
 
 
@@ -286,7 +286,7 @@ _MEMBERS: Final = (
 
 
 def smaller_plans(plan: ConversationPlan) -> Iterator[ConversationPlan]:
-    """Yield plans without one part, the largest change first."""
+    """Yield smaller plans that each lack one part of `plan`, the largest change first."""
     for less in map(_unambiguous, _less(plan)):
         if less.size < plan.size:
             yield less

@@ -1,4 +1,4 @@
-"""A plan -> the cassette of its responses, and the scenario with the expected result."""
+"""Build the cassette and the scenario of a planned conversation."""
 
 import json
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ _AGAIN: Final = PlannedCall("note", {"again": True})
 
 
 class GeneratedScenario(msgspec.Struct, frozen=True):
-    """The cassette and the scenario of a plan.
+    """A generated conversation: the cassette with its responses, and the scenario.
 
     Fields:
         conversation: the value of the key `conversation` of a scenario file.
@@ -64,7 +64,7 @@ class GeneratedScenario(msgspec.Struct, frozen=True):
     policies: dict[str, str]
 
     def loaded(self, name: str = "talk") -> LoadedSubject:
-        """Return the scenario in the form in which a run loads it from files."""
+        """Return the subject that a run would load from files, with `name` as its id."""
         file = msgspec.convert(self.conversation, ConversationFile)
         scenario = Scenario(
             name, name, name, conversation=script_from_file(file, name), policies=self.policies
@@ -73,7 +73,7 @@ class GeneratedScenario(msgspec.Struct, frozen=True):
 
 
 def build_scenario(plan: ConversationPlan, agent: Agent) -> GeneratedScenario:
-    """Return the scenario by which `agent` is judged."""
+    """Return the cassette and the scenario for a plan, by which `agent` is judged."""
     replies = tuple(_replies(plan, agent))
     cassette = Cassette("talk", replies, Origin("emulated", by="harness fuzz"))
     undeclared = plan.probed or not plan.takes_tools
@@ -122,7 +122,7 @@ def _truncated_turn(plan: ConversationPlan, number: int) -> list[Delta]:
 
 
 def _in_prompt_format(plan: ConversationPlan, answer: str) -> str:
-    """Return the answer in the format of the prompt."""
+    """Return `answer` in the format that the prompt requires."""
     action = {"reasoning": "", "action": "finish", "content": answer}
     return _json_text(action) if plan.prompt == _ACTION else answer
 
@@ -152,7 +152,7 @@ def _json_text(value: object) -> str:
 
 
 def _text_with_calls(plan: ConversationPlan, turn: PlannedTurn) -> str:
-    """Return the text of a turn with calls in the format of the prompt."""
+    """Return the text of a turn, with its calls in the format that the prompt requires."""
     calls = [{"name": call.tool, "arguments": call.arguments} for call in turn.calls]
     if plan.prompt == _ACTION:
         return _json_text({"reasoning": turn.text, "action": "tool_call", "tool_calls": calls})
@@ -174,7 +174,7 @@ def _server_error(plan: ConversationPlan) -> Interaction:
 
 
 def _request(plan: ConversationPlan) -> tuple[Request, tuple[dict[str, Any], ...]]:
-    """Return a request, and the tools that it does not declare in the form of OpenAI's API."""
+    """Return a request, and tools (as in OpenAI's API) that the request does not declare itself."""
     tools = [*map(_tool_declaration, _TOOLS), _NEVER_CALLED]
     request: dict[str, Any] = {"model": "any", "stream": True, "messages": []}
     apart = plan.has_text_calls or DIALECTS[plan.dialect].messages.has_blocks
@@ -218,7 +218,7 @@ def _probe_response(plan: ConversationPlan) -> Interaction:
 
 
 def _truncated(reply: Interaction) -> Interaction:
-    """Return `reply` without its last frames, so that it is truncated."""
+    """Return `reply` without its last frames, so that the turn is truncated."""
     ends = [0, *accumulate(read.size for read in reply.reads)]
     cut = (with_body(reply, reply.body[:end]) for end in reversed(ends[:-1]))
     return next((each for each in cut if not oracle_reading(each).ended), reply)

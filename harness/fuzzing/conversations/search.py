@@ -1,6 +1,6 @@
-"""Search one agent with generated conversations, each under several chunkings of its responses.
+"""Search for bugs of an agent in generated conversations, with several chunkings of the replies.
 
-Conversations are judged as in a run: by the rules about conversations, and a script from the plan.
+Conversations are judged as in a run: by the rules about conversations, with a script from the plan.
 """
 
 import math
@@ -23,7 +23,7 @@ _DRAWS = 50
 
 
 class ConversationSource:
-    """The generated conversations that a search runs with an agent."""
+    """Draws, judges and shrinks generated conversations for one agent."""
 
     seconds_to_shrink = math.inf
 
@@ -31,19 +31,19 @@ class ConversationSource:
         self._agent = agent
 
     def draws(self, _random: Random) -> Iterator[Draws[ConversationPlan]]:
-        """Yield the plans of conversations that the agent supports."""
+        """Yield strategies for conversations that the agent supports; this never ends."""
         strategy = conversation_plans(self._agent)
         while not strategy.is_empty:
             yield Draws(strategy.map(lambda plan: (plan,)), _DRAWS)
 
     def judge(self, tried: ConversationPlan) -> tuple[Sequence[Finding], int]:
-        """Run one conversation and judge it."""
+        """Let the agent run one conversation; return the findings, and the number of replays."""
         loaded = build_scenario(tried, self._agent).loaded()
         result, _ = judge_conversation(loaded, self._agent, limits=_LIMITS)
         return result.reported, result.replays
 
     def shrink(self, shrinking: Shrinking[ConversationPlan]) -> None:
-        """Offer smaller plans."""
+        """Try smaller plans, and keep those that show the bug."""
         shrinking.repeat(smaller_plans)
 
     def finding(self, smallest: SmallestInput[ConversationPlan]) -> FuzzFinding:

@@ -1,1 +1,1 @@
-"""Wire mutators: an interaction -> one that a provider might have sent instead."""
+"""Define the mutators: each changes an interaction into one that a provider might have sent."""

@@ -1,4 +1,4 @@
-"""Mutators that change the calls of a turn: mistakes of models, and what gateways make of them.
+"""Define mutators of the calls of a turn: mistakes of models, and changes by gateways.
 
 The oracle decides from the changed bytes which of the calls a client may execute.
 """
@@ -45,7 +45,7 @@ _EMPTY: Final = ("", "{}", "null")
 
 
 def calls_of(deltas: Deltas) -> list[Call]:
-    """Return the deltas of each call, in the order of their indexes."""
+    """Return a list of the calls, each as its deltas, in the order of their indexes."""
     found: dict[int, list[Delta]] = {}
     for delta in deltas:
         if isinstance(delta, CallDelta):
@@ -54,7 +54,7 @@ def calls_of(deltas: Deltas) -> list[Call]:
 
 
 def with_calls(deltas: Deltas, calls: list[Call]) -> Deltas:
-    """Return `deltas` with `calls` in place of their calls, one after the other, renumbered."""
+    """Return `deltas` with `calls` instead of their calls, in order and with new indexes."""
     first = next(at for at, delta in enumerate(deltas) if isinstance(delta, CallDelta))
     rest = tuple(delta for delta in deltas if not isinstance(delta, CallDelta))
     return (*rest[:first], *_numbered(calls), *rest[first:])
@@ -68,7 +68,7 @@ def _numbered(calls: list[Call]) -> Iterator[Delta]:
 
 
 def recalling(edit: EditCalls) -> Mutate:
-    """Return the mutation that applies `edit` to all calls of a turn together."""
+    """Return a mutation that reads the calls of a turn, edits them together, and writes them."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
@@ -82,7 +82,7 @@ def recalling(edit: EditCalls) -> Mutate:
 
 
 def editing_call(edit: EditCall) -> Mutate:
-    """Return the mutation that applies `edit` to one call, with the schema of its tool."""
+    """Return a mutation that edits one call of a function, with the schema of its tool."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         schemas = {tool.name: tool.parameters for tool in offered_tools(interaction)}
@@ -106,7 +106,7 @@ def editing_call(edit: EditCall) -> Mutate:
 
 
 def _with_arguments(draw: DrawFn, call: Call, text: str) -> Call:
-    """Return `call` with `text` for its arguments, in a few pieces."""
+    """Return `call` with `text` as its arguments, split into a few deltas."""
     pieces = draw_pieces(draw, text, _MOST_PIECES)
     return (call[0], *(ArgumentsDelta(0, piece) for piece in pieces if piece), ToolCallEnd(0))
 
@@ -190,7 +190,7 @@ def _repeated_with_id(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]
 
 
 def _again(draw: DrawFn, calls: list[Call], tail: str) -> tuple[list[Call], str]:
-    """Repeat one call as a separate call, whose id has `tail` appended."""
+    """Add a copy of one call with `tail` after its id; return the calls and a description."""
     at = draw(st.integers(0, len(calls) - 1))
     start, *rest = calls[at]
     if not isinstance(start, ToolCallStart):
@@ -214,7 +214,7 @@ def _dropped(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str] | None:
 @mutator("broken-beside", dialects=_TEXTUAL)
 @recalling
 def _broken_beside(draw: DrawFn, calls: list[Call]) -> tuple[list[Call], str]:
-    """Add a call with broken arguments before or after the others."""
+    """Add a call with broken arguments before or after the others; return also a description."""
     broken = draw(malformed_arguments(True))  # noqa: FBT003 - the schema that allows all
     start = ToolCallStart(0, "call_bad", getattr(calls[0][0], "name", "f"))
     more = _with_arguments(draw, (start,), broken.text)

@@ -1,7 +1,7 @@
-"""Mutators that write the chunks, finish and usage of an openai-chat stream as other servers do.
+"""Define mutators that write the chunks of an openai-chat stream as other servers do.
 
-The content of each chunk is unchanged. Empty members become null or missing, and further chunks
-without content are added.
+The content of each chunk is unchanged. They make empty members null or missing, move the finish
+reason and the usage, and add further chunks without content.
 """
 
 from collections.abc import Callable
@@ -28,12 +28,12 @@ _FINAL_CALLS: Final = "tool_calls"
 
 
 def with_value(frames: Sent, at: int, value: Json) -> Sent:
-    """Return `frames` in which the frame at `at` has another payload."""
+    """Return `frames` with `value` as the payload of the frame at the index `at`."""
     return with_values(frames, {at: value})
 
 
 def chunks_of(frames: Sent) -> tuple[Chunk, ...]:
-    """Return the frames that are chunks."""
+    """Return the index and the payload of each frame that is a chunk with `choices`."""
     values = ((at, value_of(frames.frames[at])) for at in frames.payload_indexes())
     return tuple((at, value) for at, value in values if value is not None and "choices" in value)
 
@@ -42,12 +42,12 @@ on_chunks = on_frames("sse", chunks_of)
 
 
 def finish_of(value: Json) -> Any:  # noqa: ANN401 - what a server sends
-    """Return the finish reason of a chunk; None if it has none."""
+    """Return the finish reason in a chunk; None if it has none."""
     return next((c["finish_reason"] for c in choices_of(value) if c.get("finish_reason")), None)
 
 
 def finishing(frames: Sent) -> Chunk | None:
-    """Return the one chunk that finishes the only choice."""
+    """Return the chunk with the only finish reason; None if several choices or chunks have one."""
     chunks = chunks_of(frames)
     if any(len(choices_of(value)) > 1 for _, value in chunks):
         return None
@@ -56,12 +56,12 @@ def finishing(frames: Sent) -> Chunk | None:
 
 
 def counting(frames: Sent) -> Chunk | None:
-    """Return the last chunk with usage."""
+    """Return the last chunk with usage; None if there is none."""
     return next((each for each in reversed(chunks_of(frames)) if each[1].get("usage")), None)
 
 
 def on_chunk(find: Callable[[Sent], Chunk | None]) -> Callable[[EditChunk], Mutate]:
-    """Return a decorator that turns an edit around the chunk of `find` into a mutation."""
+    """Return a decorator that turns an edit of the chunk that `find` returns into a mutation."""
 
     def adapt(edit: EditChunk) -> Mutate:
         @on_chunks
@@ -75,7 +75,11 @@ def on_chunk(find: Callable[[Sent], Chunk | None]) -> Callable[[EditChunk], Muta
 
 
 def editing_choices(options: dict[str, EditChoice]) -> Mutate:
-    """Return the mutation that draws one option and edits each choice and its delta with it."""
+    """Return a mutation that draws one of the edits, and applies it to each choice of each chunk.
+
+    Args:
+        options: description -> edit of a choice and its delta.
+    """
 
     @on_chunks
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
@@ -94,7 +98,7 @@ def editing_choices(options: dict[str, EditChoice]) -> Mutate:
 
 
 def _delta(**fields: object) -> EditChoice:
-    """Return the edit that adds to a delta those of `fields` that it does not have."""
+    """Return an edit that adds `fields` to a delta, except those that it already has."""
     return lambda _choice, delta: delta.update({**fields, **delta})
 
 
@@ -138,7 +142,7 @@ def _choices(delta: Json, finish: str | None = None) -> Json:
 
 
 def _template(frames: Sent) -> Json:
-    """Return the members that all chunks of the stream have."""
+    """Return the members of a chunk that are equal in all chunks, such as `id` and `model`."""
     value = chunks_of(frames)[0][1]
     return {name: value[name] for name in value if name not in ("choices", "usage", "error")}
 
@@ -156,7 +160,7 @@ def _empty_chunk(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 
 
 def inserted(frames: Sent, at: int, more: Json) -> Sent:
-    """Return `frames` with a chunk of `more` before the frame at `at`."""
+    """Return `frames` with a new chunk with the members `more` before the frame at `at`."""
     like = frames.frames[chunks_of(frames)[0][0]]
     data = dumped({**_template(frames), **more}, like.data)
     return frames.inserted(at, frames.made(data, like.event))
@@ -181,7 +185,7 @@ def _response_ids(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @chat_mutator("entries-merged")
 @on_chunks
 def _chunks_merged(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Put the entries of two consecutive chunks into one list."""
+    """Join two consecutive chunks, so that one list `tool_calls` has the items of both."""
     pairs = [
         (one, two)
         for one, two in zip(chunks_of(frames), chunks_of(frames)[1:], strict=False)
@@ -222,7 +226,7 @@ def _finish_then_stop(_draw: DrawFn, frames: Sent, at: int, end: Json) -> tuple[
 @chat_mutator("finish-with-call")
 @on_chunk(finishing)
 def _finish_with_call(_draw: DrawFn, frames: Sent, last: int, end: Json) -> tuple[Sent, str] | None:
-    """Move the finish reason into the chunk before, if its chunk contains nothing else."""
+    """Move the finish reason to the previous chunk, if its own chunk contains nothing else."""
     before = [(at, value) for at, value in chunks_of(frames) if at < last]
     if not before or any(choices_of(end)[0].get("delta") or {}) or end.get("usage"):
         return None
@@ -249,7 +253,7 @@ def _finish_open_empty(_draw: DrawFn, frames: Sent, last: int, _end: Json) -> tu
 def _arguments_end_empty(
     _draw: DrawFn, frames: Sent, last: int, _end: Json
 ) -> tuple[Sent, str] | None:
-    """Send an empty fragment of the last call before the finish."""
+    """Add a chunk with empty arguments of the last call before the chunk with the finish reason."""
     calls = [
         (at, entry)
         for at, value in chunks_of(frames)
@@ -265,7 +269,7 @@ def _arguments_end_empty(
 @chat_mutator("usage-chunk")
 @on_chunk(counting)
 def _usage_chunk(draw: DrawFn, frames: Sent, at: int, value: Json) -> tuple[Sent, str]:
-    """Put the usage into a separate chunk after the finish, in one of three forms."""
+    """Move the usage to a separate chunk after the finish, written in one of several ways."""
     own = {**draw(st.sampled_from(_NO_CHOICES)), "usage": value["usage"]}
     after = inserted(frames, at + 1, own)
     rest = {**value, "usage": None}
@@ -275,7 +279,7 @@ def _usage_chunk(draw: DrawFn, frames: Sent, at: int, value: Json) -> tuple[Sent
 @chat_mutator("usage-running")
 @on_chunk(counting)
 def _usage_running(_draw: DrawFn, frames: Sent, last: int, counted: Json) -> tuple[Sent, str]:
-    """Add smaller counts of tokens to the chunks before."""
+    """Add usage with smaller counts of tokens to the chunks before the one with usage."""
     for at, value in chunks_of(frames):
         if at < last:
             usage = {**counted["usage"], "completion_tokens": 0}

@@ -1,6 +1,6 @@
-"""Mutators that write the `tool_calls` entries of an openai-chat stream as other servers do.
+"""Define mutators that write the items of `tool_calls` in openai-chat chunks as other servers do.
 
-Each edit changes entries in place; texts, ends and all other frames keep their bytes.
+Each edit changes items in place. Texts, ends and all other frames keep their bytes.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -21,13 +21,13 @@ chat_mutator = partial(mutator, dialects=("openai-chat",))
 
 
 class Entry(msgspec.Struct):
-    """One entry of a `tool_calls` list.
+    """An item of the list `tool_calls` in a chunk.
 
     Fields:
-        call: the number of its call among all calls.
-        opens: whether it is the first of its call.
-        opening: the first entry of its call, as it was sent.
-        value: the entry, which an edit changes in place.
+        call: the number of the call to which the item belongs.
+        opens: whether it is the first item of this call.
+        opening: the first item of this call, as it was sent.
+        value: the item, which an edit changes in place.
     """
 
     call: int
@@ -37,7 +37,7 @@ class Entry(msgspec.Struct):
 
     @property
     def function(self) -> Json:
-        """The entry's function, or custom tool; a new object if it has none."""
+        """The item's function, or custom tool; a new object if it has none."""
         found = self.value.get("function", self.value.get("custom"))
         return found if isinstance(found, dict) else {}
 
@@ -48,20 +48,20 @@ Suits: TypeAlias = Callable[[list[Entry]], bool]
 
 
 def choices_of(value: object) -> list[Json]:
-    """Return the choices of a chunk that are objects."""
+    """Return the choices of a chunk, without those that are not objects."""
     choices = value.get("choices") if isinstance(value, dict) else None
     return [each for each in choices if isinstance(each, dict)] if isinstance(choices, list) else []
 
 
 def entries_of(choice: Json) -> list[Json]:
-    """Return the entries of a choice's delta that are objects."""
+    """Return the items of `tool_calls` in a choice, without those that are not objects."""
     delta = choice.get("delta")
     calls = delta.get("tool_calls") if isinstance(delta, dict) else None
     return [each for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
 
 
 def with_values(frames: Sent, values: Mapping[int, Json | None]) -> Sent:
-    """Return `frames` with `values` as payloads. Frames with equal values keep their bytes."""
+    """Return `frames` with `values` as payloads. A frame with an equal payload keeps its bytes."""
     for at, value in values.items():
         frame = frames.frames[at]
         if value is not None and value != value_of(frame):
@@ -81,11 +81,11 @@ def _entries(values: Iterable[Json | None]) -> Iterator[Entry]:
 
 
 def editing_entries(options: dict[str, EditEntry], suits: Suits = bool) -> Mutate:
-    """Return the mutation that edits each entry, if `suits` accepts all entries together.
+    """Return a mutation that edits each item of `tool_calls`, if `suits` accepts all items.
 
     Args:
-        options: a description -> the edit; a mutation draws one.
-        suits: whether the edits keep the meaning of these entries.
+        options: description -> edit; the mutation draws one.
+        suits: returns whether the edits keep the meaning of these items.
     """
 
     @on_frames("sse")
@@ -106,7 +106,7 @@ def editing_entries(options: dict[str, EditEntry], suits: Suits = bool) -> Mutat
 
 
 def _distinct_indexes(entries: list[Entry]) -> bool:
-    """Return whether the index alone identifies the entries of a call, as the edits assume."""
+    """Return whether the member `index` alone tells to which call each item belongs."""
     return all(
         type(entry.value.get("index")) is int
         and entry.value.get("id") in (None, "", entry.opening.get("id"))
@@ -115,10 +115,10 @@ def _distinct_indexes(entries: list[Entry]) -> bool:
 
 
 def _distinct_ids(entries: list[Entry]) -> bool:
-    """Return whether ids and the order of fragments alone identify the call of each fragment.
+    """Return whether ids and the order alone tell to which call each item belongs.
 
-    A call without arguments before one of the same name is excluded, because the two ids could
-    also belong to one call.
+    The result is False if one of several calls has no arguments, because two ids could also belong
+    to one call.
     """
     ids = [entry.value.get("id") for entry in entries if entry.opens]
     in_order = [entry.call for entry in entries] == sorted(entry.call for entry in entries)
@@ -143,7 +143,7 @@ def _with_later(entries: list[Entry]) -> bool:
 
 
 def _with_later_unnamed(entries: list[Entry]) -> bool:
-    """Return whether calls have later entries, none of which has a piece of the name."""
+    """Return whether calls have later items, and none of these has a part of the name."""
     return _with_later(entries) and not any(
         entry.function.get("name") for entry in entries if not entry.opens
     )
@@ -161,7 +161,7 @@ def _plain_functions(entries: list[Entry]) -> bool:
 
 
 def _later(**fields: object) -> EditEntry:
-    """Return the edit that sets these fields in all but the first entry of a call."""
+    """Return an edit that sets these fields in all items of a call except the first."""
     return lambda entry: None if entry.opens else entry.value.update(fields)
 
 
@@ -205,7 +205,7 @@ def _with(**fields: object) -> EditEntry:
 
 
 def _first_arguments(value: object) -> EditEntry:
-    """Write the empty arguments that open a call as `value`; `...` leaves them out."""
+    """Return an edit of the empty arguments in a call's first item; `...` removes them."""
 
     def edit(entry: Entry) -> None:
         if entry.opens and entry.function.get("arguments") == "":

@@ -1,4 +1,4 @@
-"""Encodings of openai-chat calls that only some clients read, or that only some calls allow.
+"""Define mutators with encodings of openai-chat calls that only some clients can read.
 
 The dialect's own writer writes them. Each one needs a capability of the client, or calls whose
 meaning does not depend on the option.
@@ -35,12 +35,12 @@ def _with_option(
     values: SearchStrategy[Any],
     suits: Suits = lambda _interaction, _deltas: True,
 ) -> Mutate:
-    """Return the mutation that encodes complete calls of functions with one other option.
+    """Return a mutation that encodes complete calls of functions with one other writer option.
 
     Args:
-        name: of the option.
-        values: other than that of the contract.
-        suits: whether the option keeps the meaning of these calls.
+        name: the name of the writer option.
+        values: a strategy for values other than the documented one.
+        suits: returns whether the option keeps the meaning of these calls.
     """
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
@@ -55,7 +55,7 @@ def _with_option(
 
 
 def _all_whole(deltas: Deltas) -> bool:
-    """Whether there are calls, and all of them are complete calls of functions."""
+    """Return whether there are calls, and all of them are complete calls of functions."""
     calls = calls_of(deltas)
     return bool(calls) and all(
         isinstance(start := call[0], ToolCallStart)
@@ -66,7 +66,7 @@ def _all_whole(deltas: Deltas) -> bool:
 
 
 def _one_reading(_interaction: Interaction, deltas: Deltas) -> bool:
-    """Return whether repeated fragments cannot be the start of one longer object."""
+    """Return whether repeated parts of arguments cannot be the start of one longer object."""
     return not any(
         len(pieces) > 1 and scan("".join(itertools.accumulate(pieces))).state is PrefixState.PREFIX
         for pieces in (_fragments(call) for call in calls_of(deltas))
@@ -78,7 +78,7 @@ def _fragments(call: Deltas) -> list[str]:
 
 
 def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
-    """Return whether the request has the complete names, and none is the prefix of another."""
+    """Return whether all names are those of declared tools, and none is the start of another."""
     offered = {tool.name for tool in offered_tools(interaction)}
     named = {call[0].name for call in calls_of(deltas) if isinstance(call[0], ToolCallStart)}
     return named <= offered and not any(
@@ -87,7 +87,7 @@ def _names_known(interaction: Interaction, deltas: Deltas) -> bool:
 
 
 def _without_halves(_interaction: Interaction, deltas: Deltas) -> bool:
-    """Whether the arguments contain no half of a surrogate pair, written or escaped."""
+    """Return whether the arguments contain no half of a surrogate pair, as text or escape."""
     text = "".join(piece for call in calls_of(deltas) for piece in _fragments(call))
     return _HALF.search(text) is None
 

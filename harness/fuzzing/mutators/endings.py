@@ -1,6 +1,6 @@
-"""Bodies that are truncated, end in an error, or are not a response of the API.
+"""Define mutators that truncate a body, add an error, or replace it by something else.
 
-A client must not execute an incomplete call, and must report it.
+A client must not execute an incomplete call, and must report the failure.
 """
 
 import gzip
@@ -28,10 +28,10 @@ _ENDS: Final[tuple[Ended, ...]] = ("complete", "truncated")
 
 
 def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interaction, str]:
-    """Return `interaction` with the first `at` bytes of its body.
+    """Return `interaction` with only the first `at` bytes of its body, and a description.
 
-    A cut inside a line end shows nothing about a client. So a CRLF is not split, and a CR at the
-    end is left out, because a reader may wait for the LF that can follow it.
+    A cut inside a line end shows nothing about a client. So this does not split a CRLF, and leaves
+    out a CR at the end, because a parser may wait for the LF that can follow.
     """
     body = interaction.body
     at += body[at - 1 : at + 1] == b"\r\n"
@@ -42,15 +42,15 @@ def cut_after(interaction: Interaction, at: int, ended: Ended) -> tuple[Interact
 
 
 def glued_after(interaction: Interaction, at: int, error: bytes) -> tuple[Interaction, str]:
-    """Return `interaction` with `error` after the first `at` bytes of its body."""
+    """Return `interaction` with `error` after the first `at` bytes, and a description."""
     return with_body(interaction, interaction.body[:at] + error), f"after byte {at}"
 
 
 def truncated_inputs(interaction: Interaction) -> Iterator[MutatedInput]:
     """Yield `interaction` truncated after each byte: alone, and with a gateway's error after it.
 
-    How a reader fails can depend on the exact byte, so each one is tried. After every second one,
-    the connection breaks. Only APIs without an event for errors get the error.
+    How a parser fails can depend on the exact byte, so this tries each one. After every second
+    byte, the connection breaks. Only inputs for APIs without an event for errors have the error.
     """
     has_glued = interaction.dialect in _ERRORS_IN_EVENTS
     frames = sent(interaction.body)
@@ -134,7 +134,7 @@ def _swapped(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 @at_place(mutator(GLUED, dialects=_ERRORS_IN_EVENTS))
 def _error_glued(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Interaction, str]:
-    """Append a gateway's error to an incomplete frame."""
+    """Cut the body at a byte, and append an error of a gateway to the incomplete frame."""
     error = draw(st.sampled_from(_ERRORS))
     framed = draw(st.sampled_from((error, b"data: " + error + b"\n\n", b"\n" + error + b"\n")))
     return glued_after(interaction, at, framed)
@@ -143,7 +143,7 @@ def _error_glued(draw: DrawFn, interaction: Interaction, at: int) -> tuple[Inter
 @mutator("error-frame", dialects=_ERRORS_IN_EVENTS)
 @on_frames(applies=lambda frames: frames.framing != "messages" and frames.payload_indexes())
 def _error_frame(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    """Put an error of the common form between two frames; the stream ends there, or continues."""
+    """Insert an error in the common JSON format between two frames; the stream may end there."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     error = frames.made(draw(st.sampled_from(_ERRORS)))
     if draw(st.booleans()):
@@ -167,7 +167,7 @@ def _failed(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] |
 
 
 def _may_refuse(interaction: Interaction) -> bool:
-    """Whether the model may refuse: in OpenAI's chat completions only with a response format.
+    """Return whether the model may refuse: in chat completions, only with a response format.
 
     Source: https://platform.openai.com/docs/guides/structured-outputs#refusals
     """
@@ -178,7 +178,7 @@ def _may_refuse(interaction: Interaction) -> bool:
 @mutator("finish-other")
 @rewriting
 def _other_finish(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """Send another finish reason: one that every dialect has, or an unknown one."""
+    """Change the finish reason to another one of every dialect, or to an unknown one."""
     known = (reason for reason in FinishReason if reason is not FinishReason.OTHER)
     reasons = [*map(Finish, known), Finish(FinishReason.OTHER, "x_new")]
     finish = draw(st.sampled_from(reasons))
@@ -218,7 +218,7 @@ def _compressed(_draw: DrawFn, interaction: Interaction) -> tuple[Interaction, s
 def _byte_changed(
     draw: DrawFn, interaction: Interaction, at: int
 ) -> tuple[Interaction, str] | None:
-    """Change a byte at which the framing shows the damage; elsewhere the text would stay valid."""
+    """Change a byte in AWS's framing, whose checksums show the damage; None for other framings."""
     body, frames = interaction.body, sent(interaction.body)
     if frames is None or frames.framing != "messages":
         return None

@@ -1,7 +1,7 @@
-"""The same frames, framed in another way: comments, line ends, spaces, blanks, a byte order mark.
+"""Define mutators of the framing: comments, line ends, spaces, blank lines, a byte order mark.
 
 Each change is either valid in the grammar of the framing (WHATWG HTML 9.2.6, the NDJSON
-specification), or was sent by a real server.
+specification), or a real server sent it.
 """
 
 import re
@@ -53,7 +53,7 @@ def _comment(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @mutator("other-fields")
 @on_frames("sse")
 def _field(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
-    """Add a block without data, which is not an event, whatever other lines it has."""
+    """Add lines without data, which are not an event, before a frame or in it."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     text = draw(st.sampled_from(_FIELDS))
     after = draw(st.sampled_from(("", "\n", "\n: ping\n")))
@@ -93,7 +93,7 @@ def _byte_order_mark(_draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @mutator("data-lines")
 @on_frames("sse")
 def _data_lines(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Split a payload after its opening brace, because JSON allows white space there."""
+    """Split a payload into two `data` lines after its opening brace, where JSON allows it."""
     at = draw(st.sampled_from(frames.payload_indexes()))
     frame = frames.frames[at]
     if frame.data is None or value_of(frame) is None or b"\n" in frame.data:
@@ -113,7 +113,7 @@ def _ping(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
 @mutator("no-final-blank")
 @on_frames("sse")
 def _no_final_blank(draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
-    """Remove the last blank line after the end of the answer. Elsewhere, policies differ on it."""
+    """Remove the blank line after `[DONE]`. Elsewhere, good clients differ about it."""
     last = frames.frames[-1]
     if last.data != DONE or last.raw.startswith(DONE):
         return None
@@ -145,7 +145,7 @@ def _done_added(_draw: DrawFn, frames: Sent) -> tuple[Sent, str] | None:
 
 
 def _unended(frames: Sent) -> bool:
-    """Return whether the last event lacks its end, so that appended lines are part of it."""
+    """Return whether the last event has no blank line, so that appended lines belong to it."""
     raw = frames.frames[-1].raw
     return not raw.endswith((b"\n\n", b"\r\n\r\n", b"\r\r"))
 

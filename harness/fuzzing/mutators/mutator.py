@@ -1,7 +1,7 @@
-"""A mutator: one way to change the bytes of a provider, and whether the turn must stay equal.
+"""Define a mutator: one way to change an interaction, and whether the turn must stay equal.
 
 It draws its choices from Hypothesis, so that a finding shrinks to the fewest and simplest
-steps. It does not depend on the normalizer.
+mutations. It does not depend on the normalizer.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,12 +26,13 @@ Mutate: TypeAlias = Callable[[DrawFn, Interaction], tuple[Interaction, str] | No
 
 
 class Mutation(msgspec.Struct, frozen=True):
-    """One step that was applied to an interaction.
+    """One change that a mutator made to an interaction.
 
     Fields:
         name: the name of the mutator.
         detail: what it changed, and where, such as "cut at byte 412".
-        place: how many bytes were before and after the changed bytes; None if it has no such place.
+        place: the numbers of bytes before and after the changed byte, if the mutator changes the
+            body at one offset; else None.
     """
 
     name: str
@@ -43,21 +44,21 @@ class Mutation(msgspec.Struct, frozen=True):
 
 
 class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of a mutator that `mutators.toml` declares.
+    """The part of a mutator that the file `mutators.toml` declares.
 
     Fields:
         summary: a description in one line.
-        quirks: ids of the catalogue that it makes.
+        quirks: ids of the quirks that the mutator produces.
         realism: `seen` if a server is known to do it, which `quirks` or `source` cite; `possible`
             if the API allows it, or a server, a proxy or a model may do it; otherwise `never seen`.
         source: the URL of a page that shows a server doing it, if no quirk does.
-        dialects: the dialects that it can be applied to; empty for all.
+        dialects: the dialects to which it can be applied; empty for all.
         needs: the capabilities that a normalizer must declare to read the changed bytes. The search
             does not apply the mutator to a normalizer without them.
-        new_calls: the changed turn may contain a call that the clean turn does not contain. If no
-            step has this flag, such a call is always a wrong call, even if the oracle does not
+        new_calls: whether the changed turn may contain a call that the clean turn does not have. If
+            no mutation has this flag, such a call is always wrong, even if the oracle does not
             judge the calls of the changed bytes.
-        only_failure: only one thing is judged, whether the client reports the failure.
+        only_failure: whether rules judge only that the client reports the failure.
     """
 
     summary: str
@@ -71,16 +72,15 @@ class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mutator(Declaration, frozen=True, kw_only=True):
-    """One way to change an interaction.
+    """A mutator: one way to change an interaction.
 
     Fields:
         name: a stable name in kebab-case.
-        preserving: the turn must stay equal, by the contract of the API or by a catalogued quirk
-            that clients must handle. Otherwise the turn may change, and a client must report it as
-            sent.
-        mutate: draw, interaction -> the changed interaction and a description of the change; None
-            if the mutator cannot be applied to it.
-        mutate_at: `mutate` at a byte offset that the caller chooses, for mutators of one place.
+        preserving: whether the turn must stay equal, by the contract of the API or by a quirk that
+            clients must handle. If not, the client must report the changed turn as it was sent.
+        mutate: a function of (draw, interaction) that returns the changed interaction and a
+            description; None if the mutator cannot be applied.
+        mutate_at: `mutate` at a byte offset that the caller chooses; None if it needs no offset.
     """
 
     name: str
@@ -90,11 +90,11 @@ class Mutator(Declaration, frozen=True, kw_only=True):
 
 
 class MutatedInput(msgspec.Struct, frozen=True):
-    """An interaction after some steps, in the order in which they were applied.
+    """An interaction after some mutations.
 
     Fields:
-        steps: empty if no step could be applied; then the interaction is unchanged.
-        preserving: whether all steps are preserving.
+        steps: the mutations in order; empty if the interaction is unchanged.
+        preserving: whether the turn must stay equal after all mutations.
     """
 
     interaction: Interaction
@@ -111,18 +111,18 @@ MADE: Final[dict[str, Mutator]] = {}
 
 
 class MakeMutator(Protocol):
-    """A decorator that turns a mutation into a mutator."""
+    """The interface of a decorator that turns a function into a mutator."""
 
     def __call__(self, mutate: Mutate, mutate_at: MutateAt | None = None) -> Mutator:
-        """Return the mutator."""
+        """Return the mutator with these functions."""
 
 
 def mutator(name: str, *, dialects: Iterable[str] = ()) -> MakeMutator:
-    """Return a decorator that turns a mutation into the mutator that is declared under `name`.
+    """Return a decorator that makes the mutator that is declared under `name`.
 
     Args:
-        name: a name in `mutators.toml`.
-        dialects: the dialects that it can be applied to, if only the code knows them.
+        name: a name in the file `mutators.toml`.
+        dialects: the dialects to which it can be applied, if the file cannot list them.
     """
     declared = DECLARED[name]
     known = frozenset(dialects) or declared.dialects
@@ -136,14 +136,14 @@ def mutator(name: str, *, dialects: Iterable[str] = ()) -> MakeMutator:
 
 
 def draw_place(draw: DrawFn, body: bytes) -> int:
-    """Draw an offset in `body`: any offset, or a seam, which is likely to break a reader."""
+    """Draw an offset in `body`: any offset, or one that is likely to break a parser (a seam)."""
     anywhere = st.integers(0, len(body) - 1)
     found = seams(body)
     return draw(anywhere | st.sampled_from(found) if found else anywhere)
 
 
 def at_place(make: MakeMutator) -> Callable[[MutateAt], Mutator]:
-    """Return a decorator: a mutation of one place -> a mutator that draws the place."""
+    """Return a decorator that makes a mutator of a function that changes the body at one offset."""
 
     def decorate(mutate_at: MutateAt) -> Mutator:
         def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
@@ -156,5 +156,5 @@ def at_place(make: MakeMutator) -> Callable[[MutateAt], Mutator]:
 
 
 def with_body(interaction: Interaction, body: bytes) -> Interaction:
-    """Return `interaction` with `body`, one read for each frame."""
+    """Return `interaction` with another body, and one read for each frame of it."""
     return replace(interaction, body=body, reads=synthetic_reads(body), reads_kept=False)

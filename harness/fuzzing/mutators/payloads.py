@@ -1,6 +1,6 @@
-"""Payloads that are encoded differently, or have more members, with the same meaning.
+"""Define mutators that encode payloads differently, or add members, with the same meaning.
 
-In JSON, the order of members, white space and escapes have no meaning. Every API of the harness
+In JSON, the order of members, white space and escapes have no meaning. Every supported API
 requires clients to ignore members and events that they do not know.
 """
 
@@ -29,7 +29,7 @@ _MORE: Final = (
 
 
 def editing_payloads(revalue: Revalue, *, each: bool = False) -> Mutate:
-    """Return the mutation that replaces the payload of one frame, or of each, by `revalue`."""
+    """Return a mutation that writes the payload of one frame, or of each, with `revalue`."""
 
     @on_frames()
     def mutate(draw: DrawFn, frames: Sent) -> tuple[Sent, str]:
@@ -65,7 +65,7 @@ def _with_member(draw: DrawFn, value: Any) -> bytes | None:  # noqa: ANN401 - a 
 
 
 def _escaped(_draw: DrawFn, value: Any) -> bytes:  # noqa: ANN401 - a payload
-    """Escape every character that is not printable ASCII, and the slash."""
+    """Return `value` as JSON with escapes for all but printable ASCII, and for the slash."""
     return json.dumps(value).replace("/", "\\/").replace("\x7f", "\\u007f").encode()
 
 

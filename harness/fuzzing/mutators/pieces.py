@@ -1,4 +1,4 @@
-"""The same turn in other pieces and with other writer options.
+"""Define mutators that write the same turn in other parts or with other writer options.
 
 The dialect's own writer writes it.
 """
@@ -66,7 +66,7 @@ def _merged(_draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def joined(deltas: Iterable[Delta]) -> Deltas:
-    """Return the deltas; neighbouring deltas of one text or call become one."""
+    """Return `deltas` with consecutive deltas of one text or call joined into one."""
     left: list[Delta] = []
     for delta in deltas:
         before = left[-1] if left else None
@@ -83,7 +83,7 @@ def _joins(before: Piece, delta: Piece) -> bool:
 
 
 def _respelled(name: str) -> Mutator:
-    """Return the mutator of the writer options that need its capability, or none."""
+    """Return the mutator called `name`, which draws a writer option with the same capability."""
     capability = "".join(DECLARED[name].needs)
     options = {row.name: _options(row, capability) for row in DIALECTS.values()}
 

@@ -1,7 +1,7 @@
-"""A body is read to deltas, the deltas are edited, and the dialect's own writer writes them again.
+"""Change a turn in three steps: read the body to deltas, edit them, and write them again.
 
-So one edit serves every dialect. It is applied only if the writer can encode the turn: the body
-that it writes for the unedited deltas must be read as the same turn.
+So one edit works for every dialect. It is applied only if the writer can encode the turn: the body
+that it writes for the unedited deltas must have the same turn.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ _BODIES_KEPT = 64
 
 
 def rewriting(edit: Edit) -> Mutate:
-    """Return the mutation that applies `edit` to the deltas of a body."""
+    """Return a mutation that reads the deltas of a body, edits them, and writes them again."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas = deltas_of(interaction)
@@ -39,7 +39,7 @@ def rewriting(edit: Edit) -> Mutate:
 
 
 def deltas_of(interaction: Interaction) -> Deltas | None:
-    """Return the deltas of the body; None if its turn failed or cannot be encoded again."""
+    """Return the deltas of the body; None if the turn failed or the writer cannot encode it."""
     names = tuple(tool.name for tool in offered_tools(interaction))
     return _deltas_of(interaction.dialect, interaction.body, names)
 
@@ -64,9 +64,9 @@ def rewritten(
     how: str,
     options: Any = None,  # noqa: ANN401 - a dialect's own options
 ) -> tuple[Interaction, str] | None:
-    """Return `interaction` with `deltas` as its body, and `how`, the description of the change.
+    """Return `interaction` with the written `deltas` as its body, and the description `how`.
 
-    None if the dialect cannot encode them, or if the result is ambiguous.
+    The result is None if the dialect cannot encode them, or if the new body is ambiguous.
     """
     try:
         changed = with_body(interaction, write_body(interaction.dialect, deltas, options))
@@ -77,9 +77,9 @@ def rewritten(
 
 
 def _as_stream(interaction: Interaction) -> Interaction:
-    """Return a response whose body is a stream with the content type of a stream.
+    """Return `interaction` with the content type of a stream.
 
-    The seed may be a document. A client that looks at the type would refuse the stream.
+    The original response may be a single document. A client that checks the type would refuse it.
     """
     kind = ("content-type", DIALECTS[interaction.dialect].content_type)
     others = (each for each in interaction.headers if each[0].lower() != kind[0])
@@ -87,14 +87,14 @@ def _as_stream(interaction: Interaction) -> Interaction:
 
 
 def _reads_in_two_ways(interaction: Interaction) -> bool:
-    """Whether repeated text in the pieces may mean snapshots (quirk DASH-CUMULATIVE)."""
+    """Return whether repeated text may also mean snapshots of the text (quirk DASH-CUMULATIVE)."""
     return DIALECTS[interaction.dialect].may_send_snapshots and not oracle_reading(
         interaction
     ).knows("text")
 
 
 def write_body(dialect: str, deltas: Iterable[Delta], options: Any = None) -> bytes:  # noqa: ANN401 - as above
-    """Return the body that the writer of a dialect makes of `deltas`.
+    """Return the body that the writer of `dialect` writes for `deltas`.
 
     Raises:
         ValueError: the dialect cannot encode them.

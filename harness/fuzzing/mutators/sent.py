@@ -1,8 +1,8 @@
-"""A body as the frames that were sent, each with its bytes; joined, they are the body.
+"""Split a body into the frames that were sent, each with its bytes.
 
 Mutators change single frames and leave the bytes of all others unchanged, so that a saved finding
-shows only the mutation. For a body whose frames cannot be separated, such as one document, the
-result is None: mutators of frames cannot be applied to it.
+shows only the mutation. If the frames of a body cannot be separated, as in a single document, the
+result is None, and mutators of frames cannot be applied.
 """
 
 import json
@@ -35,13 +35,13 @@ MAX_BODY_BYTES: Final = 256 * 1024
 
 
 class SentFrame(msgspec.Struct, frozen=True):
-    """One frame, or the bytes between two of them.
+    """One frame of a body, or a comment or blank lines between two frames.
 
     Fields:
-        raw: its bytes, with its end.
-        data: its payload; None for comments and blanks.
-        event: its name; "" if it has none.
-        failure: it is an exception of AWS, named `event`.
+        raw: the bytes, including the end of the frame.
+        data: the payload; None for comments and blank lines.
+        event: the name of the event; "" if it has none.
+        failure: whether it is an exception in AWS's framing, with the name `event`.
     """
 
     raw: bytes
@@ -51,7 +51,7 @@ class SentFrame(msgspec.Struct, frozen=True):
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """The frames of one body.
+    """The frames of one body. Joined, they are the body.
 
     Fields:
         line_end: the line end of an event stream or of lines.
@@ -64,7 +64,7 @@ class Sent(msgspec.Struct, frozen=True):
     head: bytes = b""
 
     def made(self, data: bytes, event: str = "") -> SentFrame:
-        """Return a new frame with `data`, encoded like the others."""
+        """Return a new frame with the payload `data`, encoded like the other frames."""
         return SentFrame(self._raw(data, event), data, event)
 
     def _raw(self, data: bytes, event: str) -> bytes:
@@ -90,11 +90,11 @@ class Sent(msgspec.Struct, frozen=True):
         return tuple(at for at, frame in enumerate(self.frames) if frame.data is not None)
 
     def inserted(self, at: int, *more: SentFrame) -> "Sent":
-        """Return these frames with `more` before the one at `at`."""
+        """Return these frames with `more` before the frame at the index `at`."""
         return msgspec.structs.replace(self, frames=(*self.frames[:at], *more, *self.frames[at:]))
 
     def put(self, at: int, *instead: SentFrame) -> "Sent":
-        """Return these frames with `instead` in place of the one at `at`."""
+        """Return these frames with `instead` in place of the frame at the index `at`."""
         frames = (*self.frames[:at], *instead, *self.frames[at + 1 :])
         return msgspec.structs.replace(self, frames=frames)
 
@@ -108,7 +108,7 @@ EditFrames: TypeAlias = Callable[[DrawFn, Sent], tuple[Sent, str] | None]
 
 @lru_cache(_BODIES_KEPT)
 def sent(body: bytes) -> Sent | None:
-    """Return the frames of `body`; None if it is too large, or has no separate frames."""
+    """Split `body` into frames; None if the body is too large, or has no separate frames."""
     if not body or len(body) > MAX_BODY_BYTES:
         return None
     found = _messages(body) if body.startswith(b"\0") else _text(body)
@@ -163,8 +163,8 @@ def on_frames(
     """Return a decorator that turns an edit of frames into a mutation.
 
     Args:
-        framing: the framing of the bodies that it applies to; None for any.
-        applies: whether it applies to these frames; by default, if one has a payload.
+        framing: the framing of the bodies that the edit can be applied to; None for any.
+        applies: returns whether the edit can be applied; by default, if a frame has a payload.
     """
 
     def adapt(edit: EditFrames) -> Mutate:
@@ -186,11 +186,11 @@ def on_frames(
 
 
 class _NotExactError(Exception):
-    """The value would change if it were encoded again."""
+    """Raised if a value would change if it were encoded again."""
 
 
 def value_of(frame: SentFrame) -> Any:  # noqa: ANN401 - a provider's payload may be anything
-    """Return the payload as a new JSON object; None if it is not an object.
+    """Return the payload of a frame as a new object; None if it is not a JSON object.
 
     It is also None if encoding it again would change it, because a double rounds a number, or a key
     occurs twice.
@@ -219,7 +219,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def dumped(value: object, like: bytes | None = None) -> bytes:
-    """Return the JSON text of `value`, with the gaps that `like` has."""
+    """Return the JSON text of `value`, with spaces after commas and colons if `like` has them."""
     gaps = (", ", ": ") if like is None or b'": ' in like else (",", ":")
     try:
         return json.dumps(value, ensure_ascii=False, separators=gaps).encode()

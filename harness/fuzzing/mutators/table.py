@@ -1,4 +1,4 @@
-"""All mutators, in the order in which Hypothesis prefers them: preserving ones come first."""
+"""List all mutators, and apply them. Hypothesis prefers the first ones, which are preserving."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
@@ -45,12 +45,12 @@ def fitting(
     capabilities: Collection[str] = tuple(CAPABILITIES),
     chosen: tuple[Mutator, ...] = MUTATORS,
 ) -> tuple[Mutator, ...]:
-    """Return the members of `chosen` that apply to a dialect and need no other capabilities.
+    """Return the mutators of `chosen` that fit a dialect and the capabilities of a normalizer.
 
     Args:
         dialect: the dialect of the interaction.
-        capabilities: those that the normalizer declares; all of them by default.
-        chosen: mutators to choose from.
+        capabilities: the capabilities that the normalizer declares; by default, all.
+        chosen: the mutators to choose from.
     """
     return tuple(
         each
@@ -60,7 +60,7 @@ def fitting(
 
 
 def quirks_of(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the quirks that the mutators called `names` make."""
+    """Return the quirks that the mutators with these names produce."""
     return tuple(quirk for name in names if name in MADE for quirk in MADE[name].quirks)
 
 
@@ -73,18 +73,23 @@ for _mutator in MUTATORS:
 
 
 def realism_of(steps: Iterable[str], quirks: Iterable[str]) -> Realism:
-    """Return the lowest realism among some steps and the quirks of a seed."""
+    """Return the realism of the least realistic mutator or quirk.
+
+    Args:
+        steps: names of mutators.
+        quirks: quirks of the seed.
+    """
     made = (REALISMS.index(MADE[name].realism) for name in steps if name in MADE)
     return REALISMS[max((*made, *(_OF_QUIRKS.get(quirk, 0) for quirk in quirks)), default=0)]
 
 
 def only_failure(steps: Iterable[Mutation]) -> bool:
-    """Return whether, after these steps, only the report of the failure is judged."""
+    """Return whether, after these mutations, rules judge only that the client reports a failure."""
     return any(MADE[step.name].only_failure for step in steps if step.name in MADE)
 
 
 def may_call_more(steps: Collection[Mutation]) -> bool:
-    """Return whether these steps may add a call that the clean turn does not have.
+    """Return whether these mutations may add a call that the clean turn does not have.
 
     If not, such a call (another name, other arguments, or a repetition) is a wrong executed call,
     even if the oracle does not judge the changed bytes.
@@ -96,16 +101,16 @@ def may_call_more(steps: Collection[Mutation]) -> bool:
 def mutated_inputs(
     draw: DrawFn, interaction: Interaction, *, chosen: tuple[Mutator, ...] = MUTATORS, most: int = 3
 ) -> MutatedInput:
-    """Draw `interaction` after up to `most` steps.
+    """Draw up to `most` mutations of `interaction`, and return the changed interaction.
 
-    A mutator that cannot be applied is skipped, so there may be fewer steps than were drawn, or
-    none. Hypothesis shrinks to fewer steps and to mutators that come first.
+    A mutator that cannot be applied is left out, so there may be fewer mutations than drawn, or
+    none. Hypothesis shrinks to fewer mutations and to mutators that come first.
 
     Args:
         draw: the function of Hypothesis.
         interaction: the clean interaction.
-        chosen: mutators to draw from; those of other dialects are left out.
-        most: the maximum number of steps.
+        chosen: the mutators to draw from. Those that do not fit the dialect are left out.
+        most: the largest number of mutations.
     """
     those = fitting(interaction.dialect, chosen=chosen)
     steps = draw(st.lists(st.sampled_from(those), max_size=most)) if those else []
@@ -118,13 +123,16 @@ def apply_mutators(
     steps: Iterable[Mutator],
     places: Mapping[str, Place] = MappingProxyType({}),
 ) -> MutatedInput:
-    """Return `interaction` after `steps` in order. A mutator that cannot be applied is skipped.
+    """Apply the mutators `steps` in order, and return the changed interaction.
+
+    A mutator that cannot be applied is left out.
 
     Args:
         draw: the function of Hypothesis.
         interaction: the clean interaction.
         steps: the mutators.
-        places: returns the place of a step in a body of a given length; other steps draw theirs.
+        places: name of a mutator -> function that returns the byte offset for a body of a given
+            length. Other mutators draw their offset.
     """
     applied: list[Mutation] = []
     preserving = True
@@ -140,7 +148,7 @@ def apply_mutators(
 def _apply(
     draw: DrawFn, interaction: Interaction, mutator: Mutator, place: Place | None
 ) -> tuple[tuple[Interaction, str] | None, tuple[int, int] | None]:
-    """Return the result of one mutator, and how many bytes are before and after its place."""
+    """Return the result of one mutator, and the numbers of bytes before and after its offset."""
     size = len(interaction.body)
     if mutator.mutate_at is None or not size:
         return mutator.mutate(draw, interaction), None

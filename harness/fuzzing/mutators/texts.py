@@ -1,8 +1,8 @@
-"""Mutators that change the text of a turn: unusual characters, and markup that may be a call.
+"""Define mutators of the text of a turn: unusual characters, and markup that may be a call.
 
-No API defines whether markup in a text is a call, an example or a draft, so the
-oracle does not judge it. But no client may execute a call in code, in a quotation or in the
-reasoning, or an incomplete call.
+No API defines whether markup in a text is a call, an example or a draft, so the oracle does not
+judge it. But a client must not execute an incomplete call, or a call in code, in a quotation or in
+the reasoning.
 """
 
 from collections.abc import Callable
@@ -45,13 +45,13 @@ def _text_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 
 
 def _end_of(deltas: Deltas) -> int:
-    """Return the index of the turn's finish or usage, whichever comes first."""
+    """Return the index of the first delta with the finish or the usage."""
     ends = (isinstance(delta, Finish | UsageDelta) for delta in deltas)
     return next((at for at, ending in enumerate(ends) if ending), len(deltas))
 
 
 def _amid(deltas: Deltas, at: int) -> bool:
-    """Whether the deltas around an index belong to one text, which may be a call."""
+    """Return whether the deltas before and at an index are both text, which may be one call."""
     pair = deltas[max(0, at - 1) : at + 1]
     return len(pair) > 1 and all(isinstance(delta, TextDelta) for delta in pair)
 
@@ -66,21 +66,21 @@ def _reasoning_added(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
 @mutator("text-tail")
 @rewriting
 def _text_tail(draw: DrawFn, deltas: Deltas) -> tuple[Deltas, str]:
-    """End the text with the beginning of a marker, in a separate delta."""
+    """Add the beginning of a marker to the text, in a separate delta."""
     mark = draw(st.sampled_from(MARKERS))
     tail = mark[: draw(st.integers(1, len(mark) - 1))] if len(mark) > 1 else mark
     return _before_end(deltas, TextDelta(tail)), repr(tail)
 
 
 def _before_end(deltas: Deltas, *more: Delta) -> Deltas:
-    """Put `more` before the first delta that is neither text nor reasoning."""
+    """Return `deltas` with `more` before the first delta that is neither text nor reasoning."""
     kinds = (isinstance(delta, TextDelta | ReasoningDelta) for delta in deltas)
     at = next((index for index, said in enumerate(kinds) if not said), len(deltas))
     return (*deltas[:at], *more, *deltas[at:])
 
 
 def adding_text_call(put: Put) -> Mutate:
-    """Return the mutation that adds a text call of an offered tool."""
+    """Return a mutation that adds a text call of a declared tool where `put` inserts it."""
 
     def mutate(draw: DrawFn, interaction: Interaction) -> tuple[Interaction, str] | None:
         deltas, tools = deltas_of(interaction), offered_tools(interaction)
@@ -118,7 +118,7 @@ def _in_code(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | No
 
 
 def _in_fence(deltas: Deltas) -> bool:
-    """Whether the text ends in a code fence that nothing closes."""
+    """Return whether the text ends inside a code block in Markdown."""
     context = Context()
     for delta in deltas:
         if isinstance(delta, TextDelta):
@@ -130,7 +130,7 @@ def _in_fence(deltas: Deltas) -> bool:
 @mutator("text-draft")
 @adding_text_call
 def _in_reasoning(draw: DrawFn, deltas: Deltas, text: str) -> tuple[Deltas, str] | None:
-    """Write a call in the reasoning before an answer."""
+    """Add the text of a call to the reasoning before an answer; None if there is no answer."""
     if not any(isinstance(delta, TextDelta | ToolCallStart) for delta in deltas):
         return None
     tail = draw(st.sampled_from(_AFTER))

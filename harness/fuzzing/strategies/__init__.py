@@ -1,6 +1,6 @@
-"""Hypothesis strategies for the inputs that a client of tool calls must handle.
+"""Collect Hypothesis strategies for inputs that a client of tool calls must handle.
 
-All of them shrink to short and simple values, and none draws a value that its docstring excludes.
+All of them shrink to short and simple values. Each draws only values that its docstring allows.
 """
 
 from harness.fuzzing.strategies.arguments import (

@@ -1,11 +1,10 @@
-"""A tool's JSON Schema -> arguments that fit it, as values and as JSON texts.
+"""Draw arguments that fit the JSON Schema of a tool, as values and as JSON texts.
 
 The keywords that tools use are supported: type, properties, required, items, enum, const, anyOf,
 oneOf, allOf, bounds, and references within the schema. Other keywords are ignored, so a value may
-not match a pattern or a format. That tests the model and not the wire.
+not match a pattern or a format. Such a value would test a model, and not a client.
 
-Strategies are made once, because Hypothesis checks each new strategy, which takes longer than a
-draw.
+Strategies are cached, because Hypothesis checks each new strategy, which takes longer than a draw.
 """
 
 import json
@@ -41,11 +40,11 @@ ODD_FLOATS: Final = (0.1, -0.0, 1e-7, 1.5, 1e22, 5e-324, 1.7976931348623157e308)
 
 @cache
 def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
-    """Return short texts: a third of them unusual, and a third with characters that need escapes.
+    """Return a strategy for short texts: a third is unusual, and a third needs escapes.
 
     Args:
         surrogates: whether they may contain unpaired surrogates, which UTF-8 cannot encode.
-        most: the maximum number of characters of texts that are not unusual.
+        most: the largest number of characters in the other texts.
     """
     categories: tuple[Literal["Cs"], ...] = () if surrogates else ("Cs",)
     odd = [word for word in ODD_WORDS if surrogates or word.isascii() or not _halves(word)]
@@ -55,13 +54,13 @@ def words(*, surrogates: bool = True, most: int = 12) -> SearchStrategy[str]:
 
 @cache
 def integers(least: int | None = None, most: int | None = None) -> SearchStrategy[int]:
-    """Return integers from `least` to `most`, including those that lose digits in doubles."""
+    """Return a strategy for integers in these bounds, including those that doubles cannot hold."""
     return _with_odd(st.integers(least, most), ODD_INTEGERS, least, most)
 
 
 @cache
 def numbers(least: float | None = None, most: float | None = None) -> SearchStrategy[float]:
-    """Return floats that JSON can express, from `least` to `most`."""
+    """Return a strategy for floats that JSON can express, from `least` to `most`."""
     every = st.floats(least, most, allow_nan=False, allow_infinity=False)
     return _with_odd(every, ODD_FLOATS, least, most)
 
@@ -76,11 +75,11 @@ def _with_odd(
 
 @cache
 def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[Any]:
-    """Return JSON values of any shape.
+    """Return a strategy for JSON values of any structure.
 
     Args:
-        surrogates: as for `words`; also for keys.
-        leaves: the maximum number of leaves.
+        surrogates: whether texts and keys may contain unpaired surrogates.
+        leaves: the largest number of texts, numbers and other simple values.
     """
     some = words(surrogates=surrogates)
     scalars = st.none() | st.booleans() | integers() | numbers() | some
@@ -93,7 +92,7 @@ def json_values(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[A
 
 @cache
 def json_objects(*, surrogates: bool = True, leaves: int = 6) -> SearchStrategy[dict[str, Any]]:
-    """Return JSON objects of any shape, including objects with empty keys."""
+    """Return a strategy for JSON objects of any structure, including objects with empty keys."""
     values = json_values(surrogates=surrogates, leaves=leaves)
     return st.dictionaries(words(surrogates=surrogates), values, max_size=3)
 
@@ -118,9 +117,9 @@ _GAPS: Final = ((", ", ": "), (",", ":"), (" , ", " : "), (",\n ", ":\t"))
 
 
 def arguments(schema: Schema) -> SearchStrategy[dict[str, Any]]:
-    """Return objects that fit `schema`, the JSON Schema of a tool's parameters.
+    """Return a strategy for objects that fit `schema`, the JSON Schema of a tool's parameters.
 
-    Arguments are always an object, so an empty object replaces any other value of the schema.
+    Arguments are always an object. If the schema requires another type, the object is empty.
     """
     return _arguments(json.dumps(schema))
 
@@ -133,7 +132,7 @@ def _arguments(schema_text: str) -> SearchStrategy[dict[str, Any]]:
 
 
 def argument_texts(schema: Schema) -> SearchStrategy[str]:
-    """Return JSON texts of arguments that fit `schema`, in the forms that servers write."""
+    """Return a strategy for JSON texts of arguments that fit `schema`, formatted as by servers."""
     return _argument_texts(json.dumps(schema))
 
 
@@ -167,7 +166,7 @@ def _fitting(schema: Schema, root: Schema, depth: int) -> Values:
 
 
 def _of_parts(schema: dict[str, Any], root: Schema, depth: int) -> Values:
-    """Return values that fit one of the schema's alternatives, or one of its types."""
+    """Return a strategy for values that fit one alternative of the schema, or one of its types."""
     for name in ("anyOf", "oneOf"):
         if isinstance(schema.get(name), list) and schema[name]:
             rest = {key: each for key, each in schema.items() if key != name}
@@ -177,7 +176,7 @@ def _of_parts(schema: dict[str, Any], root: Schema, depth: int) -> Values:
 
 
 def _merged(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return `schema` with the members of its `allOf`."""
+    """Return `schema` with the members of its `allOf` merged into it."""
     whole = {name: each for name, each in schema.items() if name != "allOf"}
     for part in schema.get("allOf") or ():
         whole = _both(whole, part)
@@ -196,7 +195,7 @@ def _both(schema: dict[str, Any], other: Schema) -> dict[str, Any]:
 
 
 def _types(schema: dict[str, Any]) -> tuple[str, ...]:
-    """Return the types that `schema` allows, stated or guessed."""
+    """Return the types that `schema` states, or those that its keywords suggest."""
     stated = schema.get("type")
     listed = stated if isinstance(stated, list) else [stated]
     known = tuple(name for name in listed if isinstance(name, str) and name in _BY_TYPE)
@@ -256,7 +255,7 @@ def _number(schema: dict[str, Any], _root: Schema, _depth: int) -> Values:
 
 
 def _ends(schema: dict[str, Any]) -> tuple[float | None, float | None]:
-    """Return the bounds that `schema` gives; both None if nothing is between them."""
+    """Return the bounds in `schema`; (None, None) if no integer is between them."""
     least = next(_bounds(schema, ("minimum", 0), ("exclusiveMinimum", 1)), None)
     most = next(_bounds(schema, ("maximum", 0), ("exclusiveMaximum", -1)), None)
     if least is not None and most is not None and -(-least // 1) > most // 1:

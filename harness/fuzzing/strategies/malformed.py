@@ -1,7 +1,7 @@
-"""Argument texts that are not valid arguments, by class: texts that models and gateways sent.
+"""Draw texts that are not valid arguments, by class, as models and gateways sent them.
 
-Strict JSON finds no single object in any of them. A client that executes a call with one of
-them has repaired, guessed or invented arguments.
+None of them is a single object in strict JSON. A client that executes a call with one of them has
+repaired, guessed or invented arguments.
 """
 
 import json
@@ -32,18 +32,18 @@ _CONTROLS: Final = ("\n", "\t", "\0", "\x1b")
 
 
 class Malformed(msgspec.Struct, frozen=True):
-    """One text and its class."""
+    """A text that is not valid arguments, and the name of its class."""
 
     kind: str
     text: str
 
 
 def malformed_arguments(schema: Schema, *kinds: str) -> SearchStrategy[Malformed]:
-    """Return unusable argument texts, made of arguments that fit `schema`.
+    """Return a strategy for unusable argument texts, made from arguments that fit `schema`.
 
     Args:
         schema: the JSON Schema of a tool's parameters.
-        kinds: names of `CLASSES` to draw from; by default, all of them.
+        kinds: the names of `CLASSES` to draw from; by default, all of them.
     """
     return _malformed(arguments(schema), kinds or tuple(CLASSES))
 

@@ -1,6 +1,6 @@
-"""Replies of a provider in a conversation, good and bad, and replies with text calls.
+"""Draw good and bad replies of a provider in a conversation, and replies with text calls.
 
-Each reply states the calls that a client may execute. The generator knows them without any reader,
+Each reply states the calls that a client may execute. The generator knows them without a parser,
 so a mock provider can check the most important rule with any agent.
 """
 
@@ -38,11 +38,11 @@ _TEXTS: Final = ("", " ", "Let me see.", "我来查一下。", "{", "</tool_call
 
 
 class ProviderReply(msgspec.Struct, frozen=True):
-    """One reply of a provider.
+    """One reply of a provider, and the calls in it that a client may execute.
 
     Fields:
-        kind: what is wrong with it, if anything.
-        may_run: name and JSON text of the arguments of each call that may be executed.
+        kind: the kind of reply, such as `text` or `failing`.
+        may_run: the name and the arguments as JSON text of each call that may be executed.
     """
 
     kind: Kind
@@ -58,13 +58,13 @@ def conversations(
     kinds: tuple[Kind, ...] = KINDS,
     most: int = 6,
 ) -> SearchStrategy[tuple[ProviderReply, ...]]:
-    """Return sequences of one to `most` replies, some of them repeated.
+    """Return a strategy for sequences of one to `most` replies, some of them repeated.
 
     Args:
-        tools: the offered tools, at least one.
+        tools: the declared tools, at least one.
         dialect: the dialect in which the replies are written.
-        kinds: the kinds to draw from.
-        most: the maximum number of replies.
+        kinds: the kinds of replies to draw from.
+        most: the largest number of replies.
     """
     runs = st.tuples(replies(tools, dialect=dialect, kinds=kinds), st.integers(1, 3))
     some = st.lists(runs, min_size=1, max_size=most)
@@ -79,7 +79,7 @@ def replies(
     dialect: str = "openai-chat",
     kinds: tuple[Kind, ...] = KINDS,
 ) -> ProviderReply:
-    """Draw one reply; the arguments are as those of `conversations`."""
+    """Draw one reply; the arguments are as in `conversations`."""
     kind = draw(st.sampled_from(kinds))
     match kind:
         case "text":
@@ -133,12 +133,12 @@ _CODE = ("```", "~~~")
 
 
 class TextReply(msgspec.Struct, frozen=True):
-    """A text and its calls.
+    """A reply that is one text, and the text calls in it.
 
     Fields:
         text: the complete text.
-        calls: its text calls, in order.
-        words: the text without them, in pieces: before each block, and after the last.
+        calls: the text calls, in order.
+        words: the parts of the text without calls: before each block of calls, and after the last.
     """
 
     text: str
@@ -149,16 +149,16 @@ class TextReply(msgspec.Struct, frozen=True):
 def texts_with_calls(
     text_dialect: str, tools: tuple[Tool, ...], *, most_blocks: int = 3
 ) -> SearchStrategy[TextReply]:
-    """Return replies in `text_dialect`, with text around the blocks of calls.
+    """Return a strategy for replies in `text_dialect`, with text around the blocks of calls.
 
-    The text contains no marker, so that a client that offered `tools` must find exactly these
+    The other text contains no marker, so a client that declared `tools` must find exactly these
     calls. If the calls of a dialect must be the entire reply, there is one block and no text.
     If they must end the reply, no text follows them.
 
     Args:
         text_dialect: a name such as `tagged-json`.
         tools: the tools to call, at least one.
-        most_blocks: the maximum number of blocks.
+        most_blocks: the largest number of blocks.
     """
     return _text_replies(TEXT_DIALECTS[text_dialect], tools, most_blocks)
 
@@ -181,7 +181,7 @@ def _text_replies(
 
 
 def _set_apart(words: str) -> str:
-    """Return `words` separated from the markers next to them."""
+    """Return `words` between line ends, which separate it from markers; "" stays empty."""
     return f"\n{words}\n" if words else ""
 
 
@@ -193,7 +193,7 @@ def _text_calls(tools: tuple[Tool, ...]) -> SearchStrategy[WrittenCall]:
 
 @cache
 def prose(dialect: TextDialect, *, without: str = "") -> SearchStrategy[str]:
-    """Return text without markers of `dialect`, code, and the characters of `without`."""
+    """Return a strategy for text without markers of `dialect`, code, or characters of `without`."""
     marks = (*dialect.openers, *dialect.trailers, *dialect.orphans, *dialect.noise)
     marks += (*dialect.markers, *without, *_REASONING, *_CODE)
     letters = st.characters(exclude_categories=["Cs"])

@@ -1,4 +1,4 @@
-"""Turns, their deltas, their bodies in a dialect, and the chunkings of a body.
+"""Draw turns, their deltas, their bodies in a dialect, and chunkings of a body.
 
 A turn is drawn as a `TurnScript`, in the order in which every API sends it. Content that only some
 dialects can express (names, ids, reasoning after a call) is left to the tests of these dialects.
@@ -39,7 +39,7 @@ _MOST_TOKENS: Final = 2**40
 
 
 class TurnScript(msgspec.Struct, frozen=True):
-    """One turn: text and reasoning before the calls, the calls (id, name, fragments), its end."""
+    """A drawn turn: text and reasoning, then calls (id, name, parts of arguments), then its end."""
 
     before: tuple[Delta, ...]
     calls: tuple[tuple[str, str, tuple[str, ...]], ...]
@@ -47,7 +47,7 @@ class TurnScript(msgspec.Struct, frozen=True):
     finish: Finish
 
     def deltas(self) -> list[Delta]:
-        """Return the deltas in the order of the contract."""
+        """Return the deltas of the turn in the order in which an API sends them."""
         usage = [] if self.usage is None else [UsageDelta(self.usage)]
         calls = [
             delta
@@ -59,21 +59,21 @@ class TurnScript(msgspec.Struct, frozen=True):
 
 @cache
 def call_ids() -> SearchStrategy[str]:
-    """Return ids of calls, short and unusual ones."""
+    """Return a strategy for ids of calls, short and unusual ones."""
     odd = ("call_1", "call_2", "0", "\u00e9")
     return st.sampled_from(odd) | words(surrogates=False, most=5).filter(bool)
 
 
 @cache
 def content_deltas() -> SearchStrategy[Delta]:
-    """Return pieces of text and of reasoning, never empty, without half a surrogate pair."""
+    """Return a strategy for deltas of text and of reasoning, not empty and valid in UTF-8."""
     texts = words(surrogates=False, most=8).filter(bool)
     return texts.map(TextDelta) | texts.map(ReasoningDelta)
 
 
 @cache
 def usages() -> SearchStrategy[Usage | None]:
-    """Return counts, some of them missing."""
+    """Return a strategy for token counts, some of them missing; None if all are."""
     counts = st.none() | st.integers(0, _MOST_TOKENS)
     stated = st.builds(Usage, counts, counts)
     return st.none() | stated.map(lambda usage: None if usage == Usage() else usage)
@@ -81,12 +81,12 @@ def usages() -> SearchStrategy[Usage | None]:
 
 @st.composite
 def fragments(draw: DrawFn, schema: Schema = True, *, most: int = 5) -> tuple[str, ...]:  # noqa: FBT002 - a JSON Schema may be `true`
-    """Draw an arguments text that fits `schema`, split into up to `most` pieces, or into none.
+    """Draw the JSON text of arguments that fit `schema`, as up to `most` parts, or as none.
 
     Args:
         draw: the function of Hypothesis.
         schema: the JSON Schema of a tool's parameters.
-        most: the maximum number of pieces.
+        most: the largest number of parts.
     """
     if draw(st.integers(0, 4)) == 0:
         return ()
@@ -96,7 +96,7 @@ def fragments(draw: DrawFn, schema: Schema = True, *, most: int = 5) -> tuple[st
 
 
 def draw_pieces(draw: DrawFn, text: str, most: int) -> tuple[str, ...]:
-    """Draw `text` in up to `most` pieces."""
+    """Split `text` at drawn positions into up to `most` parts."""
     cuts = draw(st.lists(st.integers(1, max(1, len(text) - 1)), max_size=most - 1, unique=True))
     edges = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     return tuple(text[start:end] for start, end in itertools.pairwise(edges))
@@ -130,7 +130,7 @@ def deltas(
     tools: tuple[Tool, ...] = _ANY_TOOLS,
     most_calls: int = 3,
 ) -> SearchStrategy[tuple[Delta, ...]]:
-    """Return the deltas of complete turns without faults; the arguments are as `turn_scripts`."""
+    """Return a strategy for deltas of correct turns; the arguments are as in `turn_scripts`."""
     stated = turn_scripts(finishes, tools=tools, most_calls=most_calls)
     return stated.map(lambda script: tuple(script.deltas()))
 
@@ -141,7 +141,7 @@ def turns(
     tools: tuple[Tool, ...] = _ANY_TOOLS,
     most_calls: int = 3,
 ) -> SearchStrategy[Turn]:
-    """Return complete turns; the arguments are as `turn_scripts`."""
+    """Return a strategy for correct turns; the arguments are as in `turn_scripts`."""
     return deltas(finishes, tools=tools, most_calls=most_calls).map(fold)
 
 
@@ -151,7 +151,7 @@ _EACH_BYTE_UP_TO: Final = 4_096
 
 @cache
 def option_values(dialect: str) -> tuple[tuple[str, object], ...]:
-    """Return each (option, value) of a dialect's writer except the documented ones."""
+    """Return each (option, value) of a dialect's writer except the documented values."""
     kind = DIALECTS[dialect].writer_options
     contract = kind()
     return tuple(
@@ -168,8 +168,8 @@ def writer_options(dialect: str, **free: tuple[object, ...]) -> SearchStrategy[A
 
     Args:
         dialect: a name such as `openai-chat`.
-        free: the values for options that are text or numbers; such an option keeps its default
-            if it is not named.
+        free: name of an option -> its values, for options that are text or numbers. Other such
+            options keep their default.
     """
     kind = DIALECTS[dialect].writer_options
     contract = kind()
@@ -184,7 +184,7 @@ def writer_options(dialect: str, **free: tuple[object, ...]) -> SearchStrategy[A
 
 
 def _values(hint: object) -> tuple[object, ...]:
-    """Return the values of an option if they are a closed set, else nothing."""
+    """Return the possible values of an option; () if it is a text or a number."""
     if get_origin(hint) is Literal:
         return get_args(hint)
     return (False, True) if hint is bool else ()
@@ -195,11 +195,11 @@ def bodies(
     turn: Turn,
     quirks: dict[str, object] | bool = False,  # noqa: FBT001, FBT002 - none, all, or which
 ) -> SearchStrategy[bytes]:
-    """Return bodies that encode `turn` in `dialect`.
+    """Return a strategy for bodies that encode `turn` in `dialect`.
 
-    Combinations of options may make two turns equal (no index, no id, the same name), so a test
-    that reads them back must know the options. A turn that the dialect cannot encode has no
-    body.
+    With some combinations of options, two turns have the same body (no index, no id, the same
+    name), so a test that reads the body must know the options. If the dialect cannot encode the
+    turn, there is no body.
 
     Args:
         dialect: a name such as `openai-chat`.
@@ -239,7 +239,7 @@ def _written_body(dialect: str, deltas: tuple[Delta, ...], options: Any) -> Any:
 
 
 def chunkings(body: bytes, *, most: int = 4) -> SearchStrategy[Chunking]:
-    """Return chunkings of `body`, which shrink to the unsplit body.
+    """Return a strategy for chunkings of `body`, which shrink to the unsplit body.
 
     A decoder that wrongly decodes each read by itself is found by half of the runs of 200 examples
     if all cuts are uniform, and by all of them if half of the cuts are at seams (measured in
@@ -247,7 +247,7 @@ def chunkings(body: bytes, *, most: int = 4) -> SearchStrategy[Chunking]:
 
     Args:
         body: the body to cut.
-        most: the maximum number of cuts, but some chunkings cut all seams, or after each byte.
+        most: the largest number of cuts, but some chunkings cut all seams, or after each byte.
     """
     if len(body) < 2:  # noqa: PLR2004 - there is nothing to cut
         return st.just(UNSPLIT)

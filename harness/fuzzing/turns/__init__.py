@@ -1,1 +1,1 @@
-"""Generated and mutated turns: the inputs for normalizers."""
+"""Generate and mutate turns, which are the inputs with which the fuzzer searches normalizers."""

@@ -1,9 +1,9 @@
 """Judge one input under some chunkings, with the engine and the rules of a run.
 
-After preserving steps, the expected result is that of the clean seed. After other steps,
-it is the oracle's reading of the changed bytes. If the turn failed or was truncated, no call may be
-executed. If the oracle does not judge the calls, only the calls of the clean seed are
-allowed, unless a step may add a call.
+If all mutations preserve the turn, the expected result is that of the clean seed. Otherwise, it is
+the oracle's reading of the changed bytes. If the turn failed or was truncated, the client must not
+execute a call. If the oracle does not judge the calls, only the calls of the clean seed are
+allowed, unless a mutation may add a call.
 """
 
 import msgspec
@@ -28,7 +28,7 @@ _EXAMPLE = "text-example"
 
 
 class Trial(msgspec.Struct, frozen=True):
-    """One input: a seed, the seed after some steps, and its chunkings besides the unsplit one."""
+    """One input: a seed, the seed after mutations, and chunkings to judge in addition."""
 
     seed: Seed
     mutated: MutatedInput
@@ -36,35 +36,35 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def dialect_key(self) -> str:
-        """Return the seed's dialect, followed by that of its text calls."""
+        """The dialect of the seed, with `/` and the text dialect if it has text calls."""
         return self.seed.dialect_key
 
     @property
     def mutators(self) -> tuple[str, ...]:
-        """Return the names of the steps, in their order."""
+        """The names of the mutators, in the order in which they were applied."""
         return tuple(step.name for step in self.mutated.steps)
 
     @property
     def quirks(self) -> tuple[str, ...]:
-        """Return the quirks of the seed and of the steps."""
+        """The quirks of the seed, and then those that the mutators produce."""
         return (*self.seed.parent.quirks, *quirks_of(self.mutators))
 
     @property
     def is_seed(self) -> bool:
-        """Whether it is the seed of a file, unchanged."""
+        """Whether the input is the unchanged seed from a file."""
         return not self.mutated.steps and bool(self.seed.parent.cassette)
 
     @property
     def realism(self) -> Realism:
-        """Return the lowest realism of its parts; a generated turn is possible."""
+        """The realism of the least realistic part; a generated turn is at best `possible`."""
         found = realism_of(self.mutators, self.seed.parent.quirks)
         return found if self.seed.parent.cassette or found != REALISMS[0] else REALISMS[1]
 
     @property
     def size(self) -> tuple[int, ...]:
-        """Return the key by which inputs of one bug are compared.
+        """A sort key for inputs of one bug, the best first.
 
-        It is realism, then whether the turn is a success, then steps, bytes, cuts.
+        The key has the realism, then whether the turn is a success, then mutations, bytes and cuts.
         """
         cuts, body = sum(map(len, self.cuts)), self.mutated.interaction.body
         fails = self.seed.expectation.failure is not None or not self.mutated.preserving
@@ -73,12 +73,12 @@ class Trial(msgspec.Struct, frozen=True):
 
     @property
     def without_cuts(self) -> "Trial":
-        """Return the same input, unsplit."""
+        """The same input with only the unsplit body."""
         return msgspec.structs.replace(self, cuts=())
 
 
 class TrialResult(msgspec.Struct, frozen=True):
-    """The result of a trial: its findings, the expected result, and the number of replays."""
+    """The result of judging an input: the findings, the expected result, the number of replays."""
 
     findings: tuple[Finding, ...]
     expectation: Expectation
@@ -86,12 +86,12 @@ class TrialResult(msgspec.Struct, frozen=True):
 
 
 def unchanged(seed: Seed) -> MutatedInput:
-    """Return the seed's interaction as an input without a step."""
+    """Return the unchanged interaction of a seed as an input."""
     return MutatedInput(seed.interaction, (), preserving=True)
 
 
 def evaluate(trial: Trial, normalizer: Normalizer, limits: ReplayLimits = LIMITS) -> TrialResult:
-    """Judge `trial`."""
+    """Replay `trial` with `normalizer` and judge it, within the limits of each replay."""
     interaction = trial.mutated.interaction
     oracle = oracle_reading(interaction)
     expectation = trial.seed.expectation
@@ -111,7 +111,7 @@ def evaluate(trial: Trial, normalizer: Normalizer, limits: ReplayLimits = LIMITS
 def _expected_from_bytes(
     expectation: Expectation, trial: Trial, normalizer: Normalizer
 ) -> Expectation:
-    """Return an expected result without what the oracle cannot know, such as text calls."""
+    """Return the expected result of changed bytes, without what the oracle cannot know."""
     if only_failure(trial.mutated.steps):
         return Expectation("oracle", failure=ANY_CODE, judged=frozenset(("failure",)))
     seed, body = trial.seed, trial.mutated.interaction.body
@@ -134,16 +134,16 @@ def _expected_from_bytes(
 
 
 def _may_call_more(trial: Trial, normalizer: Normalizer) -> bool:
-    """Return whether the steps may add a call.
+    """Return whether the mutations may add a call.
 
-    A normalizer that reads JSON anywhere as a call need not know the markup that quotes it.
+    A normalizer that accepts JSON anywhere as a call need not know markup that quotes it.
     """
     loose = normalizer.policies.get("bare") == "anywhere" and _EXAMPLE in trial.mutators
     return loose or may_call_more(trial.mutated.steps)
 
 
 def _is_complete(seed: Seed) -> bool:
-    """Return whether the seed's calls are known, and no step can complete a further one."""
+    """Return whether the seed's calls are known, and a mutation cannot complete a further one."""
     known = seed.expectation
     ended = known.failure is None and known.finish in (FinishReason.STOP, FinishReason.TOOL_CALLS)
     return ended and not known.rejected and known.judged >= {"calls", "rejected"}

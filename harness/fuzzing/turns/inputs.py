@@ -1,4 +1,4 @@
-"""The inputs that a search draws: seeds after steps, generated turns, and their chunkings.
+"""Draw the inputs of a search: seeds after mutations, generated turns, and their chunkings.
 
 A dialect's own writer encodes the generated turns. Their expected result is the oracle's reading
 of the bytes, because the oracle shares no code with the writer.
@@ -44,7 +44,7 @@ _ARGUMENTS = _LONG | argument_texts(_ANY) | malformed_arguments(_ANY).map(lambda
 
 
 def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
-    """Return the mutators whose bytes `normalizer` declares to read.
+    """Return the mutators for the dialects and capabilities that `normalizer` declares.
 
     Preserving ones alternate with the others, because each kind finds different bugs. Mutations
     that no server is known to make come last.
@@ -63,20 +63,20 @@ def steps_for(normalizer: Normalizer) -> tuple[Mutator, ...]:
 
 @st.composite
 def stepped_trials(draw: DrawFn, seed: Seed, steps: Sequence[Mutator]) -> Trial | None:
-    """Draw `seed` after `steps` in order; None if one of them cannot be applied."""
+    """Draw `seed` after the mutators `steps` in order; None if one of them cannot be applied."""
     trial = _draw_trial(draw, seed, steps)
     return None if len(trial.mutators) < len(steps) else trial
 
 
 @st.composite
 def mutated_trials(draw: DrawFn, seeds: Sequence[Seed], steps: Sequence[Mutator]) -> TrialGroup:
-    """Draw one of `seeds` after any of `steps`, cut anywhere."""
+    """Draw one of `seeds` after some of the mutators `steps`, with any cuts."""
     seed = draw(st.sampled_from(seeds))
     return (_cut(draw, seed, draw(mutated_inputs(seed.interaction, chosen=tuple(steps)))),)
 
 
 def one_of_each(drawn: Iterable[SearchStrategy[Trial | None]]) -> SearchStrategy[TrialGroup]:
-    """Return one trial of each strategy that has one."""
+    """Return a strategy that draws one trial from each strategy, if that has one."""
     return st.tuples(*drawn).map(lambda found: tuple(it for it in found if it is not None))
 
 
@@ -86,7 +86,10 @@ def draw_steps(
     steps: Iterable[Mutator],
     places: Mapping[str, Place] = MappingProxyType({}),
 ) -> MutatedInput:
-    """Apply the members of `steps` that fit the dialect of `seed`, at `places` if given."""
+    """Apply the mutators that fit the dialect of `seed`; return the changed interaction.
+
+    `places` has the byte offsets for some mutators, as in `apply_mutators`.
+    """
     fit = fitting(seed.interaction.dialect, chosen=tuple(steps))
     return apply_mutators(draw, seed.interaction, fit, places)
 
@@ -101,7 +104,10 @@ def _cut(draw: DrawFn, seed: Seed, mutated: MutatedInput) -> Trial:
 
 @st.composite
 def generated_trials(draw: DrawFn, dialects: Sequence[str], steps: Sequence[Mutator]) -> TrialGroup:
-    """Draw one turn in each of `dialects` that can encode it, some after a step, cut anywhere."""
+    """Draw one turn, and return it in each dialect that can encode it, with any cuts.
+
+    Some of the turns are changed by one of the mutators `steps`.
+    """
     deltas = draw(_deltas())
     step = draw(st.none() | st.sampled_from(steps))
     trials = []
@@ -115,14 +121,14 @@ def generated_trials(draw: DrawFn, dialects: Sequence[str], steps: Sequence[Muta
 
 
 def generated_seed(dialect: str, deltas: list[Delta]) -> Seed:
-    """Return `deltas`, encoded by the writer of `dialect`."""
+    """Return a seed whose body is `deltas`, encoded by the writer of `dialect`."""
     interaction = DIALECTS[dialect].interaction(deltas)
     return Seed(Parent(GENERATED), interaction, expectation_from(oracle_reading(interaction)))
 
 
 @st.composite
 def _deltas(draw: DrawFn) -> list[Delta]:
-    """Draw a turn. Half of those with calls get other arguments, some of them broken.
+    """Draw the deltas of a turn. Half of the turns have other arguments, some of them broken.
 
     Ids and names are those of a real server, which checks the names in a request.
     """

@@ -1,9 +1,8 @@
-"""An interaction -> smaller ones, the largest change first: fewer events, members and characters.
+"""Make smaller interactions, the largest change first: fewer events, members and characters.
 
-Each has different content, whose expected result the caller gets from the oracle. It is still an
-interaction that a server may send: a request keeps its messages and its called tools, a call its
-name and some arguments, and an event the members that its API requires and all values that name a
-kind.
+Each has different content, so the caller gets its expected result from the oracle. A server could
+still send it: a request keeps its messages and its called tools, a call keeps its name and some
+arguments, and an event keeps the members that its API requires and all values that name a kind.
 """
 
 import json
@@ -40,7 +39,7 @@ _USUAL_ID: Final = re.compile(r"[A-Za-z0-9_.:-]{4,}")
 
 
 def rewritings(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield `interaction` as the writer encodes it: complete, and then without one part each."""
+    """Yield `interaction` written by its dialect's writer: complete, then each without one part."""
     dialect = DIALECTS.get(interaction.dialect)
     if dialect is None:
         return
@@ -58,7 +57,7 @@ def rewritings(interaction: Interaction) -> Iterator[Interaction]:
 
 
 def _plain_delta(delta: Delta) -> Delta:
-    """Return the start of a call with the id and the name that a server would send."""
+    """Return `delta`; if it starts a call, with an id and a name as a server would send them."""
     if not isinstance(delta, ToolCallStart):
         return delta
     name = delta.name if _USUAL_NAME.fullmatch(delta.name) or not delta.name else _NAME
@@ -68,9 +67,9 @@ def _plain_delta(delta: Delta) -> Delta:
 
 
 def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
-    """Return the deltas that the reader of its dialect gives, with neighbours joined.
+    """Return the deltas that the reader of the dialect returns, with consecutive ones joined.
 
-    A rejected call is included as it was sent. () if the dialect is unknown.
+    A rejected call is included as it was sent. The result is () if the dialect is unknown.
     """
     dialect = DIALECTS.get(interaction.dialect)
     read = () if dialect is None else dialect.read(iter_frames([interaction.body]), ())
@@ -78,7 +77,7 @@ def parse_deltas(interaction: Interaction) -> tuple[Delta, ...]:
 
 
 def _ended_in_time(deltas: Sequence[Delta]) -> tuple[Delta, ...]:
-    """Return the deltas with the end of each call directly after its last piece.
+    """Return `deltas` with the end of each call directly after its last part.
 
     A call that was rejected keeps the position of its end as it was sent. Its rejection may come at
     the end of the turn.
@@ -121,7 +120,7 @@ def _shorter_delta(delta: Delta) -> Iterator[tuple[Delta, ...]]:
 
 
 def _shorter_arguments(text: str) -> Iterator[str]:
-    """Yield the object with its first member alone, and with a shorter text there."""
+    """Yield JSON arguments with only the first member, and with a shorter text in it."""
     value = json_object(text)
     if not value:
         return
@@ -173,7 +172,7 @@ _CONTENT_TYPE = "content-type"
 
 
 def reductions(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield smaller interactions, each with one change; changes of the response come first."""
+    """Yield smaller interactions, each with one change. Changes of the response come first."""
     yield from rewritings(interaction)
     frames = sent(interaction.body)
     if frames is not None:
@@ -190,7 +189,7 @@ def reductions(interaction: Interaction) -> Iterator[Interaction]:
 
 
 def _without(frames: tuple[SentFrame, ...]) -> Iterator[tuple[SentFrame, ...]]:
-    """Yield `frames` without a half, a quarter and so on, down to each one."""
+    """Yield `frames` without one half, without one quarter, and so on, to without one frame."""
     size = len(frames) // 2
     while size:
         for start in range(0, len(frames), size):
@@ -199,7 +198,7 @@ def _without(frames: tuple[SentFrame, ...]) -> Iterator[tuple[SentFrame, ...]]:
 
 
 def _requests(interaction: Interaction) -> Iterator[Interaction]:
-    """Yield it with a smaller request: no headers, no options, fewer tools and messages."""
+    """Yield `interaction` with a smaller request: no headers, no options, fewer tools, messages."""
     request = interaction.request
     if request.headers:
         yield _with_request(interaction, msgspec.structs.replace(request, headers=()))
@@ -223,14 +222,14 @@ def _smaller_requests(value: dict[str, Any], answer: bytes) -> Iterator[dict[str
 
 
 def _is_called(tool: Any, answer: bytes) -> bool:  # noqa: ANN401 - any JSON
-    """Return whether the response names a declared tool."""
+    """Return whether the response `answer` contains the name of a declared tool."""
     declared = tool.get("function", tool) if isinstance(tool, dict) else {}
     name = declared.get("name") if isinstance(declared, dict) else None
     return isinstance(name, str) and name.encode() in answer
 
 
 def _smaller_texts(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON
-    """Yield `value` with half of one text that a user wrote."""
+    """Yield copies of a JSON value in which one text that a user wrote is half as long."""
     match value:
         case dict() if depth:
             for key, item in value.items():
@@ -258,7 +257,7 @@ def _payloads(data: bytes) -> Iterator[bytes]:
 
 
 def _without_members(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield an object without one of the members that a server may leave out."""
+    """Yield copies of an object without one of the members that a server may leave out."""
     for key, item in value.items():
         is_empty = item in (None, [], {}) and key not in _REQUIRED
         if is_empty or key in _OPTIONAL:
@@ -266,7 +265,7 @@ def _without_members(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _smaller_values(value: Any, depth: int) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield values without an optional member or an item, or with half of a text."""
+    """Yield copies of a JSON value without an optional member or an item, or with half a text."""
     if depth < 0:
         return
     match value:

@@ -1,9 +1,9 @@
-"""Search one normalizer: cheap and certain inputs first, then ever larger changes, without end.
+"""Search for bugs of a normalizer, with simple inputs first and then ever larger changes.
 
-The order is: every seed unchanged; some single cuts of the seeds with most features; each step
-alone. Then, in turn: generated turns, several steps at once, several cuts, and the seeds with most
-features truncated and cut at each byte. A slow client may need its whole time for the seeds, so
-that steps alternate with them.
+The order is: every seed unchanged; some single cuts of the seeds with most features; each mutator
+alone. Then, in turn and endlessly: generated turns, several mutators at once, several cuts, and the
+seeds with most features truncated and cut at each byte. A slow client may need its whole time for
+the seeds, so single mutators alternate with them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ _TRUNCATIONS = 300
 
 
 class TurnSource:
-    """The turns that a search replays with a normalizer."""
+    """Draws, judges and shrinks turns for one normalizer."""
 
     seconds_to_shrink = 5.0
 
@@ -71,14 +71,14 @@ class TurnSource:
         self._share = share
 
     def judge(self, tried: Trial) -> tuple[Sequence[Finding], int]:
-        """Judge one turn. If it hangs, it is judged again with the time limit of a run."""
+        """Judge one turn. If the client hangs, judge it again with the time limit of a run."""
         result = evaluate(tried, self._normalizer)
         if any(finding.outcome is Outcome.HANG for finding in result.findings):
             result = evaluate(tried, self._normalizer, DEFAULT_LIMITS)
         return result.findings, result.replays
 
     def shrink(self, shrinking: Shrinking[Trial]) -> None:
-        """Offer smaller turns."""
+        """Try smaller turns, and keep those that show the bug."""
         shrink_trial(shrinking)
 
     def finding(self, smallest: SmallestInput[Trial]) -> FuzzFinding:
@@ -132,14 +132,14 @@ class TurnSource:
         return Trial(seed, unchanged(seed), tuple(some))
 
     def _cut_everywhere(self) -> Iterator[Trial]:
-        """Yield, for each dialect without text calls, its richest seed under each single cut."""
+        """Yield each seed with most features of its dialect (no text calls) under single cuts."""
         for seed in filter(_is_small, self._richest[self._share]):
             cuts = iter_single_cuts(seed.interaction.body)
             for some in iter(lambda: tuple(islice(cuts, _CUTS_AT_A_TIME)), ()):  # noqa: B023 - used at once
                 yield Trial(seed, unchanged(seed), some)
 
     def _truncated(self) -> Iterator[Trial]:
-        """Yield, for each dialect without text calls, its richest seed cut off after each byte."""
+        """Yield each dialect's small seed with most features, without text calls, truncated."""
         trials = (
             Trial(seed, mutated)
             for seed in self._richest
@@ -159,7 +159,7 @@ def _is_small(seed: Seed) -> bool:
 
 
 def _few(seeds: Sequence[Seed], random: Random) -> list[Seed]:
-    """Return all seeds without text calls, and some of the many with text calls."""
+    """Return all seeds without text calls, and a random sample of those with text calls."""
     texts = [seed for seed in seeds if seed.parent.text_dialect]
     some = random.sample(texts, min(_TEXT_DIALECTS_AT_A_TIME, len(texts)))
     return [*(seed for seed in seeds if not seed.parent.text_dialect), *some]

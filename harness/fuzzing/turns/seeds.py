@@ -1,6 +1,6 @@
-"""Scenarios -> seeds: single interactions with their expected results, the smallest first.
+"""Make seeds from subjects: single interactions with their expected results, the smallest first.
 
-The expected result is that of the scenario, if there is one. Clean seeds contain no quirk.
+The scenario, if there is one, specifies the expected result. Clean seeds contain no quirk.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ _NOT_STREAMED: Final = "JSON-FOR-STREAM"
 
 
 class Seed(msgspec.Struct, frozen=True):
-    """One interaction to start from.
+    """One interaction from which the fuzzer starts.
 
     Fields:
         expectation: the expected result of the unchanged interaction.
@@ -39,7 +39,7 @@ class Seed(msgspec.Struct, frozen=True):
 
     @property
     def dialect_key(self) -> str:
-        """Return the dialect, followed by that of its text calls."""
+        """The dialect, with `/` and the text dialect if the seed has text calls."""
         return "/".join(filter(None, (self.interaction.dialect, self.parent.text_dialect)))
 
 
@@ -49,14 +49,13 @@ def seeds(
     """Return the seeds of `subjects` that `normalizer` supports, the smallest first.
 
     Args:
-        subjects: scenarios of turns, and cassettes without a scenario; conversations and logs
-            are skipped.
-        normalizer: the one to search.
-        clean: leave out seeds with a quirk.
+        subjects: scenarios and cassettes. Conversations and logs are left out.
+        normalizer: the normalizer to search.
+        clean: whether to leave out seeds with a quirk.
 
     Raises:
         UnreadableError: a file cannot be used.
-        UnscrubbedError: a secret of a recording cannot be replaced, and would be saved.
+        UnscrubbedError: a recording has a secret that cannot be replaced, so it must not be saved.
     """
     loaded = (loaded_without_secrets(load_subject(each)) for each in subjects if each.of_turns)
     found = [
@@ -96,10 +95,10 @@ def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
 
 
 def varied_seeds(found: Iterable[Seed]) -> tuple[Seed, ...]:
-    """Return the smallest streams that together have all features of their dialect key.
+    """Return the smallest seeds that together have all features of each dialect.
 
-    A document that answers a request for a stream is left out, because the expected behaviour after
-    a step is known only for streams.
+    A single document instead of a stream is left out, because the expected behaviour after
+    a mutation is known only for streams.
     """
     known: dict[str, set[str]] = {}
     kept = []
@@ -129,9 +128,9 @@ def _features(seed: Seed) -> Iterator[str]:
 
 
 def by_round(found: Iterable[Seed]) -> tuple[tuple[Seed, ...], ...]:
-    """Return the varied seeds in rounds, one seed for each dialect key, most features first.
+    """Return the seeds of `varied_seeds` in rounds with one seed for each dialect.
 
-    Seeds without text calls come before those with text calls.
+    Seeds with most features come first, and seeds without text calls before those with them.
     """
     by_key: dict[str, list[Seed]] = {}
     for seed in varied_seeds(found):

@@ -1,8 +1,8 @@
-"""Smaller turns that show the same bug.
+"""Find a smaller turn that shows the same bug.
 
-Shrinking tries fewer steps first, then fewer and shorter events of the clean seed, to which the
-steps are applied again, then a smaller request, then fewer cuts. The smaller input must show the
-bug, and must not show it without its steps, so that each step is needed.
+Shrinking tries fewer mutations first, then fewer and shorter events of the clean seed, to which the
+mutations are applied again, then a smaller request, then fewer cuts. The smaller input must show
+the bug, and must not show it without its mutations, so that each of them is needed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,9 +34,9 @@ _SINGLE_CUTS_UP_TO = 3_000
 
 
 def shrink_trial(shrinking: Shrinking[Trial]) -> None:
-    """Offer `shrinking` smaller trials.
+    """Try smaller inputs; `shrinking` keeps those that show the bug.
 
-    A trial keeps its cuts only if the bug needs them. Then each smaller trial is judged under all
+    An input keeps its cuts only if the bug needs them. Then each smaller input is judged under all
     chunkings that can show such a bug.
     """
     shrinking.keep(shrinking.best.without_cuts)
@@ -48,7 +48,7 @@ def shrink_trial(shrinking: Shrinking[Trial]) -> None:
 
 
 def _fewer_steps(shrinking: Shrinking[Trial]) -> Iterator[Trial]:
-    """Yield the trial without any step, then with fewer and fewer steps left out."""
+    """Yield the input without any mutation, then with one of them, and so on."""
     trial = shrinking.best
     for count in range(len(trial.mutators)):
         for names in combinations(trial.mutators, count):
@@ -64,7 +64,7 @@ def _smaller_seeds(shrinking: Shrinking[Trial]) -> Iterator[Trial]:
 
 
 def _reduced_seed(before: Seed, interaction: Interaction) -> Seed | None:
-    """Return a reduced seed; None if its expected result is ambiguous."""
+    """Return a seed with a smaller interaction; None if its expected result is ambiguous."""
     if interaction.body == before.interaction.body:
         return msgspec.structs.replace(before, interaction=interaction)
     oracle, known = oracle_reading(interaction), oracle_reading(before.interaction)
@@ -83,9 +83,9 @@ def _reduced_seed(before: Seed, interaction: Interaction) -> Seed | None:
 
 
 def _turn_content(oracle: OracleReading, interaction: Interaction) -> tuple[object, ...]:
-    """Return the content of a turn; equal contents have equal expected results.
+    """Return what identifies the content of a turn; equal contents have equal expected results.
 
-    If the oracle does not judge the calls, they are those that the dialect's reader finds.
+    If the oracle does not judge the calls, the calls are those that the dialect's reader finds.
     """
     calls = (
         parse_deltas(interaction)
@@ -99,7 +99,7 @@ def _turn_content(oracle: OracleReading, interaction: Interaction) -> tuple[obje
 def _steps_applied(
     shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...]
 ) -> Iterator[Trial]:
-    """Yield `seed` after the steps called `names`, if the bug needs them."""
+    """Yield `seed` after the mutators called `names`, if the bug does not occur without them."""
     bare = Trial(seed, unchanged(seed), _revealing_cuts(shrinking.best, seed.interaction.body))
     if not names:
         yield bare
@@ -108,7 +108,7 @@ def _steps_applied(
 
 
 def _drawn_again(shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...]) -> list[Trial]:
-    """Return the first of a few draws that shows the bug, at the same place if possible."""
+    """Return a list with the first draw that shows the bug, or []; the same offsets come first."""
     hit: list[Trial] = []
     before = shrinking.best
 
@@ -128,7 +128,7 @@ def _drawn_again(shrinking: Shrinking[Trial], seed: Seed, names: tuple[str, ...]
 
 
 def _same_places(steps: Iterable[Mutation]) -> Iterator[dict[str, Place]]:
-    """Yield the places of steps, equally far from the start and from the end; at last, none."""
+    """Yield offsets for mutators: equally far from the end, then from the start, then none."""
     found = [(step.name, *step.place) for step in steps if step.place is not None]
     if found:
         yield {name: partial(_from_end, after) for name, _, after in found}
@@ -157,9 +157,9 @@ def _with_steps(
 
 
 def _revealing_cuts(before: Trial, body: bytes) -> tuple[Chunking, ...]:
-    """Return the chunkings that can show a bug of cuts; none if `before` has no cuts.
+    """Return the chunkings that can show a bug of cuts; () if `before` has no cuts.
 
-    The first ones are those of `before`, equally far from the end and from the start.
+    The first ones are the cuts of `before`, equally far from the end and from the start.
     """
     if not before.cuts:
         return ()
@@ -171,7 +171,7 @@ def _revealing_cuts(before: Trial, body: bytes) -> tuple[Chunking, ...]:
 
 
 def _one_chunking(trial: Trial) -> Iterator[Trial]:
-    """Yield `trial` with one cut, at seams first, then with each of its chunkings."""
+    """Yield `trial` with a single cut, at seams first, and then with each of its chunkings."""
     body = trial.mutated.interaction.body
     found = tuple(_single_cuts(seams(body)))
     singles = iter_single_cuts(body) if len(body) <= _SINGLE_CUTS_UP_TO else found
@@ -180,7 +180,7 @@ def _one_chunking(trial: Trial) -> Iterator[Trial]:
 
 
 def _drop_cuts(shrinking: Shrinking[Trial]) -> None:
-    """Remove parts of the cuts, halves first, as long as the bug shows."""
+    """Remove parts of the cuts, halves first, as long as the input shows the bug."""
     trial = shrinking.best
     cuts = trial.cuts[0] if len(trial.cuts) == 1 else ()
     size = len(cuts) // 2

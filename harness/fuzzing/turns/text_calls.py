@@ -1,11 +1,11 @@
-"""Generated answers with text calls, made of parts with a known meaning.
+"""Generate answers with text calls, made of parts with a known meaning.
 
-The oracle does not judge text with markup, so the expected result comes from the parts:
-text, calls, a call that cannot be parsed, and markup that is not a call because it is in code, in
-quotation marks or in reasoning. Text dialects whose markers count anywhere have such parts. All
-text dialects have complete answers, and answers in which a string quotes a call: if such an answer
-is truncated, or its JSON is broken, the client may emit no other call than the one that was
-written.
+The oracle does not judge text with markup, so the expected result comes from the parts: text,
+calls, a call that cannot be parsed, and markup that is not a call because it is in code, in
+quotation marks or in reasoning. Only text dialects whose markers count anywhere have such parts.
+All text dialects have complete answers, and answers in which a string quotes a call. If such an
+answer is truncated, or its JSON is broken, the client must not emit another call than the one that
+the model wrote.
 """
 
 import json
@@ -68,7 +68,14 @@ _JUDGED: Final = ALL_FIELDS - {"finish_raw", "usage"}
 
 
 class TextPart(msgspec.Struct, frozen=True):
-    """A part of an answer, and its meaning; `shown` is the text that the user sees."""
+    """A part of an answer and what it means.
+
+    Fields:
+        text: the part as the model writes it.
+        shown: the text that the user sees.
+        thought: the reasoning in it.
+        calls, rejected: the calls to emit, and those to report as parse errors.
+    """
 
     text: str
     shown: str = ""
@@ -78,7 +85,7 @@ class TextPart(msgspec.Struct, frozen=True):
 
 
 def readable_text_dialects(normalizer: Normalizer) -> tuple[str, ...]:
-    """Return the text dialects in which `normalizer` declares to read such answers."""
+    """Return the text dialects that `normalizer` declares; () if its policies do not fit."""
     declared = normalizer.policies
     as_expected = all(declared.get(name, value) == value for name, value in _POLICIES.items())
     if not as_expected or _DIALECT not in normalizer.dialects:
@@ -87,7 +94,7 @@ def readable_text_dialects(normalizer: Normalizer) -> tuple[str, ...]:
 
 
 def text_call_trials(text_dialects: Sequence[str]) -> SearchStrategy[Trial]:
-    """Return answers in `text_dialects`, in pieces of any length and cut anywhere."""
+    """Return a strategy for answers in `text_dialects`, in parts of any length, with any cuts."""
     any_dialect = st.sampled_from(text_dialects)
     quotations = st.tuples(any_dialect, any_dialect).flatmap(lambda each: _quotation(*each))
     anywhere = [name for name in text_dialects if _counts_anywhere(name)]
@@ -125,7 +132,7 @@ def _quotation(draw: DrawFn, text_dialect: str, quoted: str) -> Trial:
 
 @st.composite
 def quoting_calls(draw: DrawFn, text_dialect: str, quoted: str) -> tuple[str, WrittenCall]:
-    """Draw a call of `get_weather` whose string quotes a call of `search`, and its text.
+    """Draw a call of `get_weather` whose string quotes a call of `search`; return text and call.
 
     Args:
         draw: the function of Hypothesis.
@@ -163,9 +170,9 @@ def text_call_seed(
     *,
     at_most: bool = False,
 ) -> Seed:
-    """Return `parts` as one answer in `text_dialect`, in pieces of `size` characters.
+    """Return a seed with `parts` as one answer in `text_dialect`, in deltas of `size` characters.
 
-    With `at_most`, the answer is truncated, and any of its calls may be missing.
+    If `at_most` is true, the answer is truncated, and any of its calls may be missing.
     """
     text = "".join(part.text for part in parts)
     pieces = [TextDelta(text[at : at + size]) for at in range(0, len(text), size)]
@@ -183,7 +190,7 @@ def text_call_seed(
 
 
 def _request_for(text_dialect: str) -> Request:
-    """Return a request whose prompt describes the dialect, if it is read only then."""
+    """Return a request whose prompt describes the text dialect if clients need that."""
     markers = " ".join(TEXT_DIALECTS[text_dialect].taught_by)
     if not markers:
         return Request()
@@ -259,7 +266,7 @@ _TAILS = _NONE | st.sampled_from([" <", " <tool", " ["]).map(lambda it: [_words(
 
 
 def _parts_of(text_dialect: str) -> SearchStrategy[TextPart]:
-    """Return the parts that may be between the start and the end of an answer."""
+    """Return a strategy for the parts that may be between the start and the end of an answer."""
     calls = _CITIES.map(partial(_call, text_dialect))
     broken = (_CITIES.map(_broken),) if text_dialect == "tagged-json" else ()
     examples = (_CITIES.map(partial(it, text_dialect)) for it in (_example, _in_code, _quoted))
@@ -267,6 +274,6 @@ def _parts_of(text_dialect: str) -> SearchStrategy[TextPart]:
 
 
 def _starts_of(text_dialect: str) -> SearchStrategy[list[TextPart]]:
-    """Return the parts that may come first. After reasoning, a client may hold back much text."""
+    """Return a strategy for the first parts. After reasoning, a client may hold back much text."""
     thoughts = _CITIES.map(partial(_thought, text_dialect))
     return _NONE | (thoughts | _WORDS).map(lambda part: [part])

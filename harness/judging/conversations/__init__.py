@@ -1,1 +1,1 @@
-"""Complete conversations, judged by replay: a cassette and mock tools -> findings."""
+"""Judge agents on complete conversations, with replies from a cassette and with mock tools."""

@@ -1,4 +1,4 @@
-"""The evidence for rules about conversations: requests, calls and history of one agent."""
+"""Define the evidence for rules about conversations: an agent's requests, calls and history."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -43,13 +43,15 @@ _CHECKER: Final = Checker()
 
 
 class RequestEvidence(msgspec.Struct, frozen=True):
-    """A request as the rules read it, and the oracle's reading of its reply.
+    """A request of the agent, parsed for the rules, and the oracle's reading of the reply.
 
     Fields:
-        body: the object that was sent; {} if it was not an object.
-        messages: its messages in OpenAI's form.
-        tools: the names of the declared tools; None if it declares none.
-        declared: the functions among them, with description and parameters.
+        sent: the request, and the interaction that answered it.
+        body: the JSON object in the request; {} if the body is not an object.
+        messages: the messages of the request in the format of OpenAI.
+        tools: the names of the declared tools; None if the request declares none.
+        declared: the declared functions, with description and parameters.
+        reply: the oracle's reading of the reply.
     """
 
     sent: SentRequest
@@ -67,7 +69,14 @@ class RequestEvidence(msgspec.Struct, frozen=True):
 
 
 class CallMatches(msgspec.Struct, frozen=True):
-    """Indexes of expected calls and of executed calls: the equal ones, and the rest."""
+    """Which executed calls correspond to which expected calls, by their indexes.
+
+    Fields:
+        pairs: (expected, executed) for equal calls.
+        changed: (expected, executed) for calls of one tool with different arguments.
+        lost: expected calls that were not executed.
+        surplus: executed calls that were not expected.
+    """
 
     pairs: tuple[tuple[int, int], ...] = ()
     changed: tuple[tuple[int, int], ...] = ()
@@ -76,11 +85,14 @@ class CallMatches(msgspec.Struct, frozen=True):
 
 
 class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
-    """One conversation.
+    """All data that a rule about conversations may use.
 
     Fields:
+        script: the scenario's questions, tools and expected result.
+        task: what the agent was given.
+        record: what the agent did.
         interactions: the number of interactions in the cassette.
-        others: the records of the same conversation under other reads, each with a label.
+        others: label -> what the agent did in another run, such as with other reads.
         hides: the fields that the agent does not expose.
         policies: the policies of the agent.
     """
@@ -111,12 +123,12 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def records(self) -> tuple[TurnRecord, ...]:
-        """The agent's own records of its turns."""
+        """The agent's own records of its turns; () if it returned no conversation."""
         return self.record.conversation.turns if self.record.conversation else ()
 
     @cached_property
     def requests(self) -> tuple[RequestEvidence, ...]:
-        """All requests, in order."""
+        """All requests of the agent, in order."""
         return tuple(_request_evidence(self.task.dialect, sent) for sent in self.record.sent)
 
     @cached_property
@@ -126,12 +138,12 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def forbidden(self) -> dict[int, str]:
-        """Indexes in `executions` of calls that no complete turn contains -> the reason."""
+        """Index in `executions` -> why no complete turn allows the call, for each such call."""
         return dict(_iter_forbidden(self.requests, self.executions))
 
     @cached_property
     def repaired(self) -> dict[int, str]:
-        """Indexes in `executions` of repaired calls -> the arguments that the model sent.
+        """Index in `executions` of a repaired call -> the arguments that the model sent.
 
         A repair counts only if the agent reports it in its record of the turn, and the schema of
         the tool requires it.
@@ -140,7 +152,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of all requests and of the history at the end, each once.
+        """Problems of the messages in all requests and in the final history, each once.
 
         The path of a problem starts with the request in which it appeared first.
         """
@@ -148,9 +160,9 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def differences(self) -> dict[int, tuple[HistoryDifference, ...]]:
-        """Index of a request -> how it differs from the recorded one.
+        """Index of a request -> differences in structure from the recorded request.
 
-        It contains the requests that follow a reply; none if an author wrote the script.
+        It has the requests after the first reply; it is empty if an author wrote the script.
         """
         known_ids = {call.id for each in self.requests for call in each.reply.calls or ()} - {""}
         recorded = self.script.recorded
@@ -162,14 +174,14 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def expected_calls(self) -> tuple[ExpectedExecution, ...]:
-        """The calls that must be executed; none if that is not judged."""
+        """The calls that the agent must execute; () if that is not judged."""
         return self.script.expect.executed or ()
 
     @cached_property
     def matches(self) -> CallMatches:
-        """The expected calls paired with the executed ones: equal ones, then those of one tool.
+        """Which executed calls correspond to expected calls: equal ones first, then of one tool.
 
-        If it is not judged which calls must be executed, no call is left over.
+        If the script does not state which calls must be executed, all fields are empty.
         """
         if self.script.expect.executed is None:
             return CallMatches()
@@ -218,7 +230,7 @@ def _is_same(expected: ExpectedExecution, execution: Execution) -> bool:
 def _iter_forbidden(
     requests: tuple[RequestEvidence, ...], executions: tuple[Execution, ...]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the executed calls that the reply before them does not allow."""
+    """Yield the index of each executed call that the reply before does not allow, and why."""
     for turn in range(len(requests) + 1):
         of_turn = [(index, each) for index, each in enumerate(executions) if each.after == turn]
         if turn == 0:
@@ -234,7 +246,7 @@ def _iter_forbidden(
 def _iter_rejected(
     reply: OracleReply, executions: list[tuple[int, Execution]]
 ) -> Iterator[tuple[int, str]]:
-    """Yield the executed calls whose arguments are not those of a usable call of the turn."""
+    """Yield the index of each executed call that is not a usable call of the reply, and why."""
     left = [meaning(call.arguments) for call in reply.calls or ()]
     for index, execution in executions:
         value = meaning(execution.arguments)
@@ -279,9 +291,9 @@ def _iter_history_problems(evidence: ConversationEvidence) -> Iterator[Problem]:
 
 
 def parsed_capabilities(form: MessageForm, capabilities: Capabilities) -> Capabilities:
-    """Return `capabilities` for messages in OpenAI's form.
+    """Return `capabilities` as they apply to messages in the format of OpenAI.
 
-    If content is a list of blocks, only one form of a message without content exists.
+    If content is a list of blocks, there is only one way to write a message without content.
     """
     if not form.has_blocks:
         return capabilities

@@ -1,7 +1,7 @@
-"""The expected content of a conversation's request: roles, tools, texts and members of its body.
+"""Define the expected content of a request: roles, tools, texts and members of the body.
 
-`ExpectedText` is the one form in which a scenario judges a text, wherever the text is. Members of
-the body are named by their key or by a JSON pointer (RFC 6901).
+Wherever a scenario judges a text, it uses `ExpectedText`. It names members of the body by their
+key or by a JSON pointer (RFC 6901).
 """
 
 import re
@@ -29,21 +29,21 @@ _SHOWN: Final = 80
 
 
 class CharacterCount(File, frozen=True):
-    """How long a text must be, in Unicode code points."""
+    """How long a text must be, as a number of Unicode code points."""
 
     exactly: Count | None = None
     at_most: Count | None = None
 
 
 class ExpectedText(File, frozen=True):
-    """The conditions for a text; at least one key is required.
+    """The conditions for a text. At least one key is required.
 
     Fields:
         equals: the complete text.
-        contains: parts that must be in it.
-        lacks: parts that must not be in it.
-        counts: part -> how often it occurs, without overlaps.
-        characters: how long it is.
+        contains: parts that the text must contain.
+        lacks: parts that the text must not contain.
+        counts: part -> how often the text contains it, without overlaps.
+        characters: the length of the text.
     """
 
     equals: str | None = None
@@ -63,7 +63,7 @@ class ExpectedText(File, frozen=True):
             )
 
     def differences(self, text: str) -> Iterator[tuple[str, object]]:
-        """Yield each expectation that `text` does not fulfil, and the value that was found."""
+        """Yield each condition that `text` does not fulfil, and the value that was found."""
         if self.equals is not None and self.equals != text:
             yield _first_difference(self.equals, text)
         for part in as_texts(self.contains):
@@ -87,7 +87,7 @@ TextOrParts: TypeAlias = str | tuple[Text, ...] | ExpectedText
 
 
 class ExpectedMessages(File, frozen=True):
-    """The conditions for messages; a missing key is not judged.
+    """The conditions for the messages of a request or history. A missing key is not judged.
 
     Fields:
         roles: the roles of all messages.
@@ -104,14 +104,14 @@ class ExpectedMessages(File, frozen=True):
 
 
 class ExpectedRequest(ExpectedMessages, frozen=True):
-    """The conditions for one request; a missing key is not judged.
+    """The conditions for one request. A missing key is not judged.
 
     Fields:
         system: the text of all system and developer messages, with an empty line between them.
-        has_tools: whether its own field declares tools.
-        tools: their names, in order.
-        fields: members of its body, compared by value; null also matches a missing member.
-        has_fields: whether members are in its body, whatever their value.
+        has_tools: whether the request declares tools in the field of the API.
+        tools: the names of the declared tools, in order.
+        fields: members of the body, compared by value; null also matches a missing member.
+        has_fields: whether the body has these members, with any value.
     """
 
     system: TextOrParts = ()
@@ -122,12 +122,12 @@ class ExpectedRequest(ExpectedMessages, frozen=True):
 
 
 def as_texts(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one text or several as several."""
+    """Return a tuple of texts from one text or from a tuple of texts."""
     return (value,) if isinstance(value, str) else value
 
 
 def text_differences(expected: TextOrParts, text: str) -> Iterator[tuple[str, object]]:
-    """Yield each unfulfilled expectation and the value found; nothing if the text fits."""
+    """Yield each condition that `text` does not fulfil, and the value that was found."""
     if not expected:
         return
     if not isinstance(expected, ExpectedText):
@@ -136,7 +136,7 @@ def text_differences(expected: TextOrParts, text: str) -> Iterator[tuple[str, ob
 
 
 def member_of(body: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return the member of a request's body with this key or JSON pointer; `MISSING` if none."""
+    """Return the member of `body` with this key or JSON pointer; `MISSING` if there is none."""
     if not name.startswith("/"):
         return body.get(name, MISSING)
     value: Any = body
@@ -152,10 +152,15 @@ def member_of(body: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - any JSO
 
 
 def require_request(request: ExpectedRequest, path: str, where: str) -> None:
-    """Refuse values that are not JSON, and names that cannot be a key or a JSON pointer.
+    """Raise an error for values that are not JSON, and for invalid JSON pointers.
+
+    Args:
+        request: the conditions for a request.
+        path: the path of `request` in the file, for the error.
+        where: the file, for the error.
 
     Raises:
-        UnreadableError: with the place below `path`.
+        UnreadableError: a value or a name is invalid.
     """
     require_json(request.fields, f"{path}.fields", where)
     require_pointers(request, ("texts", "fields", "has_fields"), path, where)
@@ -164,7 +169,7 @@ def require_request(request: ExpectedRequest, path: str, where: str) -> None:
 def require_pointers(
     messages: ExpectedMessages, keys: Iterable[str], path: str, where: str
 ) -> None:
-    """Refuse names below `keys` that cannot be a key or a JSON pointer."""
+    """Raise an UnreadableError if a name below one of `keys` is an invalid JSON pointer."""
     for key in keys:
         for name in getattr(messages, key):
             if "/" in name and not _POINTER.fullmatch(name):
@@ -174,7 +179,7 @@ def require_pointers(
 
 
 def _first_difference(expected: str, found: str) -> tuple[str, str]:
-    """Return the parts of two texts from the first difference on."""
+    """Return the parts of two texts from their first difference."""
     pairs = enumerate(zip(expected, found, strict=False))
     at = next((at for at, (a, b) in pairs if a != b), min(len(expected), len(found)))
     start = f"from character {at:,} on: "

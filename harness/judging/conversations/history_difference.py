@@ -1,9 +1,9 @@
-"""The messages of the recorded client and of the agent -> how their structure differs.
+"""Compare the structure of the messages of the recorded client and of the agent.
 
-No rule uses the differences, because the recorded client was not an oracle, and both forms may be
-correct. Roles, calls, ids, results, content, and data that only the provider can read are compared.
-Instructions are not compared, because each client has its own prompt, and neither are
-members that only one provider knows.
+No rule uses the differences, because the recorded client was not an oracle, and both may be
+correct. The comparison covers roles, calls, ids, results, content, and data that only the provider
+can read. It leaves out instructions, because each client has its own prompt, and members that only
+one provider knows.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -26,12 +26,12 @@ _Numbers: TypeAlias = tuple[dict[str, str], dict[str, str]]
 
 
 class HistoryDifference(msgspec.Struct, frozen=True):
-    """One difference in structure.
+    """One difference in structure between the recorded messages and those of the agent.
 
     Fields:
         part: the part of the message that differs.
-        path: such as `messages[1].tool_calls[0].id`, counted after the instructions.
-        recorded, sent: the values of the two clients.
+        path: the location, such as `messages[1].tool_calls[0].id`; the instructions do not count.
+        recorded, sent: the values of the recorded client and of the agent.
     """
 
     part: Part
@@ -47,13 +47,13 @@ class HistoryDifference(msgspec.Struct, frozen=True):
 def history_differences(
     recorded: Sequence[object], sent: Sequence[object], known_ids: Collection[str]
 ) -> tuple[HistoryDifference, ...]:
-    """Return how two histories differ in structure; if roles differ, nothing else is compared.
+    """Return the differences in structure; if the roles differ, only that difference.
 
     Args:
-        recorded: the messages of the recorded request, in OpenAI's form.
-        sent: the messages of the agent's request.
-        known_ids: ids of the provider. A client generates other ids, so calls with such an id are
-            compared by their number, and their results too.
+        recorded: the messages of the recorded request, in the format of OpenAI.
+        sent: the messages of the agent's request, in the same format.
+        known_ids: ids that the provider sent. A client generates all other ids, so calls with such
+            an id, and their results, are compared by their number.
     """
     before, after = _without_instructions(recorded), _without_instructions(sent)
     roles = [list(map(role_of, each)) for each in (before, after)]
@@ -77,7 +77,7 @@ def _without_instructions(messages: Sequence[object]) -> list[object]:
 
 
 def _call_numbers(messages: Sequence[object], known_ids: Collection[str]) -> dict[str, str]:
-    """Return the number of its call for each id that a client generated."""
+    """Return id -> the number of its call, for each id that a client generated."""
     return number_ids((found[0] for message in messages for found in calls_of(message)), known_ids)
 
 
@@ -114,7 +114,7 @@ def _call_differences(
 
 
 def _content_kind(message: object) -> str:
-    """Return `null`, `''` or `text`; a missing key is null, and parts are text."""
+    """Return what the content of a message is: `null` (also if missing), `''` or `text`."""
     content = message.get("content") if isinstance(message, dict) else None
     if content is None:
         return "null"
@@ -122,7 +122,7 @@ def _content_kind(message: object) -> str:
 
 
 def _sealed_kinds(message: object) -> str:
-    """Return the kinds of members that only the provider can read, such as signatures."""
+    """Return the kinds of a message's members that only the provider can read, as one text."""
     return (
         " ".join(each["kind"] for each in sealed_of(message)) if isinstance(message, dict) else ""
     )

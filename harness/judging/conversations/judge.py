@@ -1,9 +1,9 @@
-"""One cell: a conversation scenario and an agent -> one result, and a case for the report.
+"""Judge one cell: let an agent run the conversation of a scenario, and check it by the rules.
 
-The agent runs the conversation with each reply in one read, then under other chunkings, and
-again at the end. Any difference is one finding, because the behaviour must not depend on the
-network. The conversation of a log is only counted from its own records and never judged, because
-the log does not contain its bytes.
+The agent runs the conversation with each reply in one read, then under other chunkings, and again
+at the end. Any difference is one finding, because the behaviour must not depend on the network.
+A logged conversation is never judged, because the log does not contain its bytes. It is only
+counted from its own records.
 """
 
 import msgspec
@@ -46,11 +46,11 @@ from harness.wire.cuts import UNSPLIT
 def conversation_facts(
     evidence: ConversationEvidence, said_blame: ScenarioBlame, violated: str
 ) -> ConversationFacts:
-    """Return the facts about a conversation that the rankings need.
+    """Return the facts about a conversation that the rankings need, such as its success.
 
     Args:
         evidence: the evidence of the conversation.
-        said_blame: the blame in the scenario; "" if it names no party.
+        said_blame: the party that the scenario blames; "" if it names no party.
         violated: a MUST rule that the agent violated; "" if there is none.
     """
     conversation = evidence.record.conversation
@@ -69,7 +69,7 @@ def conversation_facts(
 
 
 def conversation_problem(conversation: Conversation | None) -> str:
-    """Return why a conversation gave its user no answer; "" if it did."""
+    """Return why a conversation did not give its user an answer; "" if it did."""
     if conversation is None:
         return "no conversation came back"
     return "" if conversation.ending == "done" else f"ended: {conversation.ending}"
@@ -78,7 +78,14 @@ def conversation_problem(conversation: Conversation | None) -> str:
 def count_conversation(
     conversation: Conversation | None, requests: int, why: str, blame: Blame
 ) -> ConversationFacts:
-    """Return the facts of a conversation, from its own records."""
+    """Return the facts about a conversation from the agent's records of its turns.
+
+    Args:
+        conversation: what the agent returned; None if it returned none.
+        requests: the number of requests.
+        why: why the conversation is not a success; "" if it is one.
+        blame: the party to blame for that.
+    """
     records = conversation.turns if conversation else ()
     broken = [is_broken(record) for record in records]
     good_after = [not all(broken[index + 1 :]) for index in range(len(broken))]
@@ -110,7 +117,7 @@ def is_broken(record: TurnRecord) -> bool:
 
 
 def blame_of_replies(evidence: ConversationEvidence) -> Blame:
-    """Return the party that made the newest unusable reply so; the model if all are usable."""
+    """Return the party to blame for the newest unusable reply; the model if all are usable."""
     for request in reversed(evidence.requests):
         if request.sent.index is not None:
             reading = oracle_reading(request.sent.answer)
@@ -137,7 +144,13 @@ def judge_conversation(
     cuts: Cuts = "standard",
     limits: SessionLimits = DEFAULT_LIMITS,
 ) -> tuple[Result, ConversationCase | None]:
-    """Judge one cell.
+    """Judge an agent on one conversation; return the result, and the case or None.
+
+    Args:
+        subject: a scenario with a conversation, and its cassette.
+        agent: the agent.
+        cuts: the mode of the chunkings to replay.
+        limits: the limits of each run of the agent.
 
     Raises:
         ValueError: the subject is not a conversation.
@@ -166,7 +179,7 @@ def judge_conversation(
 
 
 def empty_conversation_result(subject: LoadedSubject, agent: str) -> Result:
-    """Return the result of a cell that was not played."""
+    """Return a result for a cell whose conversation the agent did not run."""
     empty = empty_result(subject, agent)
     scenario = subject.scenario
     script = scenario.conversation if scenario else None
@@ -176,7 +189,7 @@ def empty_conversation_result(subject: LoadedSubject, agent: str) -> Result:
 
 
 def crashed_conversation_result(subject: LoadedSubject, agent: str, reason: str) -> Result:
-    """Return the result of a cell whose process crashed."""
+    """Return the result of a cell whose agent ended its process; `reason` says how."""
     rule = CONVERSATION_RULES["CONV-NO-CRASH"]
     level = level_of(rule.id, "agent")
     finding = Finding(rule.id, level, rule.outcome, "conversation", "no exception", reason)
@@ -188,7 +201,7 @@ def crashed_conversation_result(subject: LoadedSubject, agent: str, reason: str)
 
 
 def is_supported_by_agent(subject: LoadedSubject, agent: Agent) -> bool:
-    """Return whether `agent` declares all that the conversation `subject` requires."""
+    """Return whether `agent` declares support for all that the conversation requires."""
     scenario = subject.scenario
     if scenario is None or scenario.conversation is None:
         return False
@@ -230,11 +243,11 @@ def _play(  # noqa: PLR0913, PLR0917 - one call site
 
 
 def count_log(subject: str, logged: LoggedConversation) -> tuple[Result, ConversationCase]:
-    """Return the row of a log, and what a report shows of it.
+    """Return the result and the case of a logged conversation, which is not judged.
 
     Args:
-        subject: its id.
-        logged: the conversation and its labels.
+        subject: the id of the logged conversation.
+        logged: the conversation, with the labels in the log.
     """
     conversation, about = logged.conversation, logged.about
     probes = sum(record.meta.probe is not None for record in conversation.turns)

@@ -1,4 +1,4 @@
-"""A conversation of an agent, or a logged one -> its case, long texts cut."""
+"""Make the case of a conversation of an agent, or of a logged one, with long texts cut."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -21,7 +21,12 @@ _MOST_MESSAGES: Final = 200
 
 
 def conversation_case(cell: str, evidence: ConversationEvidence) -> ConversationCase:
-    """Return what a report shows of a conversation."""
+    """Return the case of a conversation, which the report shows.
+
+    Args:
+        cell: the id of the cell.
+        evidence: what the agent did.
+    """
     record = evidence.record
     final = record.conversation.messages if record.conversation else ()
     same = _common_message_count(evidence.requests[-1].messages if evidence.requests else (), final)
@@ -40,7 +45,7 @@ def conversation_case(cell: str, evidence: ConversationEvidence) -> Conversation
 
 
 def logged_case(cell: str, conversation: Conversation) -> ConversationCase:
-    """Return what a report shows of a logged conversation, whose requests are not known."""
+    """Return the case of a logged conversation, whose requests are not known."""
     return shorten(_case_without_requests(cell, conversation, 0), _TEXT_LIMIT)
 
 
@@ -63,7 +68,7 @@ def _case_without_requests(
 
 
 def _is_cut(evidence: ConversationEvidence, rows: Sequence[RequestRow]) -> bool:
-    """Return whether requests, their messages or calls are missing."""
+    """Return whether the case leaves out requests, messages or calls."""
     pairs = zip(rows, evidence.requests, strict=False)  # the rows may end earlier
     new = (len(request.messages) - row.same for row, request in pairs)
     messages = max(len(evidence.record.executions), *new, 0)

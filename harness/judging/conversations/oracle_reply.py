@@ -1,4 +1,4 @@
-"""The oracle's reading of the replies that were played, independent of the agent."""
+"""Read the replies that the agent got by the oracle, independently of the agent."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _ANNOUNCED: Final = "FINISH-TOOLCALLS-WITHOUT-CALLS"
 
 
 class OracleCall(msgspec.Struct, frozen=True):
-    """A call in the bytes that may be executed; `id` is "" if it has none."""
+    """A call in the bytes that the agent may execute; `id` is "" if the call has none."""
 
     id: str
     name: str
@@ -24,20 +24,20 @@ class OracleCall(msgspec.Struct, frozen=True):
 
 
 class OracleReply(msgspec.Struct, frozen=True):
-    """The content of one reply.
+    """The oracle's reading of one reply, as rules about conversations need it.
 
     Fields:
-        broken: why none of its calls may be executed; "" if they may.
-        calls: those that may be executed; None if the bytes are ambiguous, as for text calls.
-        rejected: how many calls may not be executed, because their arguments are not an object.
-        text: the visible text of the bytes, markup included.
-        text_known: whether that is its only meaning; False if it contains markup.
+        broken: why the agent must not execute a call of the reply; "" if it may.
+        calls: the calls that may be executed; None if the bytes are ambiguous, as for text calls.
+        rejected: number of calls that must not be executed: their arguments are not an object.
+        text: the visible text of the bytes, including markup of text calls.
+        text_known: whether `text` is certainly the text of the turn; False if it contains markup.
         reasoning: the model's reasoning before its calls; "" if the bytes are ambiguous.
-        sealed: the data that only the provider can read.
+        sealed: opaque data that only the provider can read, such as encrypted reasoning.
         without_arguments: names of calls without any argument text.
-        truncated: whether it is broken only because it ended too early; its start is valid then.
-        calls_missing: whether it certainly announces calls and contains none.
-        ends_for_calls: whether it contains calls, and its finish value announces them.
+        truncated: whether the reply is broken only because it ended early, so its start is valid.
+        calls_missing: whether the reply certainly announces calls and contains none.
+        ends_for_calls: whether the reply has calls, and its finish value announces them.
     """
 
     broken: str = ""
@@ -54,7 +54,7 @@ class OracleReply(msgspec.Struct, frozen=True):
 
 
 def oracle_reply(sent: SentRequest) -> OracleReply:
-    """Return the oracle's reading of the reply to a request."""
+    """Return the oracle's reading of the reply to a request of the agent."""
     if sent.index is None:
         return OracleReply(broken="no reply: the request was surplus", calls=())
     try:
@@ -93,7 +93,7 @@ def oracle_reply(sent: SentRequest) -> OracleReply:
 
 
 def _has_calls_of(one: Expectation, other: Expectation) -> bool:
-    """Whether the calls of both readings are judged, and `other` has those of `one`."""
+    """Return whether both readings judge the calls, and have the same calls."""
     is_judged = {"calls", "rejected"} <= other.judged
     return is_judged and (one.calls, one.rejected) == (other.calls, other.rejected)
 

@@ -1,11 +1,12 @@
-"""A recording of a whole conversation -> a script to replay it, or why it cannot be replayed.
+"""Make a script from the recording of a conversation, or say why agents cannot replay it.
 
-Each recorded request contains the outcome of the reply before it: the calls that the client
+Each recorded request contains the result of the reply before it: the calls that the client
 executed, their results, and the next question. An agent gets the same questions and the same
 results, and its requests are compared with the recorded ones.
 
-A recording can be replayed if each request is the one before it, then the model's message, and
-then the results of its calls or the next question; and if no reply leaves the client a choice.
+A recording can be replayed if each request has the messages of the request before it, then the
+model's message, and then the results of its calls or the next question. Also, no reply may leave
+the client a choice.
 """
 
 from collections import Counter
@@ -41,7 +42,7 @@ _UNLIMITED: Final = 1_000
 
 
 class NotReplayable(msgspec.Struct, frozen=True):
-    """Why an agent cannot replay the conversation of a recording."""
+    """Says why an agent cannot replay the conversation of a recording."""
 
     why: str
 
@@ -55,10 +56,10 @@ class _ToolResult(msgspec.Struct, frozen=True):
 
 
 def script_from_recording(cassette: Cassette) -> ConversationScript | NotReplayable:
-    """Return the script that the recorded requests imply.
+    """Return the script for the conversation in `cassette`, or why agents cannot replay it.
 
-    The expected result comes from them and from the oracle readings of the replies, never from
-    an agent. It is not judged if both are ambiguous.
+    The expected result comes from the recorded requests and the oracle's readings of the replies,
+    never from an agent. It is not judged if both are ambiguous.
     """
     if len(cassette.interactions) < 2:  # noqa: PLR2004 - a conversation has a further request
         return NotReplayable("it has one request only")
@@ -74,11 +75,11 @@ def script_from_recording(cassette: Cassette) -> ConversationScript | NotReplaya
 
 
 def not_replayable_reason(requests: Sequence[Messages], replies: Sequence[OracleReply]) -> str:
-    """Return why the requests are not a conversation that can be replayed; "" if they are.
+    """Return why agents cannot replay the recorded requests; "" if they can.
 
     Args:
-        requests: the messages of each, in OpenAI's form.
-        replies: the oracle's reading of the reply to each.
+        requests: the messages of each request, in the format of OpenAI.
+        replies: the oracle's reading of the reply to each request.
     """
     if not all(requests):
         return "its requests were not stored"
@@ -98,7 +99,7 @@ def _describes_calls(message: object) -> bool:
 
 
 def _step_problem(before: Messages, after: Messages, reply: OracleReply) -> str:
-    """Return why an agent would not send this request after the reply before it."""
+    """Return why an agent would not send a request after the previous reply; "" if it would."""
     unmarked = map(_without_cache_marker, before), map(_without_cache_marker, after)
     common = zip(*unmarked, strict=False)  # the later request is longer
     if len(after) <= len(before) or not all(same_value(*pair) for pair in common):
@@ -127,7 +128,7 @@ def _without_cache_marker(value: Any) -> Any:  # noqa: ANN401 - a JSON value
 
 
 def _new_messages_problem(new: Messages) -> str:
-    """Return why the messages after a reply are neither its results nor one new question."""
+    """Return why the messages after a reply are neither results nor one new question, or ""."""
     roles = [role_of(message) for message in new]
     if not {"assistant", "tool", "user"}.issuperset(roles):
         return "instructions came in the middle"
@@ -154,7 +155,7 @@ def _is_more_than_text(message: object) -> bool:
 
 
 def _stored_calls_problem(new: Messages, reply: OracleReply) -> str:
-    """Return why an agent would store other calls; the stored ones decide ambiguous replies."""
+    """Return why an agent would store other calls, or ""; stored calls resolve ambiguity."""
     stored = [call[1:] for message in new for call in calls_of(message)]
     if reply.calls is None:
         return "" if stored else "the bytes of a reply are ambiguous about its calls"
@@ -164,9 +165,9 @@ def _stored_calls_problem(new: Messages, reply: OracleReply) -> str:
 
 
 def _ending_problem(requests: Sequence[Messages], last: OracleReply) -> str:
-    """Return why the ending is not known, if the newest reply may call tools.
+    """Return why the ending is not known if the last reply may call tools, or "".
 
-    The limits are the same for each question, so only the longest round can end at a limit.
+    The limits are the same for each question, so only the longest loop can end at a limit.
     """
     counts = [count_questions(each) for each in requests]
     shorter = Counter(counts)[counts[-1]] < max(Counter(counts).values())
@@ -174,12 +175,12 @@ def _ending_problem(requests: Sequence[Messages], last: OracleReply) -> str:
 
 
 def may_call(reply: OracleReply) -> bool:
-    """Return whether a reply calls a tool, or is ambiguous about it."""
+    """Return whether a reply calls a tool, or may call one because it is ambiguous."""
     return reply.calls is None or bool(reply.calls or reply.rejected)
 
 
 def count_questions(messages: Messages) -> int:
-    """Return how many messages of the user there are."""
+    """Return the number of messages with the role `user`."""
     return sum(role_of(message) == "user" for message in messages)
 
 
@@ -216,7 +217,7 @@ def _texts(messages: Messages, roles: Sequence[str]) -> list[str]:
 
 
 def _iter_tool_results(messages: Messages) -> Iterator[_ToolResult]:
-    """Yield the calls that have a result, in the order of their results."""
+    """Yield the recorded calls that have a result, in the order of their results."""
     calls: dict[str, tuple[str, str]] = {}
     for message in messages:
         calls |= {call_id: (name, text) for call_id, name, text in calls_of(message)}
@@ -230,10 +231,10 @@ def _iter_tool_results(messages: Messages) -> Iterator[_ToolResult]:
 def _expected_executions(
     cassette: Cassette, results: Sequence[_ToolResult], replies: Sequence[OracleReply]
 ) -> tuple[ExpectedExecution, ...] | None:
-    """Return the calls that must be executed; None if that is not judged.
+    """Return the calls that an agent must execute; None if that is not judged.
 
-    It is not judged if the bytes are ambiguous about a call, or if one does not fit its tool: an
-    agent may execute that call, or answer it with the reason.
+    It is not judged if the bytes are ambiguous about a call, or if a call does not fit its tool.
+    An agent may then execute that call, or answer it with the reason.
     """
     tools = {tool.name: tool for tool in tools_of_cassette(cassette)}
     if any(reply.calls is None for reply in replies[:-1]) or any(
@@ -244,7 +245,7 @@ def _expected_executions(
 
 
 def _expected_ending(last: OracleReply) -> Ending | None:
-    """Return how the conversation ends with its last reply; None if that is ambiguous."""
+    """Return how the conversation must end with its last reply; None if that is ambiguous."""
     if last.broken or last.calls is None:
         return None
     if may_call(last):

@@ -1,8 +1,8 @@
-"""The key `conversation` of a scenario: the questions, the tools' answers, the expected result.
+"""Define the key `conversation` of a scenario: questions, answers of tools, expected result.
 
-An author writes it from the meaning of the bytes, or it comes from a recording; it never comes
-from an agent. A field of an expected result that is None is not judged. The keys of the file are
-the structs whose base is `File`. An error names the key that is wrong.
+It comes from an author or from a recording, never from an agent. If a field of an expected result
+is None, it is not judged. The structs with the base `File` are the keys of the file. An error
+names the wrong key.
 """
 
 import re
@@ -38,12 +38,12 @@ _MISSING: Final[Any] = msgspec.UNSET
 
 
 class MockAnswer(File, frozen=True):
-    """The answer of a tool, a `result` or an `error`, to any arguments or to given ones.
+    """The answer of a mock tool, a `result` or an `error`, to any arguments or to certain ones.
 
     Fields:
-        result: any value of JSON.
-        error: why there is no result; None if there is one.
-        arguments: the only arguments that it answers; None for any.
+        result: the result, any JSON value.
+        error: why the tool fails; None if it returns a result.
+        arguments: the only arguments that get this answer; None for any arguments.
         delay_ms: how long the tool would have taken; the harness does not wait.
     """
 
@@ -54,7 +54,7 @@ class MockAnswer(File, frozen=True):
 
 
 class ExpectedExecution(File, frozen=True):
-    """A call that must be executed; `arguments` are compared by value, null is any."""
+    """A call that the agent must execute. Arguments are compared by value; null means any."""
 
     tool: Text
     arguments: Arguments | None = None
@@ -65,7 +65,8 @@ class ExpectedReport(File, frozen=True):
 
     Fields:
         name: the exact name; "" if the call has none, None for any.
-        snippet: a part of the raw text.
+        snippet: a part of the raw text of the call.
+        mode: whether the API's field or the text contained the call; None for either.
     """
 
     name: str | None = None
@@ -78,12 +79,12 @@ class ConversationExpected(File, frozen=True):
 
     Fields:
         answer: the complete text of the answer, or conditions for it.
-        executed: the executed calls, in order, and no others.
-        parse_errors: the reported parse errors, or only how many.
-        retries: the number of compensating requests.
-        requests: conditions for each request, or only how many; null for as many as the cassette
-            has interactions.
-        history: the messages at the end, as the agent would send them next.
+        executed: the calls that the agent executes, in order, and no others.
+        parse_errors: the parse errors that the agent reports, or only their number.
+        retries: the number of requests that the agent sends again after an unusable reply.
+        requests: conditions for each request, or only their number; null for one request for each
+            interaction of the cassette.
+        history: conditions for the messages at the end, as the agent would send them next.
         strategy: the strategy of every turn that has one.
     """
 
@@ -99,26 +100,26 @@ class ConversationExpected(File, frozen=True):
 
     @property
     def listed_requests(self) -> tuple[ExpectedRequest, ...]:
-        """The conditions for each request; () if that is not judged."""
+        """The conditions for each request; () if there are none."""
         return self.requests if isinstance(self.requests, tuple) else ()
 
     @property
     def request_count(self) -> int | None:
-        """The expected number of requests; None for one to each interaction."""
+        """The expected number of requests; None for one for each interaction."""
         return (
             self.requests if isinstance(self.requests, int) else len(self.listed_requests) or None
         )
 
 
 class ConversationExpectFile(ConversationExpected, frozen=True):
-    """The expected result that an author writes: ending and calls are always judged."""
+    """The expected result that an author writes. Ending and calls are always judged."""
 
     ending: Ending
     executed: tuple[ExpectedExecution, ...] = ()
 
 
 class ConversationFile(File, frozen=True):
-    """A conversation: the user's questions, the tools' answers, the expected result."""
+    """The key `conversation` of a file: the questions, the tools' answers, the expected result."""
 
     questions: Annotated[tuple[Text, ...], msgspec.Meta(min_length=1)]
     expect: ConversationExpectFile
@@ -131,17 +132,17 @@ class ConversationFile(File, frozen=True):
 
 
 class ConversationScript(msgspec.Struct, frozen=True):
-    """A conversation to run.
+    """The script of a conversation that an agent runs.
 
     Fields:
         questions: the user's questions, in order.
-        tools: name -> the answers of the tool, tried in order (`session.MockTools`).
-        prompt: id of the prompt to use; "" for the cassette's own.
+        tools: name -> the answers of the mock tool, tried in order (see `session.MockTools`).
+        prompt: the id of the prompt to use; "" for the prompt of the cassette.
         system: the application's system text.
-        provider: the provider whose capabilities count; "" for the cassette's.
-        capabilities: those that differ from the provider's declared ones; valid ones.
-        recorded: if the script comes from a recording, the messages of each of its requests, in
-            OpenAI's form.
+        provider: the provider whose capabilities apply; "" for the provider of the cassette.
+        capabilities: the capabilities that differ from what the provider declares.
+        recorded: if the script comes from a recording, the messages of each recorded request, in
+            the format of OpenAI.
     """
 
     questions: tuple[str, ...]
@@ -156,14 +157,14 @@ class ConversationScript(msgspec.Struct, frozen=True):
 
 
 def script_from_file(file: ConversationFile, where: str) -> ConversationScript:
-    """Return the script in a file.
+    """Return the script that a scenario file contains.
 
     Args:
         file: the value of the key `conversation`.
         where: the scenario file, for errors.
 
     Raises:
-        UnreadableError: a value in it is not possible.
+        UnreadableError: a value in `file` is not possible.
     """
     tools = {name: _mock_answers(name, each, where) for name, each in file.tools.items()}
     _check_expected(file.expect, tools, where)

@@ -1,6 +1,6 @@
-"""A cassette and a script -> the task of an agent, and a record of what the agent did with it.
+"""Let an agent run a scripted conversation with a cassette, and record what it does.
 
-Every request and every executed call goes through a session and is recorded, so the harness does
+Every request and every executed call goes through a session, which records it, so the harness does
 not have to trust the agent. `run_agent` always returns: the record also states that an agent raised
 an exception, never ended, or returned something else than a conversation. Only Ctrl-C passes
 through.
@@ -30,7 +30,7 @@ from harness.wire.interaction import Interaction, Request
 
 
 def json_or_repr(value: object) -> str:
-    """Return the JSON text of `value`; its `repr` if it is not JSON."""
+    """Return the JSON text of `value`, or its `repr` if it cannot be JSON."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -38,7 +38,7 @@ def json_or_repr(value: object) -> str:
 
 
 def same_value(a: object, b: object) -> bool:
-    """Return whether two values are the same JSON: `1`, `1.0` and `true` differ."""
+    """Return whether two values are the same JSON; `1`, `1.0` and `true` differ."""
     return same_text(json_or_repr(a), json_or_repr(b))
 
 
@@ -53,7 +53,7 @@ NO_ANSWER = "the scenario has no answer to these arguments"
 
 
 class MockTools:
-    """The tools of one conversation.
+    """The mock tools of one conversation, with the answers of its script.
 
     A call gets the first unused answer for its arguments, else the first unused answer
     for any arguments. The last answer of each kind is used repeatedly. A delay is recorded,
@@ -64,7 +64,7 @@ class MockTools:
         self._left = {name: list(each) for name, each in answers.items()}
 
     def answer(self, name: str, arguments: dict[str, Any]) -> MockAnswer:
-        """Return the answer of `name` to `arguments`.
+        """Return the answer of the tool called `name` to `arguments`.
 
         Raises:
             KeyError: there is no such tool.
@@ -84,11 +84,11 @@ def _has_arguments(answer: MockAnswer, arguments: dict[str, Any]) -> bool:
 
 
 class SessionLimits(msgspec.Struct, frozen=True):
-    """Limits that stop one conversation; an agent's own limits are lower.
+    """The limits at which the harness stops a conversation; an agent's own limits are lower.
 
     Fields:
         seconds: the time for small bodies.
-        seconds_per_megabyte: the time added for larger ones.
+        seconds_per_megabyte: additional time for each megabyte of the cassette's bodies.
         requests: the number of requests beyond those that the task allows.
         calls: the number of tool calls.
     """
@@ -123,9 +123,9 @@ class Execution(msgspec.Struct, frozen=True):
     """A call that the agent executed.
 
     Fields:
-        after: how many requests the agent had sent before.
+        after: how many requests the agent had sent before the call.
         arguments: the arguments as JSON.
-        known: whether there is such a tool.
+        known: whether the tool exists.
         error: the error of the tool; "" if it did not fail.
         result: the tool's result, as JSON; "" if it failed.
     """
@@ -139,14 +139,16 @@ class Execution(msgspec.Struct, frozen=True):
 
 
 class SessionRecord(msgspec.Struct, frozen=True):
-    """What an agent did with a task.
+    """A record of what an agent did with a task: its requests, its calls and how it ended.
 
     Fields:
-        conversation: the conversation that it returned; None if it returned none.
-        error: the exception that it raised, `Type: text`; "" if it raised none.
-        raised: `raised_in` that exception.
-        trace: `traceback_of` that exception.
-        hung: the limit that stopped it; "" if none did.
+        sent: the requests.
+        executions: the calls that the agent executed.
+        conversation: the conversation that the agent returned; None if it returned none.
+        error: the exception of the agent, as `Type: text`; "" if it raised none.
+        raised: the type of the exception and the function that raised it.
+        trace: the traceback of the exception.
+        hung: the limit at which the harness stopped the agent; "" if it did not.
         unplayed: indexes of the interactions that were never requested.
     """
 
@@ -165,7 +167,7 @@ class StoppedError(BaseException):
 
 
 class Session:
-    """One conversation in progress: it gives the task, and records all requests and calls."""
+    """A conversation in progress: it has the agent's task, and records requests and calls."""
 
     def __init__(
         self,
@@ -189,7 +191,7 @@ class Session:
         """Answer a request of the agent from the cassette.
 
         Raises:
-            TypeError: the value is not a request.
+            TypeError: `request` is not a `Request`.
         """
         if not isinstance(request, Request):
             raise TypeError(f"expected a Request, found {type(request).__name__}")
@@ -206,7 +208,7 @@ class Session:
             raise ConnectionError(f"recorded: the body ended as {answer.ended}")
 
     def call_tool(self, name: str, arguments: dict[str, Any]) -> object:
-        """Run a mock tool.
+        """Return the result of a mock tool, and record the call.
 
         Raises:
             ToolFailed: the answer in the scenario is an error.
@@ -233,7 +235,13 @@ class Session:
         problem: Raised = NOTHING_RAISED,
         hung: str = "",
     ) -> SessionRecord:
-        """Return what happened so far, and how the conversation ended."""
+        """Return a record of what the agent did.
+
+        Args:
+            conversation: what the agent returned; None if it returned none.
+            problem: the exception that it raised.
+            hung: the limit at which the harness stopped it; "" if it did not.
+        """
         return SessionRecord(
             sent=tuple(self._sent),
             executions=tuple(self._executions),
@@ -253,7 +261,7 @@ class Session:
 def run_agent(
     agent: Agent, session: Session, limits: SessionLimits = DEFAULT_LIMITS
 ) -> SessionRecord:
-    """Let `agent` run the conversation of `session`, and return what it did."""
+    """Let `agent` run the conversation of `session`, and return a record of what it did."""
 
     def converse() -> Conversation | None:
         try:
@@ -269,10 +277,10 @@ def run_agent(
 
 
 def _checked_copy(found: object) -> Conversation:
-    """Return a checked copy of what the agent returned.
+    """Return a validated copy of the conversation that the agent returned.
 
     Raises:
-        TypeError: it is not a conversation.
+        TypeError: the agent returned something else.
     """
     if not isinstance(found, Conversation):
         raise TypeError(f"expected a Conversation, found {type(found).__name__}")
@@ -304,12 +312,12 @@ def _task(
 
 
 def prompt_id(script: ConversationScript, cassette: Cassette) -> str:
-    """Return the id of the prompt: the script's, the cassette's, or the one for native tools."""
+    """Return the prompt's id: of the script, else of the cassette, else that for native tools."""
     return script.prompt or (cassette.prompt if cassette.prompt in PROMPTS else DEFAULT_PROMPT)
 
 
 def script_capabilities(script: ConversationScript, cassette: Cassette) -> Capabilities:
-    """Return the declared capabilities of the provider, changed by those of the script."""
+    """Return the capabilities of the provider, with the changes of the script."""
     row = DIALECTS.get(cassette.dialect)
     pattern = row.id_pattern if row else ""
     declared = capabilities_of(script.provider or cassette.provider, pattern)
@@ -318,6 +326,6 @@ def script_capabilities(script: ConversationScript, cassette: Cassette) -> Capab
 
 
 def tools_of_cassette(cassette: Cassette) -> tuple[Tool, ...]:
-    """Return the tools of the last request that offers any, because a probe comes first."""
+    """Return the tools of the last recorded request that declares any; () if none does."""
     listed = map(offered_tools, reversed(cassette.interactions))
     return next(filter(None, listed), ())

@@ -1,4 +1,4 @@
-"""A conversation with native tools -> the same conversation with calls in the model's text.
+"""Turn a conversation with native tools into the same conversation with text calls.
 
 Questions, executed calls and answers stay equal. Requests declare no tools, and the results of a
 turn are one message of the user, so the roles differ.
@@ -13,7 +13,7 @@ from harness.judging.conversations.script import ConversationFile, ExpectedRepor
 
 
 def conversation_in_text(file: ConversationFile) -> ConversationFile:
-    """Return `file` for an agent whose prompt describes the tools."""
+    """Return the conversation `file` for an agent whose prompt describes the tools in its text."""
     expect = file.expect
     requests, errors = expect.requests, expect.parse_errors
     if isinstance(requests, tuple):

@@ -1,6 +1,6 @@
-"""The rules about turns, conversations and cost: one table.
+"""Collect the rules about turns, conversations and cost in one table.
 
-Rules are disjoint: one fault of a normalizer or an agent violates one rule, as the mutants show.
+The rules do not overlap: one fault of a client violates one rule, as the mutants show.
 """
 
 from typing import Any

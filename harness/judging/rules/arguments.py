@@ -1,4 +1,4 @@
-"""Rules about arguments: usable ones are exact, and unusable ones are reported and not executed."""
+"""Define rules about arguments: usable ones are exact, unusable ones are reported as errors."""
 
 import re
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ def _exact(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _is_reported_repair(evidence: TurnEvidence, call: ToolCall, text: str) -> bool:
-    """Whether the client reports the sent arguments, and the tool's schema requires the change."""
+    """Return whether the client reports its repair, and the tool's schema requires the repair."""
     if call.kind != "function" or not call.sent or not same_value(call.sent, text):
         return False
     tools = _tools_named(evidence, call.name)
@@ -86,12 +86,12 @@ def _tools_named(evidence: TurnEvidence, name: str) -> list[Tool]:
 
 
 def _index_of_block(evidence: TurnEvidence) -> Came:
-    """Return "as-documented" if an index is not the position of its block in Anthropic's API."""
+    """Return "as-documented" if the stream has a wrong index of a block in Anthropic's API."""
     return "as-documented" if "ANT-BLOCK-INDEX" in evidence.oracle.quirks else ""
 
 
 def _words(text: str) -> str:
-    """Return the letters and digits of `text`, because a parsing library loses the rest."""
+    """Return the letters and digits of `text`, because a parsing library drops other characters."""
     plain = _LOST_IN_PARSING.sub(r"\1", _unescaped(_TRUNCATED_ESCAPE.sub("", text)))
     return "".join(filter(str.isalnum, plain)).casefold()
 
@@ -121,7 +121,7 @@ def _broken_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
-    """Return what the stream contained in place of the usable arguments of `call`."""
+    """Return what the stream contained instead of usable arguments of `call`; "" if unknown."""
     of_name = [each for each in evidence.oracle.calls or () if each.name == call.name]
     quoted = [(it.name, it.snippet) for it in evidence.expectation.rejected]
     written = "" if call.arguments.strip() == "{}" else call.arguments  # both: there are none
@@ -180,7 +180,7 @@ def _good_not_rejected(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _finish_of(evidence: TurnEvidence) -> Came:
-    """Return why the finish value does not ask for calls: a filter, or another word."""
+    """Return why the finish value does not announce calls: a filter, or another word."""
     if evidence.expectation.finish is FinishReason.CONTENT_FILTER:
         return "failure"
     if "FINISH-UNKNOWN" in evidence.oracle.quirks:
@@ -191,7 +191,7 @@ def _finish_of(evidence: TurnEvidence) -> Came:
 
 
 def _misfit(evidence: TurnEvidence, error: ParseError) -> Came:
-    """Return "misfit" if no call of that name has arguments that fit the tool's schema."""
+    """Return "misfit" if no missing call of that name fits the schema of its tool, else ""."""
     tools = {tool.name: tool for tool in _tools_named(evidence, error.name)} or None
     missing = (evidence.expectation.calls[index] for index in evidence.pairing.missing)
     values = [parse(call.json_text).value for call in missing if call.name == error.name]
@@ -229,7 +229,7 @@ def _explained(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _quotes(snippet: str, sent: str) -> bool:
-    """Whether `snippet` contains `sent`; escapes may differ, because parsing removes them."""
+    """Return whether `snippet` contains `sent`, also with other escapes."""
     return sent in snippet or _unescaped(_TRUNCATED_ESCAPE.sub("", sent)) in _unescaped(snippet)
 
 

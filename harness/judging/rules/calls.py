@@ -1,4 +1,4 @@
-"""Rules about calls: all of them are emitted, with name and id, and in order."""
+"""Define rules about calls: the client emits all of them, with name and id, and in order."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -103,7 +103,7 @@ def _not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _is_again(evidence: TurnEvidence, index: int) -> bool:
-    """Whether another call has the same name and arguments."""
+    """Return whether another call of the turn has the same name and arguments."""
     calls = evidence.turn.tool_calls
     call = calls[index].name, meaning(calls[index].arguments)
     return any(
@@ -113,7 +113,7 @@ def _is_again(evidence: TurnEvidence, index: int) -> bool:
 
 
 def _beyond_most_calls(evidence: TurnEvidence) -> Iterator[Violation]:
-    """Check that no call is invented if calls may be missing: names and arguments are compared."""
+    """Check that the client invents no call if calls may be missing, by names and arguments."""
     if not evidence.expectation.calls_at_most:
         return
     left = Counter((it.name, meaning(it.json_text)) for it in evidence.expectation.calls)

@@ -1,4 +1,4 @@
-"""Rules about executed calls: those that the scenario expects, and none of a broken turn."""
+"""Define rules about executed calls: the expected ones, and none of a broken turn."""
 
 from collections.abc import Iterator
 

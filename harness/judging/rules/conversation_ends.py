@@ -1,4 +1,4 @@
-"""Rules about the end of a conversation: there is one, the right one, and always the same."""
+"""Define rules about the end of a conversation: it ends, correctly, and in every run equally."""
 
 from collections.abc import Iterator
 from itertools import chain, islice
@@ -113,7 +113,13 @@ def _same_again(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _first_difference(
     evidence: ConversationEvidence, other: SessionRecord, label: str
 ) -> Iterator[Violation]:
-    """Yield the first difference between two runs of the agent."""
+    """Yield a violation for the first difference between two runs of the agent.
+
+    Args:
+        evidence: the first run.
+        other: the record of the other run.
+        label: a description of the other run, such as its reads.
+    """
     record, dialect = evidence.record, evidence.task.dialect
     pairs: tuple[tuple[str, object, object], ...] = (
         ("conversation", record.error or record.hung, other.error or other.hung),
@@ -131,14 +137,14 @@ def _first_difference(
 
 
 def _masked(value: object, record: SessionRecord, dialect: str) -> str:
-    """Return `value` as text, without parts that differ between two equal conversations."""
+    """Return `value` as text, with parts masked that differ between equal conversations."""
     ids = list(_iter_call_ids(record, dialect))
     known = sent_ids(ids, [sent.answer.body for sent in record.sent])
     return mask(repr(value), number_ids(ids, known))
 
 
 def _iter_call_ids(record: SessionRecord, dialect: str) -> Iterator[str]:
-    """Yield the ids that the agent gave to calls, in its turns and in its histories."""
+    """Yield the ids of calls in the agent's turns, requests and messages."""
     turns = record.conversation.turns if record.conversation else ()
     for each in turns:
         yield from ids_of_turn(each.turn)

@@ -1,6 +1,6 @@
-"""Rules about history: requests contain nothing that a provider would refuse or misread.
+"""Define rules about history: requests contain nothing that a provider would reject or misread.
 
-Each request is checked as it was sent, and the history at the end as it would be sent next.
+They check each request as the agent sent it, and the final history as it would be sent next.
 """
 
 import json
@@ -79,7 +79,7 @@ def _unreadable(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _reasoning_blank(evidence: ConversationEvidence) -> Iterator[Violation]:
-    """Check that the reasoning field of a message with calls is not blank if the model reasoned."""
+    """Check that a stored message with calls has the model's reasoning, if the API has a field."""
     field = evidence.task.capabilities.reasoning_field
     for index, request in enumerate(evidence.requests[:-1]):
         reasoning = request.reply.reasoning
@@ -167,14 +167,14 @@ def _is_error_sent(evidence: ConversationEvidence, execution: Execution) -> bool
 
 
 def _error_prefixes(error: str) -> Iterator[str]:
-    """Yield the start of an error in the encodings in which an agent may report it."""
+    """Yield the first characters of a tool's error, in each encoding that an agent may use."""
     text = join_surrogates(error)
     for encoded in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]):
         yield _normalized_text(encoded)[:_ERROR_PREFIX_LENGTH]
 
 
 def _normalized_text(text: str) -> str:
-    """Return `text` with white space unified and slashes not escaped."""
+    """Return `text` with each run of white space as one space, and without escapes of slashes."""
     return " ".join(text.replace("\\/", "/").split())
 
 

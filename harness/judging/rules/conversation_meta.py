@@ -1,6 +1,6 @@
-"""Rules about an agent's own records: complete, as expected, and true.
+"""Define rules about an agent's own records: complete, as expected, and true.
 
-Its records are compared with the requests that it sent and the calls that it executed.
+The records are compared with the requests that the agent sent and the calls that it executed.
 """
 
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ def _report_snippet(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _reports(evidence: ConversationEvidence) -> Iterator[tuple[str, TurnRecord, ParseError]]:
-    """Yield each reported parse error with its path and the record of its turn."""
+    """Yield each parse error that the agent reported: its path, its turn's record, the error."""
     for index, record in enumerate(evidence.records):
         for number, error in enumerate(record.meta.parse_errors):
             yield f"turns[{index}].meta.parse_errors[{number}]", record, error
@@ -127,7 +127,7 @@ def _probe(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def probe_result(probe: Probe) -> ProbeResult:
-    """Return how a probe ended, as scenarios name it."""
+    """Return how a probe for tool support ended: `ok`, `no` or `error`."""
     if probe.error:
         return "error"
     return "ok" if probe.ok else "no"
@@ -135,7 +135,7 @@ def probe_result(probe: Probe) -> ProbeResult:
 
 @conversation_rule("CONV-META-HONEST", Outcome.MISMATCH)
 def _honest(evidence: ConversationEvidence) -> Iterator[Violation]:
-    """Compare requests and records in pairs; neither may be without the other."""
+    """Check that the agent has a true record of each request, and no other records."""
     left = list(enumerate(evidence.requests))
     for index, record in enumerate(evidence.records):
         if record.meta.probe is not None and left:
@@ -159,7 +159,7 @@ def _honest_probe(index: int, recorded: Probe, probe: RequestEvidence) -> Iterat
 
 
 def _has_native_calls(reply: OracleReply) -> bool | None:
-    """Return whether a reply uses the API's field for calls; None if that is ambiguous."""
+    """Return whether a reply has calls in the API's field; None if that is ambiguous."""
     if reply.calls is None or reply.truncated:
         return None
     return bool(reply.calls or reply.rejected)

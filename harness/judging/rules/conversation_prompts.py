@@ -1,4 +1,4 @@
-"""Rules about how the model learns its task: the system text, the tools, and no probe in it."""
+"""Define rules about the system text and the tools that an agent sends to the model."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -77,7 +77,7 @@ def _probe_count(evidence: ConversationEvidence) -> int:
 
 
 def _of_user(evidence: ConversationEvidence) -> Iterator[tuple[int, RequestEvidence]]:
-    """Yield the requests of the user's conversation, without probes, with their indexes."""
+    """Yield the index and the evidence of each request that is not a probe for tool support."""
     first = _probe_count(evidence)
     yield from enumerate(evidence.requests[first:], first)
 
@@ -98,7 +98,7 @@ _ADDED: Final[dict[str, tuple[object, ...] | None]] = {
 def _undeclared(
     tools: tuple[Tool, ...], declared: tuple[Tool, ...]
 ) -> Iterator[tuple[str, object, object]]:
-    """Yield path, expected and actual value of each difference from the application's tools."""
+    """Yield each difference of declared tools from the given ones: path, expected, actual."""
     if len(tools) != len(declared):
         names = [tool.name for tool in declared]
         yield "", f"tools: {len(tools)}", f"{len(names)}: {', '.join(names)}"
@@ -120,7 +120,7 @@ def _undeclared(
 
 
 def _changed(expected: object, found: object, path: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield where a schema is not that of the application, apart from what SDKs add."""
+    """Yield each difference of a schema from the application's, except what SDKs add."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in {**expected, **found}:
             if key not in expected:
@@ -146,7 +146,7 @@ def _names_of(tools: tuple[Tool, ...]) -> Iterator[str]:
 
 
 def _descriptions(tools: tuple[Tool, ...]) -> tuple[str, ...]:
-    """Return the texts with which the prompts of the suite describe `tools`."""
+    """Return the texts with which the harness's prompts describe `tools`."""
     prompts = (prompt for prompt in PROMPTS.values() if prompt.describes_tools)
     return tuple(_description(prompt, tools) for prompt in prompts) if tools else ()
 

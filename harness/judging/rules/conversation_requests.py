@@ -1,4 +1,4 @@
-"""Rules about requests: as many as expected, within the limits, and each as expected."""
+"""Define rules about requests: their number, the agent's limits, and their expected content."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""Rules about how a history contains a turn: its text, its calls, and the result of each call.
+"""Define rules about how a history stores a turn: its text, its calls, and their results.
 
-The rules compare the bytes of the reply, the executed calls, and the messages that were added after
-the reply. Turns of prompts that describe their tools are not compared, because there an agent
-writes the calls as text.
+The rules compare the bytes of the reply, the executed calls, and the messages after the reply.
+They do not check turns of prompts that describe their tools, because there an agent writes the
+calls as text.
 """
 
 import itertools
@@ -45,12 +45,12 @@ _NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
 class StoredTurn(msgspec.Struct, frozen=True):
-    """A complete turn, and the messages that one later history has after those of its request.
+    """A complete turn, and the messages with which a later history stores it.
 
     Fields:
-        index: the index of the request that the turn answered.
-        where: the path of the history.
-        messages: index in the history -> message.
+        index: the index of the request to which the turn is the reply.
+        where: the path of the history, such as `requests[1]`.
+        messages: index in the history -> message, for the messages after that request.
     """
 
     index: int
@@ -60,7 +60,7 @@ class StoredTurn(msgspec.Struct, frozen=True):
 
     @property
     def calls(self) -> "Iterator[StoredCall]":
-        """The calls of the assistant's messages."""
+        """Yield the calls in the stored messages."""
         for number, message in self.messages.items():
             for at, (call_id, name, arguments) in enumerate(calls_of(message)):
                 path = f"{self.where}.messages[{number}].tool_calls[{at}]"
@@ -68,7 +68,7 @@ class StoredTurn(msgspec.Struct, frozen=True):
 
 
 class StoredCall(msgspec.Struct, frozen=True):
-    """A call in a history; `path` starts with the history."""
+    """A call in a history; `path` is its location, such as `requests[1].messages[2]...`."""
 
     path: str
     id: str
@@ -77,7 +77,7 @@ class StoredCall(msgspec.Struct, frozen=True):
 
 
 def _stored_turns(evidence: ConversationEvidence) -> Iterator[StoredTurn]:
-    """Yield each complete turn with the next history, and with the last if all of it is kept."""
+    """Yield each complete turn in the next history, and in the last one if no limit shortens it."""
     requests, limited = evidence.requests, evidence.task.limits.messages is not None
     histories = [(f"requests[{index}]", each.messages) for index, each in enumerate(requests)]
     if evidence.record.conversation is not None:
@@ -103,7 +103,7 @@ def _last_question(messages: tuple[object, ...]) -> str:
 def _iter_added(
     before: tuple[object, ...], after: tuple[object, ...]
 ) -> Iterator[tuple[int, Message]]:
-    """Yield the messages of `after` that follow as many as `before` has, instructions apart."""
+    """Yield the messages of `after` beyond the number in `before`, except instructions."""
     left = sum(role_of(message) not in SYSTEM_ROLES for message in before)
     for number, message in enumerate(after):
         if role_of(message) in SYSTEM_ROLES or not isinstance(message, dict):
@@ -128,7 +128,7 @@ def _text_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _squeezed(text: str) -> str:
-    """Return `text` without white space, which a client may change between parts."""
+    """Return `text` without white space, because a client may change it between parts."""
     return "".join(join_surrogates(text).split())
 
 
@@ -146,7 +146,7 @@ def _reasoning_visible(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _next_histories(evidence: ConversationEvidence) -> Iterator[StoredTurn]:
-    """Yield each complete turn with the first history after it, unless a limit cuts turns away."""
+    """Yield each complete turn in the next history; nothing if the task limits the messages."""
     if evidence.task.limits.messages is not None:
         return
     by_turn = itertools.groupby(_stored_turns(evidence), key=lambda turn: turn.index)
@@ -171,7 +171,7 @@ def _group_name(evidence: ConversationEvidence) -> Iterator[Violation]:
 def _named_histories(
     evidence: ConversationEvidence,
 ) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """Yield the histories of an API whose messages may have a name."""
+    """Yield the path and messages of each history whose messages may have a name."""
     if DIALECTS[evidence.task.dialect].messages is CHAT_MESSAGES:
         for index, request in enumerate(evidence.requests):
             yield f"requests[{index}]", request.messages
@@ -180,7 +180,7 @@ def _named_histories(
 
 
 def _assistant_runs(messages: tuple[object, ...]) -> Iterator[dict[int, Message]]:
-    """Yield the assistant's messages of each turn: those with no other message between them."""
+    """Yield each run of consecutive messages of the assistant, by their index."""
     for role, numbered in itertools.groupby(enumerate(messages), lambda each: role_of(each[1])):
         if role == "assistant":
             yield {number: each for number, each in numbered if isinstance(each, dict)}
@@ -205,7 +205,7 @@ def _call_changed(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _changed_calls(evidence: ConversationEvidence, turn: StoredTurn) -> Iterator[Violation]:
-    """Yield the calls of the reply, and the executed ones, that are stored in another form."""
+    """Yield a violation for each sent or executed call that the history stores differently."""
     stored = list(turn.calls)
     repaired = {
         _call_key(evidence.executions[index].tool, arguments)
@@ -238,7 +238,7 @@ def _call_key(name: str, arguments: str) -> tuple[str, Hashable]:
 
 
 def _is_storable(name: str, arguments: str) -> bool:
-    """Whether an API accepts the call unchanged, so that an agent need not store another form."""
+    """Return whether an API accepts the call unchanged, so that the agent must not change it."""
     return _NAME.fullmatch(name) is not None and parse(arguments).value is not None
 
 
@@ -277,7 +277,10 @@ def _sealed_lost(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _sealed_of(turn: StoredTurn, *, is_placed: bool) -> Iterator[_SealedEntry]:
-    """Yield the sealed data that was sent back: kind, data, what it belongs to, and position."""
+    """Yield the opaque data of the provider that the history sends back, such as signatures.
+
+    Each item has the kind, the data, what it belongs to, and the number of calls before it.
+    """
     calls = 0
     for message in turn.messages.values():
         for each in sealed_of(message):
@@ -315,14 +318,14 @@ def _result_swapped(evidence: ConversationEvidence) -> Iterator[Violation]:
 
 
 def _calls_by_key(turn: StoredTurn) -> dict[tuple[str, Hashable], StoredCall]:
-    """Return the stored calls by name and arguments, without those that the turn repeats."""
+    """Return (name, arguments) -> stored call, without calls that occur twice in the turn."""
     keyed = [(_call_key(each.name, each.arguments), each) for each in turn.calls]
     counts = Counter(key for key, _ in keyed)
     return {key: call for key, call in keyed if counts[key] == 1}
 
 
 def _results_by_id(turn: StoredTurn) -> dict[str, tuple[int, Message]]:
-    """Return the first result under each id, with its index in the history."""
+    """Return id -> the first result with this id, with its index in the history."""
     found: dict[str, tuple[int, Message]] = {}
     for number, message in turn.messages.items():
         if role_of(message) == "tool":
@@ -331,9 +334,9 @@ def _results_by_id(turn: StoredTurn) -> dict[str, tuple[int, Message]]:
 
 
 def _is_of_another(text: str, execution: Execution, others: list[frozenset[str]]) -> bool:
-    """Whether `text` shows no result of this call, and all of another call's.
+    """Return whether `text` is the result of another call, and not of this one.
 
-    `others` are the words of each result that was known.
+    `others` has the words of the results of the other calls.
     """
     shown, own = _words(text), _result_words(execution)
     if not own or own <= shown:
@@ -349,7 +352,7 @@ def _outcome_of(execution: Execution) -> str:
 
 
 def _result_words(execution: Execution) -> frozenset[str]:
-    """Return the words of an error, or of the values of a result, which may be formatted."""
+    """Return the words in the error or in the values of the result of a call."""
     if execution.error:
         return _words(execution.error)
     return frozenset().union(*map(_words, _leaves(json.loads(execution.result))))

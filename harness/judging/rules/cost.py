@@ -1,4 +1,4 @@
-"""Rules about cost. `harness.results.cost` has their limits."""
+"""Define rules about cost; `harness.results.cost` has the limits."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from harness.results.outcome import Outcome
 
 @cost_rule("COST-TIME", Outcome.MISMATCH, of="cost")
 def _time(evidence: CostEvidence) -> Iterator[Violation]:
-    """Check the shortest stream, because COST-GROWTH judges the influence of the length."""
+    """Check the time for the shortest stream, because COST-GROWTH judges longer ones."""
     return _beyond(evidence, "time")
 
 
@@ -38,5 +38,5 @@ def _beyond(evidence: CostEvidence, field: str) -> Iterator[Violation]:
 
 
 def cost_findings(cost: Cost, kind: ClientKind) -> list[Finding]:
-    """Return the violations of a measured client of the kind `kind`."""
+    """Return the findings for the measured cost of a client of the kind `kind`."""
     return findings(cost_rule.of_module(__name__), CostEvidence(cost, kind))

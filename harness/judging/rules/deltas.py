@@ -1,4 +1,4 @@
-"""Rules about the deltas as a sequence, and how promptly text is emitted."""
+"""Define rules about the sequence of deltas, and about how promptly text is emitted."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -60,17 +60,17 @@ def _index_order(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def text_differs(evidence: TurnEvidence) -> bool:
-    """Return whether the text is not the expected one."""
+    """Return whether the text of the turn differs from the expected text."""
     expected = evidence.expectation
     return expected.spaced(evidence.turn.text) != expected.spaced(expected.text)
 
 
 class LateText(msgspec.Struct, frozen=True):
-    """Text that was emitted later than necessary.
+    """Describes text that the client emitted later than necessary.
 
     Fields:
-        violation: what a rule reports of it.
-        in_time: characters that were emitted in time.
+        violation: the violation that a rule reports.
+        in_time: the number of characters that the client emitted in time.
     """
 
     violation: Violation
@@ -78,11 +78,11 @@ class LateText(msgspec.Struct, frozen=True):
 
 
 def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) -> LateText | None:
-    """Return the first text that was emitted after the read after next was pulled.
+    """Return the first text that came two reads late or more; None if all text came in time.
 
     Args:
-        evidence: the evidence of a replay; only one that gave the correct text can be late.
-        marks: pairs (bytes, characters of text that are due after these were read), ascending.
+        evidence: the evidence of a replay. If its text is wrong, the result is None.
+        marks: pairs (number of bytes, number of characters that these bytes contain), ascending.
     """
     in_step = evidence.normalizer.streams and not evidence.replay.is_read_ahead
     if not in_step or "text" not in evidence.judged or text_differs(evidence):
@@ -103,7 +103,7 @@ def first_late_text(evidence: TurnEvidence, marks: Iterable[tuple[int, int]]) ->
 
 
 def _text_progress(replay: Replay) -> list[tuple[int, int]]:
-    """Return (bytes read, characters of text so far) for each text delta."""
+    """Return for each text delta the bytes read and the characters emitted up to it."""
     progress: list[tuple[int, int]] = []
     total = 0
     for emission in replay.emissions:

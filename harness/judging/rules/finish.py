@@ -1,4 +1,4 @@
-"""Rules about the end of a turn: its reason is emitted once, and a failure is never a success."""
+"""Define rules about the end of a turn: one finish reason, and no success after a failure."""
 
 from collections.abc import Iterator
 
@@ -40,7 +40,7 @@ def _reason(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _of_odd_form(evidence: TurnEvidence) -> Came:
-    """Return "undocumented" if the turn has no finish value because its form is undocumented."""
+    """Return "undocumented" if an undocumented format explains the missing finish value, or ""."""
     finish = evidence.turn.finish
     is_open = finish is not None and finish.reason is FinishReason.OTHER and not finish.raw
     return "undocumented" if is_open and evidence.is_undocumented else ""
@@ -79,7 +79,7 @@ def _failure_reported(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _hands_promise_over(evidence: TurnEvidence) -> bool:
-    """Whether an SDK passes on a finish value that announces calls, and there is no call."""
+    """Return whether an SDK passes on a finish value that announces calls if there are none."""
     finish = evidence.turn.finish
     promised = "FINISH-TOOLCALLS-WITHOUT-CALLS" in evidence.oracle.quirks
     is_known = finish is None or finish.reason is not FinishReason.OTHER
@@ -88,7 +88,7 @@ def _hands_promise_over(evidence: TurnEvidence) -> bool:
 
 
 def _is_cut(evidence: TurnEvidence) -> bool:
-    """Whether the body is an answer that ends too early, without an error of the provider."""
+    """Return whether the body is an answer that ends early, without an error of the provider."""
     oracle = evidence.oracle
     is_answer = NO_ANSWER.isdisjoint(oracle.quirks)
     has_error = oracle.error is not None and not ends_in_event(evidence.interaction.body)
@@ -107,7 +107,7 @@ def _failure_not_invented(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _cut_before_output(evidence: TurnEvidence) -> Came:
-    """Return "failure" if the answer ended at its limit before any text or call."""
+    """Return "failure" if the answer reached its limit before any text or call, else ""."""
     expected, oracle = evidence.expectation, evidence.oracle
     is_empty = not (expected.text or expected.calls or expected.rejected) and oracle.calls == ()
     return "failure" if expected.finish in CUT_SHORT and is_empty else ""

@@ -1,4 +1,4 @@
-"""Rules about the markup of text calls: it is not visible, and it does not delay other text."""
+"""Define rules about the markup of text calls: it is not visible, and delays no other text."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _LONGEST = max(map(len, _MARKER_PREFIXES))
 
 
 def markers_in_text(evidence: TurnEvidence) -> list[str]:
-    """Return the markers that the text contains more often than expected."""
+    """Return the markers of text calls that the turn's text has more often than expected."""
     expected, actual = evidence.expectation, evidence.turn.text
     if "text" not in expected.judged or actual == expected.text or is_text_doubled(evidence):
         return []
@@ -37,7 +37,7 @@ def markers_in_text(evidence: TurnEvidence) -> list[str]:
 
 
 def is_text_doubled(evidence: TurnEvidence) -> bool:
-    """Whether the text is the expected one two times in a row."""
+    """Return whether the text is the expected text twice."""
     expected = evidence.expectation
     actual, text = expected.spaced(evidence.turn.text), expected.spaced(expected.text)
     doubled = (text * 2, f"{text} {text}") if expected.loose_space else (text * 2,)
@@ -45,12 +45,12 @@ def is_text_doubled(evidence: TurnEvidence) -> bool:
 
 
 def markers_in_name(call: ToolCall, expected: ExpectedCall) -> list[str]:
-    """Return the markers that a call's name contains and should not."""
+    """Return the markers of text calls that the name of a call should not contain."""
     return [] if call.name == expected.name else surplus_markers(call.name, expected.name)
 
 
 def markers_in_arguments(call: ToolCall, expected: ExpectedCall) -> list[str]:
-    """Return the markers that a call's arguments contain and should not."""
+    """Return the markers of text calls that the arguments of a call should not contain."""
     if call.kind == "custom" or expected.kind == "custom":
         return surplus_markers(call.arguments, expected.arguments_text)
     value = parse(expected.arguments_text).value if expected.arguments_text else None
@@ -61,16 +61,16 @@ def markers_in_arguments(call: ToolCall, expected: ExpectedCall) -> list[str]:
 
 
 def surplus_markers(actual: str, expected: str) -> list[str]:
-    """Return the markers that `actual` contains more often than `expected`."""
+    """Return the markers of text calls that `actual` contains more often than `expected`."""
     return [
         mark for mark in MARKERS if mark in actual and actual.count(mark) > expected.count(mark)
     ]
 
 
 def marker_prefix_length(text: str, end: int) -> int:
-    """Return how many characters of `text` before `end` may be the start of a marker.
+    """Return how many characters before `end` may be the start of a marker of a text call.
 
-    Line ends before a marker may belong to it, as chat templates write them.
+    Line ends before a marker may belong to the marker, because chat templates write them.
     """
     tail = text[max(0, end - _LONGEST) : end]
     size = next((len(tail) - at for at in range(len(tail)) if tail[at:] in _MARKER_PREFIXES), 0)
@@ -79,12 +79,12 @@ def marker_prefix_length(text: str, end: int) -> int:
 
 
 def may_begin_call(text: str, at: int) -> bool:
-    """Whether JSON or code begins at `at`, which may be a call until it ends."""
+    """Return whether the text at `at` begins JSON or code, which may be a call until it ends."""
     return text[at:].lstrip().startswith(_UNDECIDED)
 
 
 def _strings(value: dict[str, Any] | None, raw: str) -> str:
-    """Return all keys and strings in `value`, a line each; `raw` if it is not an object."""
+    """Return all keys and strings in `value`, one on each line; `raw` if `value` is None."""
     if value is None:
         return raw
     found: list[str] = []
@@ -131,7 +131,7 @@ def _text_of_arguments(call: ToolCall | CallReading) -> str:
 
 @turn_rule("TEXT-HELD-BACK", Outcome.MISMATCH, of="time")
 def _not_held_back(evidence: TurnEvidence) -> Iterator[Violation]:
-    """Limit the delay of the text before the first markup, which no normalizer changes."""
+    """Check the delay of text before the first markup, which every normalizer emits unchanged."""
     if not evidence.expectation.has_text_calls:
         return
     raw = evidence.oracle.text

@@ -1,4 +1,4 @@
-"""Rules about replays: they end, they agree with each other, and they do not delay text."""
+"""Define rules about replays: they end, are equal under all cuts, and do not delay text."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ def _repeatable(evidence: TurnEvidence) -> Iterator[Violation]:
 
 
 def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Violation]:
-    """Yield the first field in which the replay differs from that of the unsplit body."""
+    """Yield a violation for the first field that differs from the replay of the unsplit body."""
     one, other = evidence.whole, evidence.replay
     if (mask(one.error, {}), one.hung) != (mask(other.error, {}), other.hung):
         before, after = (each.error or "no exception" for each in (one, other))
@@ -64,10 +64,10 @@ def _first_difference(evidence: TurnEvidence, label: str = "") -> Iterator[Viola
 
 @turn_rule("TEXT-PROMPT", Outcome.MISMATCH, of="time")
 def _prompt_text(evidence: TurnEvidence) -> Iterator[Violation]:
-    """Check that text is emitted before the read after next is pulled.
+    """Check that the client emits text before it takes the second read after the text.
 
-    If calls are expected in the text, TEXT-HELD-BACK decides which text may wait. A normalizer that
-    reads such calls may always delay the start of a marker, and JSON until it ends.
+    If text calls are expected, TEXT-HELD-BACK decides which text may wait. A normalizer that parses
+    text calls may always delay the start of a marker, and JSON until it ends.
     """
     if evidence.expectation.has_text_calls:
         return

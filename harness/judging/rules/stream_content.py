@@ -1,7 +1,7 @@
-"""What the stream contains at the place where a client violates a rule.
+"""Find what the stream contains at the location of a violation.
 
-The level of some rules depends on it: a client that passes on a fault of the stream is less to
-blame than a client that damages a correct stream.
+The level of some rules depends on it, because a client that passes on a fault of the stream is
+less to blame than a client that damages a correct stream.
 """
 
 import ast
@@ -42,7 +42,7 @@ _EVENT_STREAM: Final = "text/event-stream"
 
 
 def answer_of(evidence: TurnEvidence) -> Came:
-    """Return "no-answer" if the server accepted the request and sent no event of the API."""
+    """Return "no-answer" if the server sent a success status without any event of the API."""
     interaction = evidence.interaction
     row = DIALECTS.get(interaction.dialect)
     event = _EVENT if row is None or row.content_type == _EVENT_STREAM else _OBJECT
@@ -51,23 +51,23 @@ def answer_of(evidence: TurnEvidence) -> Came:
 
 
 def as_sent(*, is_sent: bool) -> Came:
-    """Return whether the stream contains what the client emitted, as rules report it."""
+    """Return "as-sent" if the stream contains what the client emitted, else ""."""
     return "as-sent" if is_sent else ""
 
 
 def has_lone_surrogate(evidence: TurnEvidence) -> Came:
-    """Return "lone-surrogate" if an event has one, in its own JSON or in that of arguments."""
+    """Return "lone-surrogate" if the JSON of an event or of arguments has one, else ""."""
     text = evidence.interaction.body.decode(errors="replace").replace("\\\\u", "\\u")
     return "lone-surrogate" if _LONE_SURROGATE.search(text) else ""
 
 
 def without_end(evidence: TurnEvidence) -> Came:
-    """Return "undocumented" if the turn has no end because its form is undocumented."""
+    """Return "undocumented" if an undocumented format explains the missing finish, else ""."""
     return "undocumented" if evidence.is_undocumented and lacks_finish(evidence) else ""
 
 
 def lacks_finish(evidence: TurnEvidence) -> bool:
-    """Return whether neither the stream nor the turn has a finish value, so that a caller sees it.
+    """Return whether neither the stream nor the turn has a finish value, so that a user can see it.
 
     A client may document that it reads such an end as a stop: the policy `absent-finish: stop`.
     """
@@ -80,15 +80,15 @@ def lacks_finish(evidence: TurnEvidence) -> bool:
 
 
 def sent_ids_of_calls(evidence: TurnEvidence) -> list[str] | None:
-    """Return the ids of the calls in the stream, each as often as it came; None if ambiguous."""
+    """Return the ids of the calls in the stream, with repeats; None if they are ambiguous."""
     calls = evidence.oracle.calls
     return None if calls is None else [call.id for call in calls]
 
 
 def contains_marks(sent: Iterable[str] | None, actual: str, marks: Iterable[str]) -> bool:
-    """Return whether the stream contains each marker at least as often as `actual` does.
+    """Return whether a text of the stream contains each marker at least as often as `actual`.
 
-    It is also True if the calls of the stream are ambiguous, so that `sent` is None.
+    It is also True if `sent` is None, because the calls of the stream are ambiguous.
     """
     if sent is None:
         return True
@@ -97,7 +97,7 @@ def contains_marks(sent: Iterable[str] | None, actual: str, marks: Iterable[str]
 
 
 def unusable_arguments(text: str) -> Came:
-    """Return why some parsers accept arguments that are not strict JSON; "" if none does."""
+    """Return why some parsers accept `text` as arguments, though it is not strict JSON, or ""."""
     if parse(text).kind is ArgumentClass.DUPLICATE_KEYS:
         return "duplicate-keys"
     try:
@@ -110,7 +110,7 @@ def unusable_arguments(text: str) -> Came:
 
 
 def _python_literal(text: str) -> object:
-    """Return the value of a Python literal that JSON can express; None if it is not one."""
+    """Return the value of a Python literal that JSON can express; None for other text."""
     try:
         with warnings.catch_warnings(action="ignore"):  # Python warns of unknown escapes
             value = ast.literal_eval(text.strip() if len(text) <= _LONGEST_LITERAL else "")
@@ -121,14 +121,14 @@ def _python_literal(text: str) -> object:
 
 
 def changed_arguments(sent: str, actual: str) -> Came:
-    """Return why a library may have changed the value of arguments; "" if it may not."""
+    """Return why a library may have changed the value of arguments; "" if it must not."""
     if _LONE_SURROGATE.search(sent):
         return "lone-surrogate"
     return "number-form" if may_read_as(sent, actual) else ""
 
 
 def may_read_as(sent: str, actual: str) -> bool:
-    """Return whether a JSON parser that accepts `sent` gives the value of `actual`."""
+    """Return whether some JSON parser may read `sent` as the value of `actual`."""
     try:
         value, last, first = _value(actual), _value(sent), _value(sent, take_first=True)
     except (ValueError, RecursionError):
@@ -138,9 +138,9 @@ def may_read_as(sent: str, actual: str) -> bool:
 
 
 def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any JSON value, to be compared only
-    """Return a JSON value with numbers as tuples, so that 1.0 is 1 and is not true.
+    """Return a JSON value with numbers as tuples, so that 1.0 equals 1 but not true.
 
-    If an object has a key twice, the last value counts, or the first.
+    If an object has a key twice, the last value counts, or the first if `take_first` is true.
     """
     return json.loads(
         _completed(text),
@@ -152,7 +152,7 @@ def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any
 
 
 def _completed(text: str) -> str:
-    """Return JSON text without commas and tags after the last value, which parsers may ignore."""
+    """Return JSON text without commas and tags at its end, which some parsers ignore."""
     return _TRAILING_COMMA.sub(lambda found: found[1] or "", _TRAILING_MARKUP.sub("", text))
 
 

@@ -1,4 +1,4 @@
-"""Rules about text and reasoning: complete, emitted once, and without other text."""
+"""Define rules about text and reasoning: complete, emitted once, and without other text."""
 
 from collections.abc import Iterator
 
