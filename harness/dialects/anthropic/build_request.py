@@ -1,4 +1,4 @@
-"""A history -> a request of Anthropic's Messages API.
+"""Build a request of Anthropic's Messages API from a history.
 
 The system text is a separate member, content is a list of blocks, and `max_tokens` is always there.
 Thinking is sent back with its signature, and redacted thinking unchanged, before the calls that

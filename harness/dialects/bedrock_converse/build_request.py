@@ -1,4 +1,4 @@
-"""A history -> a request of Amazon Bedrock's Converse API.
+"""Build a request of Amazon Bedrock's Converse API from a history.
 
 Each block is an object with one member, and tools are in `toolConfig`. The address names the model
 and requests the stream. Reasoning is sent back only as text, because a turn does not store its

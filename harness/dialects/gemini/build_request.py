@@ -1,4 +1,4 @@
-"""A history -> a request of Gemini's generateContent.
+"""Build a request of Gemini's generateContent from a history.
 
 The role of the model is `model`, calls and results are parts, and results are objects. The address
 names the model and requests the stream. A thought signature is sent back on the part that had it,

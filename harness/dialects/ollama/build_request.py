@@ -1,4 +1,4 @@
-"""A history -> a request of Ollama's API.
+"""Build a request of Ollama's API from a history.
 
 Arguments are objects, a result names its tool, and calls have no ids.
 Source: Ollama's API reference, `POST /api/chat`.

@@ -1,4 +1,4 @@
-"""A history -> a request of the Responses API.
+"""Build a request of the Responses API from a history.
 
 Instructions are a separate member, and a list of items replaces messages. Reasoning items are sent
 back with their id and their encrypted content, before the calls that followed them; the option
