@@ -330,7 +330,7 @@ class ActionScanner:
 
 
 def _may_begin(head: str) -> bool:
-    """Whether this is an incomplete fence or tag that more text may complete."""
+    """Return whether `head` is an incomplete fence or tag that more text may complete."""
     return _CUT_FENCE.fullmatch(head) is not None or any(tag.startswith(head) for tag in _THINK)
 
 

@@ -39,7 +39,7 @@ class Transcript:
         return self.visible if self.section is None else self._thought
 
     def in_fence(self, following: str) -> bool:
-        """Whether both the current position and the next character are in a visible code block."""
+        """Return whether the emitted text and the next character are in a visible code block."""
         fence = self.visible.fence
         in_fence = bool(fence) and (following in fence or not self.visible.after_fence)
         return self._code and in_fence
@@ -71,7 +71,7 @@ class Transcript:
         return stop
 
     def takes(self, marker: str) -> bool:
-        """Whether `marker` may have a meaning at this position."""
+        """Return whether `marker` may have a meaning after the emitted text."""
         if self.message is None:
             return True
         return marker in (self.message.opens or ()) and not self.here.mentions

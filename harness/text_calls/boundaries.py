@@ -56,7 +56,7 @@ class PatternEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         tail = self._tail
         if tail:
             match = self._pattern.search(tail + text[start : start + self._span])
@@ -105,7 +105,7 @@ class SequenceEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if self._then is None:
             end = self._first.feed(text, start)
             if end == MORE:
@@ -120,7 +120,7 @@ class SequenceEnd(Ending):
         return end if end == MORE else self._taken + end
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         end = self._then.close() if self._then else MORE
         return end if end == MORE else self._taken + end
 
@@ -303,7 +303,7 @@ class _BrokenEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         buffer, offset = self._rest + text[start:], self._taken - len(self._rest)
         at = 0
         for match in self._pattern.finditer(buffer):
@@ -343,7 +343,7 @@ class QuotedEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if not self._broken:
             fresh = text[start:]
             self._pieces.append(fresh)

@@ -102,7 +102,7 @@ class JsonEnd(Walk):
         self.string_end = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         offset = self._taken - start
         self._taken += len(text) - start
         if not self.broken:
@@ -125,7 +125,7 @@ class JsonEnd(Walk):
         return end if end == MORE else self.string_end + end
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         return self._end
 
     def _json(self, text: str, start: int, offset: int) -> int:

@@ -82,7 +82,7 @@ class LooseEnd(Walk):
         self._line_start = False
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         at, stop = start, len(text)
         while at < stop:
             if self._in_string:

@@ -78,7 +78,7 @@ class ActionEnd(Ending):
         self._end = MORE  # of the block, once it is known
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         self._fresh = len(self._rest)
         buffer = self._rest + text[start:]
         self._taken += len(text) - start
@@ -89,7 +89,7 @@ class ActionEnd(Ending):
         return self._end if at == MORE else MORE
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         if self._step == self._swallow:
             return self._taken
         return self._end

@@ -72,7 +72,7 @@ class Markup:
         return (self._start if start else self._later).search(text, at)
 
     def is_marker(self, text: str) -> bool:
-        """Whether `text` is exactly a marker that may occur anywhere."""
+        """Return whether `text` is exactly a marker that may occur anywhere."""
         return bool(text) and self._later.fullmatch(text) is not None
 
     def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:

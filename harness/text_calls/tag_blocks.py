@@ -69,7 +69,7 @@ class TagBlockEnd(Ending):
         self._run: tuple[str, ...] = ()
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         buffer = self._kept + text[start:]
         done = 0
         for match in self._grammar.tags.finditer(buffer):
@@ -87,7 +87,7 @@ class TagBlockEnd(Ending):
         return MORE
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         cut_tag = _CUT_TAG.fullmatch(self._kept) is not None
         blank = self._blank and cut_tag
         if self._state == self._after_all and blank:

@@ -150,7 +150,7 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
 
 
 def quotes_call(text: str, start: int, stop: int) -> bool:
-    """Whether the part of a value from `start` to `stop` contains the beginning of a call."""
+    """Return whether `text` from `start` to `stop` contains the beginning of a call."""
     return _OPENING.search(text, start, stop) is not None
 
 

@@ -126,5 +126,5 @@ class OracleReading(msgspec.Struct, frozen=True):
 
     @property
     def quirks(self) -> frozenset[str]:
-        """Return the ids of the quirks that the bytes show."""
+        """The ids of the quirks that the bytes show."""
         return frozenset(deviation.quirk for deviation in self.deviations)

@@ -21,7 +21,7 @@ class BedrockLlamaOracle(FinishWordOracle):
     MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
 
     def take(self, value: Json, event: Event) -> None:
-        """Process one piece, or the complete answer."""
+        """Process one part of the text, or the complete response."""
         piece = value.get("generation")
         is_error_document = "generation" not in value and isinstance(_message(value), str)
         if event.name not in _OURS:

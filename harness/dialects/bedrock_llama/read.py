@@ -24,7 +24,7 @@ class _Reader(EventReader):
     INTERRUPTED: ClassVar = "the stream ended without a stop reason"
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Process one piece of text, or the complete response."""
+        """Process one part of the text, or the complete response."""
         # Invoke streams wrap the model's own events, which have no name (quirk BED-INVOKE-CHUNK).
         if frame.event not in _EVENTS:
             return

@@ -31,7 +31,7 @@ class _Call(OpenCall):
 
     @property
     def arguments(self) -> str:
-        """Return the arguments so far as JSON text; "" if none came."""
+        """The arguments so far as JSON text; "" if none came."""
         return "".join(self.fragments) or self.at_start
 
 

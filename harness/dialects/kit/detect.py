@@ -148,7 +148,7 @@ def first_choice(event: Json) -> Json | None:
 
 
 def is_chat_choice(event: Json) -> bool:
-    """Whether an event has a choice with a delta or a message, whatever `object` is."""
+    """Return whether an event has a choice with a delta or a message."""
     choice = first_choice(event)
     return choice is not None and ("delta" in choice or "message" in choice)
 

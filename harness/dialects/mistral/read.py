@@ -101,7 +101,7 @@ class _Reader(EventReader):
             self._finished(finish)
 
     def _content(self, content: object) -> None:
-        """Process text, or a list of parts; those for sources, images and files are ignored."""
+        """Process text, or a list of parts; ignore parts with sources, images and files."""
         if not isinstance(content, list):
             self.turn.text(content)
             return
@@ -129,7 +129,7 @@ class _Reader(EventReader):
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _no_chunk(self, value: dict[str, Any], frame: Frame) -> None:
-        """Process an event that is not a chunk: an error in a form of the API, or unknown data."""
+        """Process an event that is not a chunk: an error of the API, or unknown data."""
         error = value.get("error")
         holder = error if isinstance(error, dict) else value
         if frame.event == "error" or any(value.get(key) for key in _ERROR_KEYS):

@@ -116,7 +116,7 @@ class _Reader(EventReader):
     # Calls
 
     def _calls(self, frame: Frame) -> None:
-        """Process the calls of a line. Each entry is a separate call."""
+        """Process the calls of a line, each of which is complete."""
         message = _message_of(exact_event({}, frame.data))
         entries = message.get("tool_calls") if message else None
         if not isinstance(entries, list):

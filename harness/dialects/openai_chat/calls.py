@@ -139,7 +139,7 @@ class ChatCalls:
             self._append(call, fragment, out)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
-        """Return whether arguments came for the call that `entry` repeats."""
+        """Return whether arguments came for the call that an item of another list repeats."""
         index = position if entry.index is None else _index_key(entry.index)
         call = self._by_id.get(as_text(entry.id)) or self._by_index.get(index)
         if call is None and entry.index is None and position < len(self._calls):

@@ -231,7 +231,7 @@ class _Reader(EventReader):
                 self._take_copy(entry, position, out)
 
     def _take_copy(self, entry: Entry, position: int, out: list[Delta]) -> None:
-        """Process an entry that may repeat a call of `tool_calls` (quirk DELTA-ADDITIONAL-KWARGS).
+        """Process an item that may repeat a call of `tool_calls` (quirk DELTA-ADDITIONAL-KWARGS).
 
         It only adds members that are missing there. Without an index, its position in the list
         counts.

@@ -303,7 +303,7 @@ class _Writer(Writer[WriterOptions]):
 
 
 def _pieces(name: str, count: int) -> list[str]:
-    """Split `name` into at most `count` pieces, none of them empty unless the name is."""
+    """Split `name` into at most `count` parts, none of them empty unless the name is."""
     size = max(1, -(-len(name) // max(1, count)))
     return [name[at : at + size] for at in range(0, len(name), size)] or [""]
 

@@ -80,17 +80,17 @@ class Out:
 
     @property
     def type(self) -> str:
-        """Return the type of the item."""
+        """The type of the item."""
         return (CALLS if self.call else TEXTS)[self.kind][0]
 
     @property
     def id(self) -> str:
-        """Return the id of the item."""
+        """The id of the item."""
         return f"{_ID_PREFIXES[self.type]}_{self.index + 1}"
 
     @property
     def text(self) -> str:
-        """Return its pieces as one text."""
+        """The text, or the arguments, of the item so far."""
         return "".join(self.pieces)
 
 

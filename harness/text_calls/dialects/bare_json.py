@@ -88,7 +88,7 @@ class BareJson(TextDialect):
         return None if _is_data(text, argued, known) else (broken,)
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return one object on one line."""
+        """Return the call as a JSON object on one line."""
         return write_json_call(call)
 
 

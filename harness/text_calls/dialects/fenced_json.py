@@ -55,5 +55,5 @@ class FencedJson(TextDialect):
         return BARE_JSON.calls(RawBlock("", inside, block.offered, block.closed))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one block with an object for each call."""
+        """Return one code block with a JSON object for each call."""
         return "```json\n" + "\n".join(map(write_json_call, calls)) + "\n```"

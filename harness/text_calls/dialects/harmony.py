@@ -154,7 +154,7 @@ class _ContentEnd(Ending):
         self._end = MORE  # of the JSON
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if self._end == MORE:
             self._pieces.append(text[start:])
             self._end = self._json.feed(text, start)

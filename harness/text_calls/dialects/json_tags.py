@@ -101,7 +101,7 @@ class Apertus(MarkedJson):
         return tuple(found)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one list of all calls between the tokens."""
+        """Return one list with all calls between the tokens."""
         items = (f"{{{write_exactly(it.name)}: {it.arguments or '{}'}}}" for it in calls)
         return f"<|tools_prefix|>[{', '.join(items)}]<|tools_suffix|>" if calls else ""
 

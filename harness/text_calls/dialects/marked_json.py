@@ -62,7 +62,7 @@ class WordsEnd(JsonEnd):
         self._texts: list[str] = []
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         self._texts.append(text[start:])
         end = super().feed(text, start)
         if end == MORE or not self.broken:
@@ -71,7 +71,7 @@ class WordsEnd(JsonEnd):
         return end if whole.startswith(self._trailers, end) else self._before_words(whole[:end])
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         return self._before_words("".join(self._texts)) if self.broken else super().close()
 
     def _before_words(self, whole: str) -> int:

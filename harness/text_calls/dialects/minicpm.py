@@ -43,7 +43,7 @@ class _CdataEnd(Ending):
         self._kept = ""
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         text = self._kept + text[start:]
         pieces = []
         at = 0
@@ -59,7 +59,7 @@ class _CdataEnd(Ending):
         return self._block.feed("".join(pieces), 0)
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         kept = "x" * len(self._kept) if self._inside else self._kept
         end = self._block.feed(kept, 0)
         return self._block.close() if end < 0 else end

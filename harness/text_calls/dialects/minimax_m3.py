@@ -105,7 +105,7 @@ class _End(Ending):
         self._end: _BalancedEnd | None = None
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if self._end is not None:
             return self._searched(self._end, text, start)
         # As much as distinguishes the outer tag from a call, or from what is left of one.
@@ -113,7 +113,7 @@ class _End(Ending):
         return self._begun() if len(self._head) >= len(_BLOCK) else MORE
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         return self._begun() if self._end is None else MORE
 
     def _begun(self) -> int:
@@ -144,7 +144,7 @@ class _BalancedEnd(Ending):
         self._at = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         buffer = self._kept + text[start:]
         done = 0
         for tag in self._tags.finditer(buffer):

@@ -39,7 +39,7 @@ class ListedEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         fresh = text[start:]
         buffer, offset = self._rest + fresh, self._taken - len(self._rest)
         self._taken += len(fresh)
@@ -62,7 +62,7 @@ class ListedEnd(Ending):
             self._current, self._end = None, self._base + end
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         cut = self._current is not None or self._goes_on(self._rest, final=True)
         return MORE if cut else self._end
 

@@ -64,7 +64,7 @@ class PythonTag(TextDialect):
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one tag with all calls."""
+        """Return one token with all calls after it."""
         written = "; ".join(write_json_call(call, arguments="parameters") for call in calls)
         return f"{_TAG}{written}{_ENDS[0]}" if calls else ""
 

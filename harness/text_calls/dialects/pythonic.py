@@ -78,7 +78,7 @@ class Pythonic(TextDialect):
         return found.calls if block.raw[found.stop :].strip() in ("", "]") else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one list."""
+        """Return one list with all calls in Python's syntax."""
         return f"[{', '.join(write_python_calls(calls))}]" if calls else ""
 
 
@@ -127,6 +127,6 @@ class TaggedPythonic(TextDialect):
         return (*found.calls, _broken(rest))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one list between one pair of tags."""
+        """Return one list with all calls between one pair of tags."""
         written = ", ".join(write_python_calls(calls))
         return f"<|python_start|>[{written}]<|python_end|>" if calls else ""

@@ -42,7 +42,7 @@ class TagEnd(Ending):
         self._tail: str  # what follows the JSON, as much as matters
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if self._json_end != MORE:
             self._tail = (self._tail + text[start : start + _SOON])[:_SOON]
             return self._behind(final=False)
@@ -57,7 +57,7 @@ class TagEnd(Ending):
         return self._behind(final=False)
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         if self._json_end != MORE:
             return self._behind(final=True)
         return self._before_blank("".join(self._pieces), self._json.close())

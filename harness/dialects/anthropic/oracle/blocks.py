@@ -53,7 +53,7 @@ class Block(OpenCall):
 
     @property
     def arguments(self) -> str:
-        """Return the input of a call as JSON text; "" if none came."""
+        """The input of a call as JSON text; "" if none came."""
         return join_surrogates("".join(self.fragments)) or self.start_input
 
 

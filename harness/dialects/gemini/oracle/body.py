@@ -62,7 +62,7 @@ class GeminiOracle(GoogleOracle):
 
     @property
     def meaning(self) -> FinishReason | None:
-        """Return what the contract defines for the last finish reason, or for a blocked prompt."""
+        """What the contract defines for the last finish reason, or for a blocked prompt."""
         return self._meaning
 
     # One event

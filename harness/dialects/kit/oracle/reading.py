@@ -123,7 +123,7 @@ class OpenCall:
 
     @property
     def arguments(self) -> str:
-        """Return the arguments so far as JSON text; "" if none came."""
+        """The arguments so far as JSON text; "" if none came."""
         return "".join(self.fragments)
 
     def reading(self, kind: CallKind = "function", *, from_object: bool = False) -> CallReading:

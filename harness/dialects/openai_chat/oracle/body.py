@@ -85,7 +85,7 @@ class OpenAIChatOracle(Oracle):
 
     @property
     def refusal(self) -> str:
-        """Return the refusal so far."""
+        """The refusal so far."""
         return join_surrogates("".join(self._refusal))
 
     def after_end(self, data: str, event: Event) -> None:

@@ -48,7 +48,7 @@ class _Call(OpenCall):
 
     @property
     def arguments(self) -> str:
-        """Return the arguments so far, which are compared with each new fragment."""
+        """The arguments so far, which are compared with each new fragment."""
         self.fragments = ["".join(self.fragments)]
         return self.fragments[0]
 
@@ -129,7 +129,7 @@ class CallTable(OpenCalls[int | None, _Call]):
             self._entry(entry, offset)
 
     def _check_siblings(self, entries: list[Any], offset: int) -> None:
-        """Check that two opening entries of one list, which are two calls, have two indexes."""
+        """Check that two items of one list that begin two calls have two indexes."""
         keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
         if keys.count(None) > 1:
             self._notes.ambiguous("DELTA-INDEX-MISSING", offset, calls=True)
@@ -321,13 +321,13 @@ def with_indexes(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_piece(entry: object) -> bool:
-    """Return whether `entry` adds anything to a call."""
+    """Return whether `entry`, an item of `tool_calls`, adds anything to a call."""
     function = dict_or_empty(dict_or_empty(entry).get("function"))
     return not isinstance(entry, dict) or _opens(entry) or bool(function.get("arguments"))
 
 
 def _opens(entry: object) -> bool:
-    """Return whether `entry` has an id or a name, as the first delta of a call does."""
+    """Return whether an item of `tool_calls` has an id or a name, so that it begins a call."""
     return isinstance(entry, dict) and bool(entry.get("id") or _is_named(entry))
 
 

@@ -71,7 +71,7 @@ class OpenAIResponsesOracle(Oracle):
 
     @property
     def refusal(self) -> str:
-        """Return the refusal so far."""
+        """The refusal so far."""
         return join_surrogates("".join(self._items.refusal))
 
     def event(self, event: Event) -> None:
