@@ -72,7 +72,7 @@ def request_body(body: bytes) -> Json | None:
 
 
 def message_form(dialect: str) -> MessageForm:
-    """Return where the requests of a dialect contain messages and tools."""
+    """Return where the requests of `dialect` contain messages and tools."""
     row = DIALECTS.get(dialect)
     return row.messages if row else kit.CHAT_MESSAGES
 

@@ -90,7 +90,13 @@ class Transcript:
         self._thought = Context()
 
     def emit(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
-        """Emit text in the section of the channel, or as reasoning whatever the section is."""
+        """Emit text as visible text or as reasoning, depending on the open section.
+
+        Args:
+            text: the text.
+            markup: the text is markup, so quotation marks and tags in it do not count.
+            as_reasoning: emit it as reasoning, whatever the section is.
+        """
         if not text:
             return
         if not as_reasoning:

@@ -190,12 +190,12 @@ class Head:
         return self._commits is not None and part["committed"] is not None
 
     def name(self, head: str) -> str:
-        """Return the tool name in a complete head of this form."""
+        """Return the tool name in `head`, which must match completely."""
         return self._complete.match(head)["name"]  # type: ignore[index]  # it is complete
 
 
 def any_of(answers: Iterable[bool | None]) -> bool | None:
-    """Return True at the first True answer; None if an answer may still become True; else False."""
+    """Return True if an answer is True; else None if an answer is undecided; else False."""
     waits = False
     for answer in answers:
         if answer:

@@ -238,7 +238,7 @@ def _name_key(keys: list[str], fields: dict[str, str], offered: Offered) -> str:
 
 
 def _holders(fields: dict[str, str], flat: frozenset[str]) -> list[str]:
-    """Return the keys that contain all arguments."""
+    """Return the keys under which an object contains all its arguments."""
     return [key for key in ARGUMENTS_KEYS if key in fields and key not in flat]
 
 

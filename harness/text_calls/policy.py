@@ -42,6 +42,6 @@ class TextPolicy(msgspec.Struct, frozen=True):
     markup_in_arguments: Literal["reject", "keep"] = "reject"
 
     def declared(self) -> dict[str, str]:
-        """Return the choices by name, as a normalizer declares them."""
+        """Return the value of each choice by its name, as a normalizer declares them."""
         values = msgspec.structs.asdict(self)
         return {name: value for name, value in values.items() if isinstance(value, str)}

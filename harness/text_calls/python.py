@@ -181,7 +181,11 @@ def _is_spare_comma(parts: list[str]) -> bool:
 
 
 def _written(match: "re.Match[str]") -> str:
-    """Return the JSON token with the same meaning."""
+    """Return the JSON token with the same meaning as a Python token.
+
+    Raises:
+        _WrongError: the token is a name, and not a literal.
+    """
     if match["string"]:
         return _string(match)
     if match["number"]:

@@ -123,7 +123,7 @@ class Markup:
 
 @lru_cache(maxsize=64)
 def markup_for(names: frozenset[str], bare: Bare, closers: tuple[str, ...]) -> Markup:
-    """Return the markers of the text dialects of these names, in the order of the table."""
+    """Return the markers of the text dialects with these names, in the order of the table."""
     table = TEXT_DIALECTS | ({BARE_ANYWHERE.name: BARE_ANYWHERE} if bare == "anywhere" else {})
     dialects = [dialect for name, dialect in table.items() if name in names]
     return Markup((THINK, *dialects), (*closers, *THINK.closers))

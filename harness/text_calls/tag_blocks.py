@@ -242,7 +242,7 @@ class TagDialect(TextDialect):
         return Section(reasoning=False, closers=(), header=size)
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing tag that ends the block."""
+        """Return an `Ending` that finds the closing tag of the block."""
         return TagBlockEnd(self.grammar, opener)
 
     def ends_value(self, marker: str) -> bool:
@@ -251,7 +251,7 @@ class TagDialect(TextDialect):
         return tag is not None and tag.lastgroup == END_PARAMETER
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return a call for each call tag."""
+        """Return one call for each call tag of the block."""
         return read_tagged_calls(self.grammar, block.text, block.offered)
 
 

@@ -57,7 +57,7 @@ class TokenCalls(TextDialect):
 
     @abstractmethod
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """Return the call with this `header` before the separator and this `body` after it."""
+        """Return the call with this text before the separator (`header`) and after it (`body`)."""
 
     def starts(self, start: BlockStart) -> bool | None:
         """Return whether a name and its separator follow the token that begins a call."""

@@ -33,7 +33,7 @@ class ParsedArguments(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> ParsedArguments:
-    """Return the class of `text`, and its value or the reason why it has none."""
+    """Return the class of an argument text, and its value or the reason why it has none."""
     if not text.strip():
         return ParsedArguments(ArgumentClass.EMPTY, {}, "")
     reading = read_json(text)

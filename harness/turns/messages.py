@@ -46,7 +46,7 @@ SEALED: Final = "sealed"
 
 
 def sealed_of(message: Message) -> list[dict[str, Any]]:
-    """Return the data in an assistant's message that only the provider can read; [] if none."""
+    """Return the data in a message that only the provider can read, as dicts; [] if none."""
     found = message.get(SEALED)
     return found if isinstance(found, list) else []
 

@@ -54,7 +54,7 @@ class StepCounter:
                 waiting += each
 
     def steps(self, value: object) -> int:
-        """Return the most steps that the validation of `value` takes.
+        """Return an upper bound of the steps that the validation of `value` takes.
 
         Raises:
             UnboundedError: a subschema refers to itself for the same value, or the pairs of

@@ -129,7 +129,7 @@ def _is_too_deep(text: str, value: object) -> bool:
 
 
 def exact_value(text: str) -> Any:  # noqa: ANN401 -- any JSON value, to be compared only
-    """Return the value of strict JSON for comparisons, with numbers tagged by their kind.
+    """Return the value of strict JSON text, only for comparisons, with numbers as tagged pairs.
 
     In Python, `1`, `1.0` and `true` are equal; in JSON they are not.
     """

@@ -45,7 +45,7 @@ def json_or_none(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
 
 
 def may_be_deep(data: bytes) -> bool:
-    """Return whether `data` has enough brackets to be nested too deeply."""
+    """Return whether `data` has so many brackets that it may be nested too deeply."""
     return len(data) > NEVER_DEEP_BYTES and data.count(b"[") + data.count(b"{") > MAX_DEPTH
 
 

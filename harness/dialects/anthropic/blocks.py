@@ -18,7 +18,7 @@ from harness.turns.json_values import as_text, dicts
 
 
 class BlockDelta(msgspec.Struct, gc=False):
-    """The member `delta` of an event: what it adds to its block."""
+    """The member `delta` of an event: what the event adds to its content block."""
 
     type: Any = None
     text: Any = None
@@ -28,7 +28,7 @@ class BlockDelta(msgspec.Struct, gc=False):
 
 
 class BlockDeltaEvent(msgspec.Struct, gc=False):
-    """An event of the type `content_block_delta`."""
+    """An event `content_block_delta`, which adds text, reasoning or input to one block."""
 
     type: str
     delta: BlockDelta
@@ -137,7 +137,7 @@ class Blocks:
             self._signature(index, delta.signature)
 
     def stop(self, index: object) -> None:
-        """Close the block at `index`; without an index it is the one that started last."""
+        """Close the block at `index`; without an index, close the block that started last."""
         block = self._by_index.get(index) if type(index) is int else self._last
         if block is not None:
             self._close(block)
@@ -203,7 +203,7 @@ class Blocks:
             self._turn.reject(block.key, f"a fragment of its input is not text: {fragment!r:.80}")
 
     def _input(self, block: _Block, value: object) -> str:
-        """Return the JSON text of the `input` in a start; "" for an empty placeholder."""
+        """Return the `input` in the start of a call as JSON text; "" for an empty placeholder."""
         if not value:
             return ""
         if isinstance(value, dict | str):

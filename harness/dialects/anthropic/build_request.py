@@ -24,7 +24,7 @@ _CLOUDS: Final = (
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for Anthropic's messages API."""
+    """Return the body of a request of Anthropic's Messages API."""
     instructions, messages = kit.split_instructions(spec.messages)
     body = _model_or_version(spec) | {"max_tokens": _MOST_TOKENS}
     body |= {"system": instructions} if instructions else {}

@@ -39,7 +39,7 @@ def names_an_error(value: Json, event: str, *, first: bool) -> bool:
 
 
 def error_of(value: Json) -> tuple[str, str]:
-    """Return code and message of an error."""
+    """Return code and message of the error in an error event or an error body."""
     error = value.get("error")
     if isinstance(error, dict) and error:
         return _code(error, _CODES), quote(_first(error, _WORDS) or error)
@@ -108,7 +108,7 @@ class _Reader(EventReader):
             self.turn.fail(*error_of(value))
 
     def end_of_stream(self) -> None:
-        """Close a message that has its stop reason. Fail any other."""
+        """Close a message that has its stop reason; fail any other message."""
         if self.turn.finished:
             self._close()
         else:

@@ -118,14 +118,17 @@ class _Writer(Writer[WriterOptions]):
 
     @abstractmethod
     def write_message(self) -> None:
-        """Write everything but the errors."""
+        """Write the complete message except for errors."""
 
     def fail(self, failure: StreamFailure) -> None:
         error = {"type": failure.code, "message": failure.message}
         self._errors.append({"type": "error", "error": error})
 
     def message(self, content: list[Json], word: str | None, *, at_start: bool) -> Json:
-        """Return the message object."""
+        """Return the message object with these content blocks and this stop reason.
+
+        With `at_start`, it has the token counts that are known at the start of a stream.
+        """
         return {
             "id": self.options.message_id,
             "type": "message",

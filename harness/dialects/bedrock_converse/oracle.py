@@ -155,7 +155,7 @@ class BedrockConverseOracle(OneEndOracle):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def check_calls(self, calls: int) -> None:
-        """Note deviations between the finish word, the blocks and the number of calls."""
+        """Note deviations if the finish word does not match the blocks or the number of calls."""
         self._blocks.conclude()
         if self.word == "tool_use" and not calls and self.notes.calls_known:
             self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)

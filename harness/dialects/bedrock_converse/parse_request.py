@@ -89,7 +89,7 @@ def _reasoning(content: Json) -> Iterator[kit.Part]:
 
 
 def _declarations(body: Json) -> Iterator[Json]:
-    """Yield the declared tools; a system tool or a cache marker is not one."""
+    """Yield the declarations of tools, without system tools and cache markers."""
     declared = dicts(as_dict(body.get("toolConfig")).get("tools"))
     return (item["toolSpec"] for item in declared if isinstance(item.get("toolSpec"), dict))
 

@@ -77,7 +77,13 @@ piece_of = piece_decoder(BlockDeltaEvent)
 
 
 def read_document(value: dict[str, Any], frame: Frame, turn: Assembly) -> None:
-    """Add the blocks of the message in `value` to `turn`; `frame` contains the message."""
+    """Add the blocks of the message in `value` to `turn`.
+
+    Args:
+        value: the complete response.
+        frame: the frame whose payload is `value`.
+        turn: receives the text, reasoning and calls.
+    """
     if any("toolUse" in block for block in _blocks(value)):
         value = exact_event(value, frame.data)
     for block in _blocks(value):

@@ -85,11 +85,11 @@ class _Writer(Writer[WriterOptions]):
 
     @abstractmethod
     def start(self) -> Json:
-        """Return the first event."""
+        """Return the JSON value of the first event."""
 
     @abstractmethod
     def end(self, word: str, error: str = "") -> Json:
-        """Return the last event."""
+        """Return the JSON value of the last event."""
 
     def finish(self, word: str) -> None:
         self.values.append(self.end(word))

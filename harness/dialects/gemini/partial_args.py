@@ -122,7 +122,7 @@ class PartialArguments:
         self._growing: set[tuple[Step, ...]] = set()  # places whose string is not complete
 
     def add(self, piece: object) -> None:
-        """Process one partial argument."""
+        """Add one partial argument, or set `fault` if it contradicts the others."""
         if self.fault:
             return
         if not isinstance(piece, dict):
@@ -139,11 +139,11 @@ class PartialArguments:
             self._put(steps, value, more=bool(member(piece, "willContinue")))
 
     def text(self) -> str:
-        """Return the arguments so far; an array with a gap is a fault."""
+        """Return the arguments so far as JSON text. An array with a gap sets `fault`."""
         return self._written(self._root)
 
     def close(self) -> None:
-        """Note a fault if the call ends before a string in it."""
+        """Set `fault` if the call ends before a string in it has ended."""
         if self._growing and not self.fault:
             path = format_path(min(self._growing, key=str))[:_QUOTED]
             self.fault = f"the string at {path!r} never ended"
@@ -209,7 +209,7 @@ def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
 
 
 def member(holder: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - a provider's member may be anything
-    """Return a member under the API's name, or under the snake_case name of Python clients."""
+    """Return the member `name`, or the member with the snake_case name of Python clients."""
     return holder[name] if name in holder else holder.get(snake_case(name))
 
 

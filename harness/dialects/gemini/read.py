@@ -97,7 +97,7 @@ class _Reader(EventReader):
             self._error(value["error"])
 
     def end_of_stream(self) -> None:
-        """End the turn. It is complete if it has a finish reason."""
+        """End the turn, as complete if it has a finish reason and as failed otherwise."""
         self._calls.close()
         # The turn went on after a finish reason, and then broke off (quirk GEM-FINISH-THEN-MORE).
         if self.turn.finished and not self._stopped:
@@ -106,7 +106,7 @@ class _Reader(EventReader):
             super().end_of_stream()
 
     def interrupted(self, message: str = "") -> None:
-        """Fail the turn. The report still shows the part of a call that was received."""
+        """Fail the turn, after emitting the part of a call that arrived."""
         self._calls.close()
         super().interrupted(message)
 

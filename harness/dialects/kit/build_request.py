@@ -96,7 +96,7 @@ def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Messag
 
 
 def text_of(message: Message) -> str:
-    """Return the text of a message; "" if it has none."""
+    """Return the text of a message of the history; "" if it has none."""
     return message.get("content") or ""
 
 
@@ -259,11 +259,11 @@ class SealedParts:
         self.has_text = bool(self._texts)
 
     def reasoning(self, call: int) -> list[Json]:
-        """Return the data of the reasoning before the call at this position."""
+        """Return the data of the reasoning before the call at position `call`; [] if none."""
         return self._reasoning.get(call, [])
 
     def of_call(self, call: int) -> list[Json]:
-        """Return the data of the call at this position."""
+        """Return the data of the call at position `call`; [] if none."""
         return self._of_calls.get(call, [])
 
     def texts(self, text: str) -> dict[int, list[tuple[str, Json | None]]]:
@@ -295,7 +295,7 @@ def chat_messages(spec: RequestSpec) -> list[Message]:
 
 
 def chat_body(spec: RequestSpec) -> Json:
-    """Return the body for OpenAI's chat API."""
+    """Return the body of a request of OpenAI's chat API."""
     body: Json = {"model": spec.model, "stream": True, "messages": chat_messages(spec)}
     tools = [declaration(tool) for tool in spec.tools]
     return body | ({"tools": tools} if tools else {}) | dict(spec.options)

@@ -96,8 +96,14 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     ) -> Interaction:
         """Return an interaction whose body encodes `deltas`, without any network.
 
+        Args:
+            deltas: the deltas to encode.
+            options: how to write them; None for the defaults.
+            request: the request of the interaction.
+            tools: the tools that the prompt describes.
+
         Raises:
-            ValueError: the API cannot encode them.
+            ValueError: the API cannot encode the deltas.
         """
         return synthetic_interaction(
             b"".join(self.write(deltas, options or self.writer_options())),

@@ -77,7 +77,10 @@ def declared_tool(declared: Json) -> Tool:
 def system_text(
     messages: object, roles: frozenset[str] = SYSTEM_ROLES, *, instructions: str = ""
 ) -> str:
-    """Return `instructions`, if any, and the text of messages with one of `roles`, as lines."""
+    """Return the system text: `instructions`, and the text of messages with one of `roles`.
+
+    The parts are joined by newlines.
+    """
     texts = [instructions] if instructions else []
     texts += [
         text_of(message.get("content"))
@@ -96,7 +99,7 @@ def path_of(uri: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Return `text` with its escapes decoded."""
+    """Return `text` with its percent escapes decoded."""
     return _ESCAPES.sub(_decode_escapes, text)
 
 
@@ -185,7 +188,7 @@ class ResultPart(msgspec.Struct, frozen=True):
 
 
 class OtherPart(msgspec.Struct, frozen=True):
-    """Any other part, such as an image, a file, or a call that the provider executed."""
+    """A part of a message of any other kind, such as an image or a file."""
 
     raw: Json
 

@@ -188,7 +188,7 @@ class MistralOracle(FinishWordOracle):
 
 
 def _error_of(value: Json, event: str) -> tuple[str, str] | None:
-    """Return code and message of the error that `value` is, or None."""
+    """Return code and message of the error in an event; None if it is not an error."""
     error = value.get("error")
     holder = error if isinstance(error, dict) else value
     is_error = not value.get("choices") and any(value.get(key) for key in ("message", "detail"))

@@ -40,7 +40,7 @@ class MistralCalls(ListedCalls):
         return bool(name and call.name and (name != call.name or begins))
 
     def append(self, call: ListedCall, arguments: str) -> None:
-        """Append a fragment."""
+        """Append a fragment to the arguments of `call`."""
         if arguments:
             call.end = arguments.rstrip()[-1:] or call.end
             self.turn.append(call.key, arguments)

@@ -139,7 +139,7 @@ class _Writer(Writer[WriterOptions]):
         self._messages.append({"content": parts})
 
     def reasoning(self, text: str) -> None:
-        """Write reasoning as a part, which is its only form, even if text is a string."""
+        """Write reasoning as a part of a list, even if the option `content` asks for strings."""
         part: Json = {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
         if self.options.closed:
             part["closed"] = True

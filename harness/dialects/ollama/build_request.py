@@ -13,7 +13,7 @@ from harness.turns.messages import Message
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for Ollama's chat API."""
+    """Return the body of a request of Ollama's chat API."""
     names = kit.names_by_call_id(spec.messages)
     return kit.chat_body(spec) | {
         "messages": [_message(each, names) for each in kit.chat_messages(spec)]

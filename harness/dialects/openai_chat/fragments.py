@@ -107,7 +107,7 @@ class Fragments:
 
     @property
     def text(self) -> str:
-        """The text so far."""
+        """The text of the arguments so far."""
         return "".join(self._pieces)
 
     def append(self, fragment: str) -> str:

@@ -16,7 +16,7 @@ from harness.turns.messages import Message
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for the Responses API."""
+    """Return the body of a request of the Responses API."""
     instructions, messages = kit.split_instructions(spec.messages)
     body: Json = {"model": spec.model, "stream": True, "store": False}
     body |= {"instructions": instructions} if instructions else {}

@@ -186,5 +186,5 @@ class InternLM(MarkedJson):
     write = TextDialect.write
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return one block, with the key `parameters`."""
+        """Return one block with the call as JSON, with the arguments under `parameters`."""
         return f"{self.openers[0]}{write_json_call(call, arguments='parameters')}{self.orphans[0]}"

@@ -56,7 +56,7 @@ class _RepeatedKeyError(ValueError):
 
 
 class Arguments(msgspec.Struct, frozen=True):
-    """The value of the argument text of a call.
+    """The value of the argument text of a call, as the oracle reads it.
 
     Fields:
         value: the object; None if the text is not a usable object.

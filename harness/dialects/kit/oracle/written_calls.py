@@ -62,7 +62,7 @@ class WrittenReply(msgspec.Struct, frozen=True):
 
 
 def described_text_dialects(system: str) -> frozenset[str]:
-    """Return the text dialects that a system text describes."""
+    """Return the names of the text dialects that a system text describes."""
     found = {name for name, words in _DESCRIPTIONS.items() if all(it in system for it in words)}
     if not found and all(it in system for it in _FENCED_DESCRIPTION):
         found.add("fenced-json")

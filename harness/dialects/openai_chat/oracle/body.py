@@ -352,7 +352,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.harmless(quirk, 0)
 
     def _check_promise(self, finishes: list[str]) -> None:
-        """Note a finish word that announces calls if there are none."""
+        """Note it if a finish word announces calls but there are none."""
         promised = not _PROMISES_CALLS.isdisjoint(finishes)
         if promised and finishes[-1] not in _PROMISES_CALLS:
             # The last word may take the promise back.

@@ -47,7 +47,7 @@ class Item(OpenCall):
         self.texts: dict[str, list[str]] = {}
 
     def is_open(self) -> bool:
-        """Return whether it is a call without an event of its end."""
+        """Return whether the item is a call whose end event has not arrived."""
         return self.call is not None and not self.done
 
     @property

@@ -223,7 +223,7 @@ class ItemTable(OpenCalls[int, Item]):
         return is_custom and not is_named
 
     def _open_action(self, item: Item, kind: str, offset: int) -> None:
-        """Open an action for the client. The client may reject it, because it names no tool."""
+        """Begin an action for the client. The client may reject it, because it names no tool."""
         item.id = item.id or item.item_id
         item.name = item.name or kind.removesuffix("_call")
         answer = self._notes.policy_choice(
