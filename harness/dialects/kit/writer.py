@@ -169,7 +169,7 @@ class Writer(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def fail(self, failure: StreamFailure) -> None:
-        """Write the event of an error, or leave out the events that follow it."""
+        """Write the error `failure`, which ends the turn."""
 
 
 class Write(Protocol[OptionsT_contra]):
