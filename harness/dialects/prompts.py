@@ -1,4 +1,4 @@
-"""System text, tools and protocol -> the id of a prompt, by which the rankings group.
+"""Derive the id of a prompt, by which rankings group, from system text, tools and protocol.
 
 Two requests have the same id exactly if their tools and system text are equal. The id is a readable
 name, made of the tools and the first words of the system text, and a hash. It is safe as a part of
@@ -33,8 +33,8 @@ def prompt_id(protocol: str, system: str, tools: Iterable[Tool]) -> str:
     """Return an id such as `native-tools-get_weather-you-are-brief-1a2b3c4d`.
 
     Args:
-        protocol: how calls are asked for, such as `native-tools`; "" where the request is
-            not known, which gives `unknown`.
+        protocol: how the prompt asks for calls, such as `native-tools`. If it is "", the request
+            is unknown, and so is the id (`unknown`).
         system: the text of the system messages.
         tools: as declared, in order.
     """
@@ -70,7 +70,7 @@ def _first_words(system: str) -> Iterator[str]:
 
 
 def _readable(word: str) -> str:
-    """Return the word for a name; "" for a long one in Latin letters, which may be a key."""
+    """Return a word for use in an id; "" for a long word in Latin letters, which may be a key."""
     if word.isascii():
         return word.lower() if len(word) <= _WORD_CHARS else ""
     return word[:_WORD_CHARS]  # Chinese has no spaces between words

@@ -1,4 +1,4 @@
-"""The registry of dialects, and the rules that hold for all of them."""
+"""List all dialects by name, and apply the rules that hold for all of them."""
 
 from functools import lru_cache
 from typing import Any, Final
@@ -57,7 +57,7 @@ _SSE = "text/event-stream"
 # The same request is parsed for each replay of its response, some forty times a cell.
 @lru_cache(_REQUESTS_KEPT)
 def read_request(dialect: str, request: Request) -> ChatRequest:
-    """Return the content of `request`; all empty if it was not recorded or cannot be read."""
+    """Return the content of `request`; an empty one if it was not recorded or is unreadable."""
     row, body = DIALECTS.get(dialect), request_body(request.body)
     if row is None or body is None:
         return kit.UNKNOWN_REQUEST
@@ -72,7 +72,7 @@ def request_body(body: bytes) -> Json | None:
 
 
 def message_form(dialect: str) -> MessageForm:
-    """Return where the requests of a dialect contain messages and tools."""
+    """Return where the requests of `dialect` contain messages and tools."""
     row = DIALECTS.get(dialect)
     return row.messages if row else kit.CHAT_MESSAGES
 

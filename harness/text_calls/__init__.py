@@ -1,4 +1,4 @@
-"""Tool calls that a model wrote in its text: the harness finds, reads, checks and writes them.
+"""Find, parse, check and write tool calls that a model wrote in its text (text calls).
 
 Other packages import from here only.
 """

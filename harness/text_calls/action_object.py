@@ -1,9 +1,10 @@
-"""The object of a reply in the action protocol, while its text is still arriving.
+"""Parse the JSON object of a reply in the action protocol while its text is still arriving.
 
-The parser reads the top level of the object, one member after another. It emits `reasoning`, and
-the answer once the action is `finish`, as soon as they arrive. It checks no more of the JSON than
-this requires. Another parser reads the complete object after its last brace, and decides whether it
-is strict JSON and what it means.
+A taught prompt describes this protocol: the reply is one object with the key `action`. The parser
+reads the top level of the object, one member after another. It emits `reasoning` as soon as it
+arrives, and the answer once the action is `finish`. It checks no more of the JSON than this
+requires. Another parser reads the complete object after its last brace. That parser decides
+whether the object is strict JSON and what it means.
 """
 
 import re
@@ -24,14 +25,14 @@ _SCALAR = re.compile(r"[-+.0-9A-Za-z]*+")
 
 
 class ActionObject:
-    """One object of a reply, from its opening brace on.
+    """Parses one object of a reply, from its opening brace on.
 
     Fields:
         emitted: pairs (whether it is reasoning, text) since the last call of `take`, in order.
         action: the first value of the key `action`; "" before it arrives.
-        reasoned, answered: whether reasoning, or the answer, was emitted.
-        lists: the key of the calls was seen.
-        whole: the last brace of the object was taken.
+        reasoned, answered: whether the parser emitted reasoning, or the answer.
+        lists: the key whose value lists the calls has arrived.
+        whole: the last brace of the object has arrived.
         stuck: the next character cannot be JSON.
     """
 
@@ -59,21 +60,21 @@ class ActionObject:
 
     @property
     def draft(self) -> str:
-        """The text that may be the answer, taken before the action was known."""
+        """The text that arrived before the action was known, and that may be the answer."""
         return next(("".join(pieces) for pieces in self._draft.values()), "")
 
     @property
     def raw(self) -> str:
-        """All text that was taken."""
+        """All text of the object so far."""
         return "".join(self._raw)
 
     @property
     def rest(self) -> str:
-        """The text that was taken after the last text that was emitted."""
+        """The text of the object after the last text that was emitted."""
         return self.raw[self._rest :]
 
     def feed(self, text: str) -> int:
-        """Take `text` up to the end of the object; return the index at which it stopped."""
+        """Parse `text` up to the end of the object; return the index at which parsing stopped."""
         at = 0 if self._raw else len("{")
         while at < len(text) and not (self.whole or self.stuck):
             if self._step in self._between:
@@ -178,7 +179,7 @@ class ActionObject:
         self._string, self._value = JsonString(), []
 
     def _take(self, piece: str) -> None:
-        """Take a piece of the value of the current member."""
+        """Process the next characters of the current member's value."""
         if self._key == REASONING_KEY:
             self._emit(piece, reasoning=True)
         elif self._key == ACTION_KEY:
@@ -199,7 +200,7 @@ class ActionObject:
                 self._emit(self.draft, reasoning=False)
 
     def _answers(self, key: str) -> bool:
-        """Whether this member is the answer: the first member of its kind that has text."""
+        """Return whether the member `key` is the answer: the first answer key that has text."""
         emitted = next(iter(self._draft), key)
         return self.action == FINISH and key in ANSWER_KEYS and emitted == key
 

@@ -1,11 +1,12 @@
-"""A reply in the action protocol, in pieces -> reasoning and answer at once, calls at its end.
+"""Read a reply in the action protocol as it arrives: emit reasoning and the answer, find calls.
 
-The scanner emits `reasoning` while the string is still arriving, and also `content` if the action
-is known to be `finish`. Before that, `content` may be a draft, so the scanner holds it back. It
-holds a reply in a code block until the text ends, because a code block that words follow is an
-example. If the text turns out not to be a reply in the protocol, the scanner of the other text
-dialects reads it from its beginning. The result does not depend on where the text was split,
-because no decision uses more than the characters so far.
+A taught prompt describes this protocol: the reply is one JSON object with the key `action`. The
+scanner emits `reasoning` while the string is still arriving, and also `content` if the action is
+known to be `finish`. Before that, `content` may be a draft, so the scanner holds it back. It holds
+a reply in a code block until the text ends, because a code block before prose is an example. If the
+text is not a reply in the protocol, the scanner of the other text dialects reads it from its
+beginning. The result does not depend on where the text was split, because no decision uses more
+than the characters so far.
 """
 
 import re
@@ -46,10 +47,12 @@ _FOLLOWED: Final = "text follows the reply's JSON"
 
 
 class ActionScanner:
-    """The visible text of one response. It has the same methods as `Scanner`.
+    """Scans the visible text of one response for a reply in the action protocol.
+
+    It has the same methods as `Scanner`.
 
     Fields:
-        found: as in `Scanner`.
+        found: the calls so far.
     """
 
     def __init__(self, offered: Offered, policy: TextPolicy) -> None:
@@ -78,7 +81,7 @@ class ActionScanner:
         return self._phase in (self._thinking, self._others) and self._other.blank
 
     def begin_reply(self) -> str:
-        """Mark all text so far as the end of the prompt. Return what of it may still be emitted."""
+        """Mark all text so far as part of the prompt; return the part that may still be emitted."""
         self._emitted.clear()
         raw = self._object.raw + "".join(self._raw)
         return self._before + raw + self._held + self._other.begin_reply()
@@ -89,24 +92,24 @@ class ActionScanner:
         return emitted
 
     def passes(self, text: str) -> bool:
-        """Take text that the caller may emit unchanged. Return False if it must be fed instead."""
+        """Return True if the caller may emit `text` unchanged; False if `feed` must get it."""
         return self._phase == self._others and self._other.passes(text)
 
     def feed(self, text: str) -> None:
-        """Take the next piece of the text."""
+        """Process the next part of the text."""
         text, self._held = self._held + text, ""
         at = 0
         while at < len(text):
             at = self._phase(text, at)
 
     def stop(self, token: str) -> None:
-        """Take the stop token of a response that is not in the protocol."""
+        """Process the stop token that the server removed, unless the reply is in the protocol."""
         if self._phase == self._others:
             self._other.stop(token)
             self._take_other()
 
     def close(self, *, with_native_calls: bool, cut: bool) -> None:
-        """Take the end of the text; see `Scanner.close`."""
+        """Process the end of the text. The arguments are those of `Scanner.close`."""
         if self._phase == self._thinking:
             self._emit(self._held, reasoning=True)
         elif self._phase in (self._in_object, self._in_broken):
@@ -118,14 +121,14 @@ class ActionScanner:
         self._other.close(with_native_calls=with_native_calls, cut=cut)
 
     def resolve(self, *, count: bool) -> None:
-        """Count the waiting calls, or emit their raw text again."""
+        """Add the calls that were undecided to `found` if `count`; otherwise emit their text."""
         self._other.resolve(count=count)
         self._take_other()
 
     # Before the reply
 
     def _head(self, text: str, at: int) -> int:
-        """Decide from the start of the text, as far as it has arrived, how the reply is wrapped."""
+        """Decide from the start of the text how the reply is wrapped; return where to continue."""
         excess = end_of(_SPACE, text, at) - _SPACE_CHARACTERS
         if excess > at:
             self._emit(text[at:excess], reasoning=False)
@@ -143,7 +146,11 @@ class ActionScanner:
         return at + start
 
     def _begin(self, head: str) -> int | None:
-        """Choose how to go on; return from which index, or None if more text must decide."""
+        """Choose the next parsing step by the start of the text.
+
+        Returns:
+            the index at which to continue, or None if the decision needs more text.
+        """
         start = end_of(_SPACE, head, 0)
         fence = _FENCE.match(head, start)
         if fence:
@@ -162,7 +169,7 @@ class ActionScanner:
         return start + len(opener)
 
     def _thinking(self, text: str, at: int) -> int:
-        """Read reasoning in tags that precedes the reply."""
+        """Read reasoning in tags that precedes the reply; return where to continue."""
         thought, closer, _ = text[at:].partition(self._closer)
         if closer:
             self._emit(thought, reasoning=True)
@@ -214,7 +221,7 @@ class ActionScanner:
         return stop
 
     def _replied(self, reply: ActionReply, raw: str) -> None:
-        """Emit the part of the reply that was not emitted yet, and keep its calls."""
+        """Emit the rest of a complete reply, and store its calls in `found`."""
         if not self._object.reasoned:
             self._emit_reply(reply.reasoning, reasoning=True)
         self._emit_reply(reply.draft, reasoning=True)
@@ -229,7 +236,7 @@ class ActionScanner:
     # A reply that is not JSON
 
     def _broke(self) -> None:
-        """Handle text that is not strict JSON: choose the next reader by how much was a reply."""
+        """Choose how to read a reply that is not strict JSON, by what has been parsed so far."""
         begun = self._object
         if not begun.committed:
             self._pass_on(self._before + begun.raw)
@@ -250,7 +257,7 @@ class ActionScanner:
         return len(text)
 
     def _broken_off(self) -> None:
-        """Take the end of the text: reject a reply that is not an answer, or show the rest."""
+        """Process a text that ended inside the reply: reject its calls, or emit the rest."""
         begun, more = self._object, "".join(self._raw)
         raw = begun.raw + more
         example = self._fenced and _WORDS_FOLLOW.search(more) is not None
@@ -270,7 +277,7 @@ class ActionScanner:
     # After the reply
 
     def _after(self, text: str, at: int) -> int:
-        """Check that only the end of the code block follows; otherwise the calls do not count."""
+        """Check that only the end of the code block follows the reply. Otherwise no call counts."""
         gap = end_of(_SPACE, text, at)
         space, rest = text[at:gap][:_SPACE_CHARACTERS], text[gap:]
         if self._fence and rest.startswith(self._fence):
@@ -311,7 +318,7 @@ class ActionScanner:
         self._emitted += self._other.take()
 
     def _emit_reply(self, text: str, *, reasoning: bool) -> None:
-        """Emit `text` of a reply at once, or later if it may still be an example."""
+        """Emit `text` of a reply at once. If the reply may be an example, keep it for later."""
         if not self._fenced:
             self._emit(text, reasoning=reasoning)
         elif text:
@@ -323,7 +330,7 @@ class ActionScanner:
 
 
 def _may_begin(head: str) -> bool:
-    """Whether this is an incomplete fence or tag that more text may complete."""
+    """Return whether `head` is an incomplete fence or tag that more text may complete."""
     return _CUT_FENCE.fullmatch(head) is not None or any(tag.startswith(head) for tag in _THINK)
 
 

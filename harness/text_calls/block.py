@@ -1,4 +1,4 @@
-"""The block that is open in a text, and a record of the text that was emitted before it."""
+"""Represent an open block of markup in a text, and the text that was emitted before it."""
 
 import re
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from harness.text_calls.policy import TextPolicy
 
 
 class Transcript:
-    """The text that was emitted so far.
+    """Stores the emitted text of one response, and whether the next text is code or reasoning.
 
     Fields:
         output: the text itself.
         section: the reasoning that is open; None in visible text.
         message: the open section, if most markers have no meaning inside it.
-        visible: the position in the visible text: in a code block, in a quotation.
+        visible: whether the visible text ends in a code block, in a quotation, or in neither.
     """
 
     def __init__(self, policy: TextPolicy, section: Section | None) -> None:
@@ -35,11 +35,11 @@ class Transcript:
 
     @property
     def here(self) -> Context:
-        """The position in the visible text, or in the open reasoning."""
+        """The context at the end of the visible text, or at the end of the open reasoning."""
         return self.visible if self.section is None else self._thought
 
     def in_fence(self, following: str) -> bool:
-        """Whether both the current position and the next character are in a visible code block."""
+        """Return whether the emitted text and the next character are in a visible code block."""
         fence = self.visible.fence
         in_fence = bool(fence) and (following in fence or not self.visible.after_fence)
         return self._code and in_fence
@@ -64,20 +64,20 @@ class Transcript:
         return self._code and self.visible.after_fence
 
     def emit_code(self, text: str, at: int) -> int:
-        """Emit one line of code, so that the end of the block is noticed; return its end."""
+        """Emit one line of code, up to marks that may close the code block; return its end."""
         line = text.find("\n", at) + 1 or len(text)
         stop = self.visible.fence_marks(text, at, line)
         self.emit(text[at:stop])
         return stop
 
     def takes(self, marker: str) -> bool:
-        """Whether `marker` may have a meaning at this position."""
+        """Return whether `marker` may have a meaning after the emitted text."""
         if self.message is None:
             return True
         return marker in (self.message.opens or ()) and not self.here.mentions
 
     def enter(self, section: Section | None) -> None:
-        """Enter or leave a section. A section of visible text counts as no section."""
+        """Begin a section, or end it if `section` is None or a section of visible text."""
         border = section or self.section
         if border:
             self.hide()
@@ -90,7 +90,13 @@ class Transcript:
         self._thought = Context()
 
     def emit(self, text: str, *, as_reasoning: bool = False, markup: bool = False) -> None:
-        """Emit text in the section of the channel, or as reasoning whatever the section is."""
+        """Emit text as visible text or as reasoning, depending on the open section.
+
+        Args:
+            text: the text.
+            markup: the text is markup, so quotation marks and tags in it do not count.
+            as_reasoning: emit it as reasoning, whatever the section is.
+        """
         if not text:
             return
         if not as_reasoning:
@@ -98,7 +104,7 @@ class Transcript:
         self.output.emit(text, as_reasoning=as_reasoning or self.section is not None)
 
     def passes(self, text: str) -> bool:
-        """Take text that the caller emits itself. Return False if it must be emitted here."""
+        """Return True if the caller may emit `text` itself; False if it must call `emit`."""
         if not self.output.passes(text):
             return False
         self.here.advance(text)
@@ -109,14 +115,14 @@ class Transcript:
 
         Args:
             markup: the text to emit.
-            word: it is an unclosed bracket of the text and not markup.
+            word: `markup` is a bracket of ordinary text, and not a marker of a dialect.
         """
         quoted = self.quotation and not word
         self.emit(markup, markup=quoted)
         self.visible.quoting = quoted
 
     def hide(self) -> None:
-        """Note that markup which is not shown is at this position."""
+        """Note that there was markup at the end of the emitted text, and that it is not shown."""
         if self.after_fence:
             self.visible.end_fence()
         self.here.hide()
@@ -129,7 +135,7 @@ _CUT_TRAILER_CHARACTERS: Final = 3
 
 
 class Trailing(msgspec.Struct, frozen=True):
-    """The text that follows a block.
+    """Describes the closing markers that follow a block.
 
     Fields:
         stop: the index up to which the text belongs to the block and is not shown.
@@ -143,7 +149,18 @@ class Trailing(msgspec.Struct, frozen=True):
 def trailing(
     dialect: TextDialect, section: Section | None, text: str, at: int, *, final: bool
 ) -> Trailing | None:
-    """Return the closing markers of `dialect` at `at`; None if more text must decide."""
+    """Find the closing marker of `dialect` that follows a block at index `at` of `text`.
+
+    Args:
+        dialect: the text dialect of the block.
+        section: the open section, whose closing markers do not belong to the block; or None.
+        text: the text, as far as it has arrived.
+        at: the index after the block.
+        final: no more text will arrive.
+
+    Returns:
+        the end of the marker, or None if the decision needs more text.
+    """
     other = (*dialect.openers, *(section.closers if section else ()))
     marks = (*dialect.trailers, *(it for it in dialect.noise if it not in other))
     gap = end_of(GAP, text, at)
@@ -164,13 +181,13 @@ _FIRST_WINDOW: Final = 256
 
 
 class Block(msgspec.Struct):
-    """A block whose end has not arrived yet.
+    """Collects the text of a block of markup whose end has not arrived yet.
 
     Fields:
-        shown: the block is quoted, so it will be emitted as text.
-        pieces: its raw text so far, after the opener.
+        shown: the block is quoted, so the scanner will emit it as text.
+        pieces: its raw text so far, after the opening marker.
         taken: the number of characters in `pieces`.
-        window: the maximum number of characters that `ending` is fed next.
+        window: the maximum number of characters that `ending` gets next.
     """
 
     dialect: TextDialect
@@ -183,26 +200,28 @@ class Block(msgspec.Struct):
 
     @property
     def raw(self) -> str:
-        """The text of the block so far, opener included."""
+        """The text of the block so far, including its opening marker."""
         return self.opener + "".join(self.pieces)
 
     def take(self, piece: str) -> None:
-        """Append the next piece of its text."""
+        """Append `piece`, the next part of the block's text."""
         self.pieces.append(piece)
         self.taken += len(piece)
         self.window = max(_FIRST_WINDOW, self.taken)
 
     def cut(self, end: int) -> str:
-        """End the block at index `end` of its text; return the rest, which is text again."""
+        """End the block at index `end` of its text; return the ordinary text after it."""
         raw = "".join(self.pieces)
         self.pieces = [raw[:end]]
         return raw[end:]
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """A text dialect whose block or section begins, and where.
+    """Describes the block or section that begins at a marker.
 
     Fields:
+        dialect: the text dialect of the block.
+        start: the marker and the text after it.
         cut: the reply was truncated before it was known whether a block begins.
     """
 
@@ -216,13 +235,13 @@ WAIT: Final = Opening(THINK, BlockStart("", "", Offered(), final=False))
 
 
 def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: bool) -> bool:
-    """Return whether an opener of `dialect` may open a block after what was emitted.
+    """Return whether an opening marker may begin a block after the emitted text.
 
     Args:
         opener: the marker.
-        dialect: one of the text dialects that have this opener.
+        dialect: one of the text dialects that have this opening marker.
         emitted: all text before it.
-        start: nothing was emitted before it.
+        start: True if nothing was emitted before it.
     """
     if emitted.after_fence:
         return dialect.explicit and not dialect.begins_line
@@ -234,10 +253,11 @@ def counts_at(opener: str, dialect: TextDialect, emitted: Transcript, *, start: 
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A position where markup may begin.
+    """Describes an index of a text at which markup may begin.
 
     Fields:
-        text: the text; only its part from `at` on matters.
+        text: the text as far as it has arrived.
+        at: the index.
         offered: the tools of the request.
         final: no more text will arrive.
         cut: no more text will arrive because the reply was truncated.
@@ -258,9 +278,19 @@ def opening_of(
     start: bool,
     only: TextDialect | None,
 ) -> Opening | None:
-    """Return which of the openers at a position opens a block; `WAIT` if more text must decide.
+    """Decide which opening marker at an index begins a block.
 
-    If the reply was truncated, an opener that is still undecided opens nothing and is hidden.
+    If the reply was truncated before the decision, the marker begins nothing and is hidden.
+
+    Args:
+        owners: the opening markers at the index, each with a text dialect that has it.
+        place: the text and the index.
+        emitted: all text before it.
+        start: True if nothing was emitted before it.
+        only: consider only this text dialect; None for all.
+
+    Returns:
+        the block, `WAIT` if the decision needs more text, or None if none begins.
     """
     wait, cut, here = False, None, emitted.here
     for opener, dialect in owners:

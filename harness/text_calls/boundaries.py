@@ -1,4 +1,4 @@
-"""Where a block of text calls begins and ends, decided while its text is still arriving."""
+"""Find where a block of text calls begins and ends, while its text is still arriving."""
 
 import re
 from abc import ABC, abstractmethod
@@ -14,31 +14,31 @@ _SOLID: Final = re.compile(r"\S")
 
 
 def end_of(pattern: "re.Pattern[str]", text: str, at: int) -> int:
-    """Return the index at which the match of `pattern` at `at` ends; `at` if nothing matches."""
+    """Return the end of the match of `pattern` at index `at`; `at` if it does not match there."""
     match = pattern.match(text, at)
     return match.end() if match else at
 
 
 class Ending(ABC):
-    """Searches for the end of one block."""
+    """Base of the objects that find the end of one block while its text arrives."""
 
     @abstractmethod
     def feed(self, text: str, start: int) -> int:
-        """Take `text[start:]`, which follows the text that was taken before.
+        """Search `text[start:]`, which follows the text of earlier calls, for the end of the block.
 
         Returns:
-            the length of the block, counted from right after its opening marker, which may be less
-            than the text of earlier pieces; or `MORE` if all text belongs to the block and its end
-            has not arrived.
+            the length of the block, counted from right after its opening marker. It may end in the
+            text of an earlier call. `MORE` if all text belongs to the block and its end has not
+            arrived.
         """
 
     def close(self) -> int:
-        """Take the end of the text; return the length of the block, or `MORE` if it is all."""
+        """Return the length of the block when the text ends; `MORE` if all text belongs to it."""
         return MORE
 
 
 class PatternEnd(Ending):
-    """A block that ends with the first match of a pattern.
+    """Ends a block at the first match of a pattern.
 
     Args:
         pattern: must match the same text, whatever follows the match. So it may not end with
@@ -56,7 +56,7 @@ class PatternEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         tail = self._tail
         if tail:
             match = self._pattern.search(tail + text[start : start + self._span])
@@ -84,18 +84,18 @@ def _literal_pattern(*literals: str) -> "re.Pattern[str]":
 
 
 def literal_end(*closers: str, inclusive: bool = True) -> PatternEnd:
-    """Return the ending at the first of these literal markers."""
+    """Return an `Ending` that ends the block at the first of these literal markers."""
     return PatternEnd(_literal_pattern(*closers), max(map(len, closers)), inclusive=inclusive)
 
 
 class SequenceEnd(Ending):
-    """A block of two parts, each with a separate end.
+    """Finds the end of a block that has two parts, each with a separate end.
 
     Args:
-        first: finds the end of the first part, which must be in the piece of text that was fed
-            last. An end in an earlier piece is the end of the block.
-        then: called with the text and the offset at which the second part begins. It returns
-            what finds the end of the block; None if the block ends there.
+        first: finds the end of the first part. If this end is in an earlier piece of text than
+            the latest, it is the end of the block.
+        then: a function that gets the text and the offset at which the second part begins. It
+            returns the `Ending` of the second part, or None if the block ends there.
     """
 
     def __init__(self, first: Ending, then: Callable[[str, int], Ending | None]) -> None:
@@ -105,7 +105,7 @@ class SequenceEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if self._then is None:
             end = self._first.feed(text, start)
             if end == MORE:
@@ -120,13 +120,13 @@ class SequenceEnd(Ending):
         return end if end == MORE else self._taken + end
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         end = self._then.close() if self._then else MORE
         return end if end == MORE else self._taken + end
 
 
 def chosen_end(choose: Callable[[str], Ending]) -> SequenceEnd:
-    """Return the ending that `choose` selects by the first character that is not a space."""
+    """Return an `Ending` that `choose` selects by the first character that is not a space."""
     return SequenceEnd(PatternEnd(_SOLID, 1, inclusive=False), lambda text, at: choose(text[at]))
 
 
@@ -140,23 +140,23 @@ MARKED_NAME: Final = f"(?P<name>{MARK}{_NAME}{MARK})"
 
 
 def literal(text: str) -> tuple[str, ...]:
-    """Return the atoms of a literal text, one for each character."""
+    """Return one pattern for each character of a literal text, as arguments for `Head`."""
     return tuple(map(re.escape, text))
 
 
 class Head:
-    """One form in which a block continues after its opening marker, decided from partial text.
+    """Describes one way in which a block continues after its opening marker.
 
-    It is a sequence of atoms, between any of which the text so far may end: the characters of a
-    literal, and classes of characters. A head is matched from its start each time, and has at most
-    224 characters.
+    It is a sequence of patterns (atoms), each for a character of a literal or for a class of
+    characters. The text so far may end between any two of them. `matches` starts from the first
+    atom
+    each time, and reads at most 224 characters.
 
     Args:
         atoms: patterns that follow each other, each possessive.
         commits: the index of an atom. If the text ends at this atom or later, it ends inside
-            markup; if it ends earlier, it may be prose about the marker. None if it is always
-            prose.
-        offered: the name in the head must be that of an offered tool.
+            markup. If it ends earlier, it may be prose about the marker. None: always prose.
+        offered: the name in the head must be the name of an offered tool.
     """
 
     def __init__(self, *atoms: str, commits: int | None = None, offered: bool = False) -> None:
@@ -179,7 +179,7 @@ class Head:
         return re.compile(part + r"\Z")
 
     def matches(self, head: str, offered: Container[str] = (), *, final: bool) -> bool | None:
-        """Return whether `head` has this form; None if more text must decide."""
+        """Return whether `head` continues in this way; None if the decision needs more text."""
         if complete := self._complete.match(head):
             return not self._offered or complete["name"] in offered
         part = self._part.match(head)
@@ -190,12 +190,12 @@ class Head:
         return self._commits is not None and part["committed"] is not None
 
     def name(self, head: str) -> str:
-        """Return the tool name in a complete head of this form."""
+        """Return the tool name in `head`, which must match completely."""
         return self._complete.match(head)["name"]  # type: ignore[index]  # it is complete
 
 
 def any_of(answers: Iterable[bool | None]) -> bool | None:
-    """Return True at the first True answer; None if an answer may still become True; else False."""
+    """Return True if an answer is True; else None if an answer is undecided; else False."""
     waits = False
     for answer in answers:
         if answer:
@@ -210,10 +210,10 @@ BRACKETS: Final = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 class Quote(msgspec.Struct, frozen=True):
-    """One way to begin and end a string.
+    """Describes one kind of quoted string.
 
     Fields:
-        mark: begins the string and ends it.
+        mark: the quotation mark that begins and ends the string.
         escapes: a backslash removes the meaning of the next character.
         one_line: a line end inside the string means that the string is broken.
     """
@@ -232,7 +232,7 @@ PYTHON_QUOTES: Final = (
 
 
 class BlockSyntax:
-    """The strings, brackets and markers of a block, as compiled patterns that all blocks share.
+    """Stores the strings, brackets and markers of a block as compiled patterns.
 
     Args:
         quotes: how strings begin and end.
@@ -261,7 +261,7 @@ class BlockSyntax:
 
 
 class _Tokens:
-    """A search for literal texts, longest first, and for escaped characters."""
+    """Searches for literal texts, the longest first, and for escaped characters."""
 
     def __init__(self, words: tuple[str, ...], *, escapes: bool = False) -> None:
         longest_first = sorted(words, key=len, reverse=True)
@@ -273,7 +273,7 @@ class _Tokens:
         self.span = max(map(len, words))
 
     def cut_from(self, text: str, at: int) -> int:
-        """Return the index of a tail that may be the beginning of a literal; the length if none."""
+        """Return the index of a tail of `text` that may begin a literal; its length if none."""
         for index in range(max(at, len(text) - self.span), len(text)):
             if text[index:] in self._cut:
                 return index
@@ -286,9 +286,9 @@ def _inside(quote: Quote) -> _Tokens:
 
 
 class _BrokenEnd(Ending):
-    """The end of a block with a string that contains a line end although it must not.
+    """Finds the end of a block with a string that contains a line end although it must not.
 
-    Its quotation mark may be missing, or the string may have several lines and quote markup. So a
+    The string's quotation mark may be missing, or it may have several lines and quote markup. So a
     closing marker counts only if it follows a bracket and no opening marker precedes it.
     """
 
@@ -303,7 +303,7 @@ class _BrokenEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         buffer, offset = self._rest + text[start:], self._taken - len(self._rest)
         at = 0
         for match in self._pattern.finditer(buffer):
@@ -320,7 +320,7 @@ class _BrokenEnd(Ending):
 
 
 class QuotedEnd(Ending):
-    """The end of one block in `syntax`. The closing marker belongs to the block.
+    """Finds the end of one block in `syntax`. The closing marker belongs to the block.
 
     A string that is open at the end of the text has no end, whatever markers it contains.
 
@@ -343,7 +343,7 @@ class QuotedEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if not self._broken:
             fresh = text[start:]
             self._pieces.append(fresh)
@@ -383,7 +383,7 @@ class QuotedEnd(Ending):
         return self._syntax.inside[self._quote] if self._quote else self._syntax.outside
 
     def _is_end(self, token: str, at: int) -> bool:
-        """Take one token that ends at `at`; return whether the block ends with it."""
+        """Process a token that ends at index `at`; return whether the block ends with it."""
         if self._quote:
             if token == self._quote:
                 self._quote = ""

@@ -1,4 +1,4 @@
-"""Visible text so far -> whether what comes next is in an example: code, or a quotation.
+"""Track whether the next visible text is in an example, which is code or a quotation.
 
 The rules are those of CommonMark, as far as they distinguish examples from the answer: fenced code
 blocks, in list items too, indented code, code spans on one line, block quotes, and HTML tags of
@@ -18,7 +18,7 @@ _MOST: Final = 64
 
 
 class ShownTags:
-    """The tags of one paragraph, taken character by character."""
+    """Tracks the HTML-like tags in the visible text of one paragraph."""
 
     def __init__(self) -> None:
         # The tag whose name may continue, the names shown on this line, the open tag of an example.
@@ -32,7 +32,7 @@ class ShownTags:
         return bool(self._code)
 
     def advance(self, part: str) -> None:
-        """Take the next part of the line, at least one character."""
+        """Process the next part of the line, at least one character."""
         text, self._part = self._part + part, ""
         for match in _TAG.finditer(text):
             if match.end() == len(text):
@@ -52,7 +52,7 @@ class ShownTags:
         self._shown_names.append(name)
 
     def balances(self, closer: str) -> bool:
-        """Whether a tag shown on this line opens what `closer` closes; each counts once."""
+        """Return whether an opening tag on this line belongs to the tag `closer`, and use it up."""
         name = next((it for it in self._shown_names if closer == f"</{it}>"), None)
         if name is None:
             return False
@@ -81,7 +81,7 @@ _FIRST_CJK: Final = "\u2e80"
 
 
 class Quotation:
-    """The quotation marks of one line, taken character by character."""
+    """Tracks the quotation marks in the visible text of one line."""
 
     def __init__(self) -> None:
         # The last character, the one before it, and the marks that are open; the last
@@ -98,7 +98,7 @@ class Quotation:
         return self._last in _EITHER and self._last not in self._open and _may_open(self._before)
 
     def advance(self, part: str) -> None:
-        """Take the next part of the line, at least one character."""
+        """Process the next part of the line, at least one character."""
         text = self._last + part
         for match in _MARK.finditer(text, 0, len(text) - 1):
             at = match.start()
@@ -139,15 +139,15 @@ _LEAD_CHARACTERS = 200
 
 
 class Context:
-    """The position in the visible text: in code, in a quotation, or in neither.
+    """Tracks whether the visible text ends in code, in a quotation, or in neither.
 
     Fields:
         last: the last character emitted; "" before any.
         quotation: the quotation marks of this line.
         tags: the tags shown on this line.
-        after_markup: markup that is not shown precedes, apart from spaces.
-        blank: nothing but white space was emitted.
-        line_blank: nothing but spaces was emitted on this line.
+        after_markup: the text ends with hidden markup, apart from spaces after it.
+        blank: only white space was emitted so far.
+        line_blank: only spaces were emitted on this line.
         fence: the marks that opened the current code block; "" outside one.
         quoting: the last text, apart from white space, was markup after a quotation mark.
     """
@@ -174,14 +174,14 @@ class Context:
 
     @property
     def example(self) -> bool:
-        """Whether what comes next is code or a block quote."""
+        """Whether the next text is in code or in a block quote."""
         if self.fence:
             return not self.after_fence
         return self._quote or self.in_span or self.tags.example or self._indented
 
     @property
     def mentions(self) -> bool:
-        """Whether a sentence mentions the markup that comes next: a space precedes it."""
+        """Whether a sentence mentions the next markup: other text and a space precede it."""
         return self.last.isspace() and not self.line_blank
 
     @property
@@ -202,9 +202,9 @@ class Context:
         return bool((_INDENTED_IN_LIST if self._list else _INDENTED).match(self._lead))
 
     def fence_marks(self, text: str, at: int, stop: int) -> int:
-        """Return the end of marks in `text[at:stop]` that may close the code block.
+        """Return the end of the marks in `text[at:stop]` that may close the code block.
 
-        Without such marks, return `stop`.
+        If there are none, return `stop`.
         """
         line = (self._lead + text[at : min(stop, at + _LEAD_CHARACTERS)])[:_LEAD_CHARACTERS]
         match = _CLOSING.match(line)
@@ -217,11 +217,11 @@ class Context:
         self.fence = self._lead = ""
 
     def hide(self) -> None:
-        """Note that markup which is not shown is at this position."""
+        """Note that there is markup at this position which is not shown."""
         self.after_markup = self._marked = True
 
     def advance(self, text: str, *, markup: bool = False) -> None:
-        """Take text that was emitted. Quotation marks and tags inside markup do not count."""
+        """Process text that was emitted. Quotation marks and tags inside `markup` do not count."""
         if not text:
             return
         self.last = text[-1]
@@ -249,7 +249,7 @@ class Context:
             self._count(_TICKS.sub("", part) if markup else part)
 
     def _count(self, part: str) -> None:
-        """Open or close a code span. It ends with as many backticks in a row as it began with."""
+        """Open or close code spans by the backticks in `part`; as many must close as opened."""
         at = 0
         for match in _TICKS.finditer(part):
             if match.start() > at:
@@ -283,7 +283,7 @@ class Context:
         self.line_blank = True
 
     def _goes_before_code(self) -> bool:
-        """Whether indented code may follow: this line is blank, after text, or is code."""
+        """Return whether indented code may follow this line: it is blank after text, or is code."""
         if self.line_blank:
             return not self.blank
         if not self._lead.startswith(("  ", "\t")):
@@ -294,7 +294,7 @@ class Context:
         return marks[0] == self.fence[0] and len(marks) >= len(self.fence)
 
     def _mark(self, marks: str, rest: str) -> None:
-        """Take a line of fence marks: it opens a code block, or closes the open one."""
+        """Process a line of fence marks: it opens a code block, or closes the open one."""
         if not self.fence:
             # Backticks in the words after it: a code span, no block.
             if marks[0] == "~" or "`" not in rest:

@@ -1,10 +1,10 @@
-"""A text dialect: where its calls begin and end, what they contain, and how to write them.
+"""Define a text dialect: where its calls begin and end, what they contain, and how to write them.
 
-A block is one stretch of markup from its opening marker on. It may contain several calls. The
-scanner finds an opening marker and calls `starts` until the answer is certain. Then it feeds the
-text to an `Ending`, which searches for the end of the block, and passes the complete raw block to
-`calls` once. If each of the four steps is linear in the text, so is the scanner. The result never
-depends on where the text was split.
+A block is one part of the text that is markup, from its opening marker on. It may contain several
+calls. The scanner finds an opening marker and calls `starts` until the answer is certain. Then it
+feeds the text to an `Ending`, which searches for the end of the block, and passes the complete raw
+block to `calls` once. If each of the four steps is linear in the text, so is the scanner. The
+result never depends on where the text was split.
 """
 
 from abc import ABC, abstractmethod
@@ -26,8 +26,8 @@ class WrittenCall(msgspec.Struct, frozen=True):
             the model's own characters, otherwise JSON made of its typed values. "" if a call has
             none.
         id: as written; "" if the dialect has no ids, and then the harness generates one.
-        error: one sentence on why the call cannot be used; "" if it can. Such a call is reported
-            with the start of its raw text, and is never executed.
+        error: one sentence on why the call is unusable; "" if it is usable. The harness reports
+            such a call with the start of its raw text, and never executes it.
     """
 
     name: str = ""
@@ -37,17 +37,17 @@ class WrittenCall(msgspec.Struct, frozen=True):
 
 
 class Offered(dict[str, Tool]):
-    """The tools of one request by name. Text that does not call one of them stays text."""
+    """Maps names to the tools of one request. Text that calls no such tool stays text."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         super().__init__((tool.name, tool) for tool in tools if tool.name)
 
     def begins(self, start: str) -> bool:
-        """Return whether the name of some tool begins with `start`."""
+        """Return whether the name of any tool begins with `start`."""
         return any(name.startswith(start) for name in self)
 
     def schema(self, name: str) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments of the tool; {} if it is not known."""
+        """Return the JSON Schema of the arguments of the tool `name`; {} if it is not offered."""
         tool = self.get(name)
         return tool.parameters if tool else {}
 
@@ -58,7 +58,7 @@ HEAD_CHARACTERS = 224
 
 
 class BlockStart(msgspec.Struct, frozen=True):
-    """A position at which a block may begin.
+    """An opening marker in the text, after which `TextDialect.starts` decides if a block begins.
 
     Fields:
         opener: the marker that was found.
@@ -74,14 +74,14 @@ class BlockStart(msgspec.Struct, frozen=True):
 
 
 class RawBlock(msgspec.Struct, frozen=True):
-    """A complete block.
+    """The text of a complete block, with what is needed to read its calls.
 
     Fields:
         opener: the marker that began it.
-        raw: all text after the opener up to the end of the block. It contains the closing marker
-            if the ending includes it.
+        raw: all text after the opening marker up to the end of the block. It contains the closing
+            marker if the `Ending` includes it.
         offered: the tools, which give the types of parameters and distinguish calls from data.
-        closed: the ending was found; False if the text ended before.
+        closed: whether the end of the block was found; False if the text ended before.
     """
 
     opener: str
@@ -91,23 +91,25 @@ class RawBlock(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The complete text of the block, opener included."""
+        """The complete text of the block, including its opening marker."""
         return self.opener + self.raw
 
 
 class Section(msgspec.Struct, frozen=True):
-    """A stretch of text of another kind, such as reasoning, with markers around it.
+    """A part of the text with markers around it and another kind of content, such as reasoning.
 
     Fields:
-        reasoning: whether it contains reasoning. If not, it is visible text; then only its opening
+        reasoning: whether it contains reasoning. If not, it is visible text. Then only its opening
             marker is hidden, and it needs no end.
-        closers: the markers that end it; none of them is shown.
-        header: how many characters after the opener belong to its opening.
-        ended_by: openers that end it as well, and begin the next block or section.
-        opens: the openers that have a meaning in it, while all others are text; None for all. They
-            and its closers have no meaning where a sentence mentions them.
-        voids: why calls of the same dialect before it and in it cannot be used; "" if they can.
-        line_ends: how many line ends its template writes on each side of its markers, at most.
+        closers: the markers that end the section. They are hidden.
+        header: the number of characters after the opening marker that are hidden with it.
+        ended_by: opening markers that also end it, and begin the next block or section.
+        opens: the opening markers that have a meaning in it, while all others are text; None for
+            all. They and the closing markers have no meaning if a sentence mentions them.
+        voids: why calls of the same dialect before it and in it are unusable; "" if they are
+            usable.
+        line_ends: the maximum number of line ends that the model's template writes on each side
+            of the markers.
     """
 
     reasoning: bool
@@ -120,39 +122,39 @@ class Section(msgspec.Struct, frozen=True):
 
 
 class TextDialect(ABC):
-    """One format of tool calls in text. It has no state, and receives blocks one by one.
+    """Describes one format of tool calls in text. It has no state, and gets one block at a time.
 
     Fields:
         name: a stable name with hyphens, which scenarios and policies use. It is the name of the
             module, unless the module has several formats.
         title: a human-readable name.
         openers: the literal markers that may begin a block.
-        heads: the forms in which a block continues after each opener. A dialect that `heads`
-            describes completely does not override `starts`.
+        heads: for each opening marker, the ways in which a block continues after it. A dialect
+            that `heads` describes completely does not override `starts`.
         begins_line: a marker counts only if it is the first on its line, apart from spaces.
         between: the text between the calls that `write_call` writes.
-        line_ends: how many line ends (0 to 2) its template writes between text and a call, at
-            most. The scanner hides that many before a block, and also after it if no words follow.
+        line_ends: the maximum number of line ends (0 to 2) that its template writes between text
+            and a call. The scanner hides that many before a block, and also after it if no other
+            text follows.
         explicit: its markers are never part of an ordinary answer. It is False for JSON and other
             formats that an answer may contain. If `calls` finds no call in a block of such a
             format, the block becomes text again.
         whole: a block counts only if the visible text contains nothing but such blocks.
-        first: openers that count only if no visible text precedes them.
-        last: openers whose block counts only if no text but such blocks follows it.
-        trailers: markers after a block that are not shown, like `noise`, and neither is white
-            space before them.
+        first: opening markers that count only if no visible text precedes them.
+        last: opening markers whose block counts only if just such blocks follow it, and no text.
+        trailers: markers after a block that are hidden, like `noise`, with white space before them.
         open_ended: text without an end marker may be the input of its calls. If the reply was
-            truncated at its maximum length, the call that it ends in cannot be used.
+            truncated at its maximum length, the call at its end is unusable.
         closed_by_trailer: a block counts as closed if a trailer follows it. For other dialects, it
-            counts as closed if its ending was found.
+            counts as closed if its end was found.
         orphans: closing markers that, without a block, show that the start of a call was lost.
         untyped_end: its closing marker may be part of a value. So if one follows the block, the
             last call of the block is ambiguous.
-        noise: special tokens of the model's template that have no meaning. They are shown only if
-            a sentence mentions them.
+        noise: special tokens of the model's template that have no meaning. The scanner shows them
+            only if a sentence mentions them.
         on_new_lines: the members of `noise` before which the template writes a line end.
-        taught_by: phrases of the prompts that describe it. It is read by default only if the system
-            text has all of them; () for formats that models use without a prompt.
+        taught_by: phrases of the prompts that describe the dialect. It is read by default only if
+            the system text has all of them; () for formats that models use without a prompt.
         markers: texts that must never be in text, names or arguments; a superset of `openers`
             if explicit.
     """
@@ -179,16 +181,16 @@ class TextDialect(ABC):
     markers: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        """Name a text dialect after its module."""
+        """Give a text dialect without a name the name of its module."""
         if "name" not in cls.__dict__:
             cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Return whether a block of this dialect begins here; None if more text is needed.
+        """Return whether a block of this dialect begins here; None if the decision needs more text.
 
-        None means no if `start.final` is set. An answer must stay the same when more text arrives.
-        After True, the block belongs to this dialect up to its end, and the scanner never searches
-        it for other blocks.
+        None means False if `start.final` is set. The answer must stay the same when more text
+        arrives. After True, the block belongs to this dialect up to its end, and the scanner never
+        searches it for other blocks.
         """
         heads = self.heads.get(start.opener, ())
         return any_of(it.matches(start.head, start.offered, final=start.final) for it in heads)
@@ -196,35 +198,35 @@ class TextDialect(ABC):
     def amid_line(self, _start: BlockStart) -> bool | None:
         """Return whether a block that `starts` accepted also counts in the middle of a line.
 
-        None if more text is needed, which never happens if `_start.final` is set.
+        None if the decision needs more text, which never happens if `_start.final` is set.
         """
         return True
 
     def section(self, _start: BlockStart) -> Section | None:
-        """Return the section that begins here; called first, once `starts` returned True.
+        """Return the section that begins here, or None if a block of calls begins instead.
 
-        In nearly all dialects it is None, because a block of calls begins here.
+        The scanner calls it after `starts` returned True. Few dialects have sections.
         """
         return None
 
     @abstractmethod
     def ending(self, opener: str) -> Ending:
-        """Return a new object that finds the end of one block."""
+        """Return a new object that finds the end of one block that began with `opener`."""
 
     @abstractmethod
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls of one block in order, usable or not. Must never raise.
+        """Return the calls of one block in order, usable or not; None if it contains no call.
 
-        None if the block contains no call. A block of a dialect that is not explicit is then shown
-        as text. An explicit dialect must report its content as a `WrittenCall` with an `error`.
+        It must never raise. With None, the block of a dialect that is not explicit becomes text. An
+        explicit dialect must report such content as a `WrittenCall` with an `error`.
         """
 
     def ends_value(self, _marker: str) -> bool:
-        """Whether an orphan ends a value without quotes or escapes, and not only a call."""
+        """Return whether a marker in `orphans` closes an unquoted value, and not only a call."""
         return False
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
-        """Return (whether it is reasoning, text) for a block in which `calls` found none."""
+        """Return (whether it is reasoning, text) for a block in which `calls` found no call."""
         return False, block.text
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

@@ -1,4 +1,4 @@
-"""Calls that were found in a text, of tools that were offered or not, complete or not."""
+"""Represent calls that were found in a text, whether usable or not."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -18,9 +18,9 @@ class Found(msgspec.Struct):
     """A call that was found in the text.
 
     Fields:
-        raw: the block that contained it, opener included.
-        closed: its closing marker arrived.
-        tails: closing markers that followed the block; stored with its last call.
+        raw: the block that contained it, including its opening marker.
+        closed: whether its closing marker arrived.
+        tails: closing markers after the block. Only the last call of the block stores them.
     """
 
     call: WrittenCall
@@ -47,7 +47,7 @@ def rejection_reason(found: Found, policy: TextPolicy) -> str:
 
 
 def check_call(call: WrittenCall, offered: Offered) -> WrittenCall:
-    """Return the call with the name of an offered tool, or with an error."""
+    """Return the call with the name of an offered tool, or with an `error` if there is none."""
     name = clean_name(call.name, offered)
     unknown = f"no tool {name!r} was offered" if name else "the call has no name"
     error = call.error or ("" if name in offered else unknown)
@@ -55,7 +55,7 @@ def check_call(call: WrittenCall, offered: Offered) -> WrittenCall:
 
 
 def all_undeclared(calls: tuple[WrittenCall, ...], offered: Offered, policy: TextPolicy) -> bool:
-    """Whether no call is of an offered tool, and the policy treats such calls as text."""
+    """Return whether no call names an offered tool, and `policy` treats such calls as text."""
     if policy.undeclared == "reject":
         return False
     named = [call for call in calls if call.name]
@@ -63,11 +63,11 @@ def all_undeclared(calls: tuple[WrittenCall, ...], offered: Offered, policy: Tex
 
 
 def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None:
-    """Note a closing marker without a call, or one that may close a call found earlier.
+    """Note a closing marker outside of a block, which may belong to a call found earlier.
 
     The last value of that call may contain all text up to the marker, so the calls in between
-    cannot be used either. A marker that ends a value may close the first call. A marker that ends
-    a call may close only the last one.
+    are unusable too. A marker that ends a value may belong to the first call. A marker that ends
+    a call may belong only to the last one.
     """
     dialects = [it.dialect for it in found]
     own = [at for at, it in enumerate(dialects) if it.untyped_end and marker in it.orphans]
@@ -81,7 +81,7 @@ def note_leftover(found: list[Found], dialect: TextDialect, marker: str) -> None
 
 
 def close_calls(found: Sequence[Found], raw: str) -> None:
-    """Note the closing markers that follow the block of these calls. They close the calls."""
+    """Mark the calls of a block as closed, and store `raw`, the closing markers that follow it."""
     if not found:
         return
     if not found[-1].closed:  # else all of them are: a block may have many, and many ends
@@ -91,7 +91,7 @@ def close_calls(found: Sequence[Found], raw: str) -> None:
 
 
 def void_calls(found: list[Found], dialect: TextDialect, why: str) -> None:
-    """Reject all calls of this dialect, with the reason `why`."""
+    """Mark all calls of this dialect as unusable, with the reason `why`."""
     for each in found:
         if each.dialect is dialect and not each.call.error:
             call = each.call
@@ -99,14 +99,15 @@ def void_calls(found: list[Found], dialect: TextDialect, why: str) -> None:
 
 
 class Pending(msgspec.Struct):
-    """Calls that count only under a condition, such as that no text follows.
+    """Calls that count only under a condition that is still unknown, such as that no text follows.
 
-    They are the calls of a reply that must be nothing but calls, of open reasoning, or of
+    They are the calls of a reply that must contain nothing but calls, of open reasoning, or of
     reasoning that has just ended.
 
     Fields:
-        raw: their text and the text between them, which is emitted again if they do not count.
-        dialect: that of the last block, even if it had no call.
+        found: the calls.
+        raw: their text and the text between them. The scanner emits it if they do not count.
+        dialect: the text dialect of the last block, even if that block had no call.
         thought: reasoning without a start marker ended after them, and nothing else arrived.
     """
 
@@ -117,7 +118,7 @@ class Pending(msgspec.Struct):
 
 
 def raw_text(found: Sequence[Found]) -> str:
-    """Return the text of the blocks that contained these calls; several may share one block."""
+    """Return the text of the blocks that contained these calls, each block once."""
     return "".join(
         each.tail if before and each.raw is before.raw else each.raw + each.tail
         for before, each in pairwise([None, *found])

@@ -1,12 +1,12 @@
-"""JSON that contains calls -> the calls, their arguments with the model's own characters.
+"""Read calls from JSON text. Their arguments keep the model's own characters.
 
-One object is a call where it has a name and arguments under one of the keys that models use
-(quirks TEXT-PARAMETERS-KEY, TEXT-FENCED-CALL, TEXT-COHERE-ACTION): the name as `name`,
-`tool`, `tool_name` or `function`, the arguments as `arguments`, `parameters`, `args`,
-`tool_args` or `input`; or flat, `{"tool": NAME, ...arguments}`, where a key that the tool
-declares is an argument whatever it is called. An object may be inside `function`, as in
-OpenAI's API. Nothing is repaired and nothing is dropped: what is not strict JSON, has a key
-twice, or contains more than one call can mean, is an error; so is a tool that is described again.
+An object is a call if it has a name and arguments under keys that models use (quirks
+TEXT-PARAMETERS-KEY, TEXT-FENCED-CALL, TEXT-COHERE-ACTION). The name is under `name`, `tool`,
+`tool_name` or `function`, the arguments under `arguments`, `parameters`, `args`, `tool_args` or
+`input`. In the flat form, `{"tool": NAME, ...arguments}`, every key that the tool's schema
+declares is an argument. An object may be inside `function`, as in OpenAI's API. The reader repairs
+and drops nothing. JSON that is not strict, a repeated key, more than one call can mean, and the
+declaration of a tool are errors.
 """
 
 import json
@@ -49,17 +49,17 @@ Pairs = tuple[tuple[str, str], ...]
 def read_json_calls(
     text: str, offered: Offered = _NOTHING_KNOWN, *, marked: bool = True
 ) -> tuple[WrittenCall, ...] | None:
-    """Return the calls of `text`: objects or arrays of them, one after another.
+    """Return the calls in `text`, which is JSON objects or arrays of them, one after another.
 
     Args:
         text: JSON values.
         offered: the tools; their schemas distinguish arguments from other keys.
-        marked: a marker declares that these are calls. Without one an object that may as well be
-            data is an error.
+        marked: a marker before the JSON declares that these are calls. Without a marker, an
+            object that may be ordinary data gets an error.
 
     Returns:
-        None if no object in it is a call. Broken JSON, or an object without a name
-        next to others with one, is a call with an `error`.
+        the calls, or None if no object in the text is a call. Broken JSON, and an object without
+        a name next to objects with one, are calls with an `error`.
     """
     calls: list[WrittenCall] = []
     for part in iter_values(text):
@@ -68,7 +68,7 @@ def read_json_calls(
 
 
 def read_marked_calls(text: str, offered: Offered, error: str) -> tuple[WrittenCall, ...]:
-    """Return the calls of JSON after a marker; an empty array contains none.
+    """Return the calls in JSON after a marker; () if the JSON is an empty array.
 
     JSON that names no tool becomes one call with `error`.
     """
@@ -91,7 +91,7 @@ def iter_values(text: str) -> Iterator[str]:
 
 
 def read_pairs(text: str) -> Pairs | None:
-    """Return the members of the JSON object `text` as they stand; None if it is not one."""
+    """Return the keys and raw values of the JSON object `text`; None if it is not one."""
     if not text.startswith("{") or scan(text).state is not PrefixState.COMPLETE:
         return None
     parts = _iter_children(text)
@@ -99,16 +99,16 @@ def read_pairs(text: str) -> Pairs | None:
 
 
 def read_members(text: str) -> dict[str, str] | None:
-    """Return the members of the JSON object `text` by key; None if it is not one.
+    """Return the raw values of the JSON object `text` by key; None if it is not an object.
 
-    If a key occurs twice, the last value counts: see `repeated_key`.
+    If a key occurs twice, the last value counts. `repeated_key` finds such keys.
     """
     found = read_pairs(text)
     return None if found is None else dict(found)
 
 
 def repeated_key(found: Pairs) -> str:
-    """Return the first key that occurs twice, so that its value is ambiguous; "" if none does."""
+    """Return the first key that occurs twice in the pairs of an object; "" if none does."""
     seen: set[str] = set()
     for key, _ in found:
         if key in seen:
@@ -181,7 +181,13 @@ def _broken(text: str) -> WrittenCall:
 def read_json_call(
     found: Pairs | dict[str, str], offered: Offered = _NOTHING_KNOWN, *, marked: bool = True
 ) -> WrittenCall:
-    """Return the call that the members of an object make; without a name if none."""
+    """Return the call that an object describes; a call without a name if it describes none.
+
+    Args:
+        found: the keys and raw values of the object.
+        offered: the tools of the request.
+        marked: a marker before the JSON declares that it is a call.
+    """
     found = tuple(found.items()) if isinstance(found, dict) else found
     found, fields = _unwrapped(found)
     keys = [key for key in NAME_KEYS if read_string(fields.get(key))]
@@ -207,7 +213,7 @@ def read_json_call(
 
 
 def _unwrapped(found: Pairs) -> tuple[Pairs, dict[str, str]]:
-    """Return the members of the object inside `function`, and of an id next to it."""
+    """Return the members of an object and of its `function`, as pairs and as a dict."""
     fields = dict(found)
     inner = read_pairs(fields.get("function", ""))
     if (
@@ -223,7 +229,7 @@ def _unwrapped(found: Pairs) -> tuple[Pairs, dict[str, str]]:
 
 
 def _name_key(keys: list[str], fields: dict[str, str], offered: Offered) -> str:
-    """Return the key that names the tool; others may be arguments of the flat form."""
+    """Return the key that names the tool; in the flat form, other keys may be arguments."""
     if FLAT_KEY in keys:
         known = declared_names(offered.schema(read_string(fields[FLAT_KEY])))
         if all(key == FLAT_KEY or key in known for key in keys):
@@ -232,14 +238,14 @@ def _name_key(keys: list[str], fields: dict[str, str], offered: Offered) -> str:
 
 
 def _holders(fields: dict[str, str], flat: frozenset[str]) -> list[str]:
-    """Return the keys that contain all arguments."""
+    """Return the keys under which an object contains all its arguments."""
     return [key for key in ARGUMENTS_KEYS if key in fields and key not in flat]
 
 
 def _with_rest(
     call: WrittenCall, rest: dict[str, str], flat: frozenset[str], *, flat_form: bool
 ) -> WrittenCall:
-    """Return the call with its arguments, taken from the members other than name and id."""
+    """Return the call with its arguments, read from the members other than name and id."""
     holders = _holders(rest, flat)
     if len(holders) > 1:
         error = f"its arguments are under {holders[0]!r} and {holders[1]!r}"
@@ -262,7 +268,7 @@ def _with_rest(
 
 
 def read_arguments(text: str) -> str:
-    """Return the arguments under a key that contains all of them."""
+    """Return the arguments as JSON text, from the raw value of the key that contains them all."""
     if text == "null":
         return ""
     # Some models write the object again as a string, as OpenAI's API does.
@@ -290,7 +296,7 @@ def _fault(
 
 
 def _is_schema(given: dict[str, str], known: frozenset[str]) -> bool:
-    """Whether the value is a JSON Schema of arguments, and not arguments."""
+    """Return whether the value is a JSON Schema of arguments, and not arguments."""
     if known & {"type", "properties"}:
         return False
     typed = read_string(given.get("type")) == "object"
@@ -304,6 +310,6 @@ def _object(fields: dict[str, str]) -> str:
 
 
 def write_json_call(call: WrittenCall, *, arguments: str = "arguments") -> str:
-    """Return the JSON object of `call`, with its arguments under the key `arguments_key`."""
+    """Return the JSON object of `call`, with its arguments under the key `arguments`."""
     name = json.dumps(call.name, ensure_ascii=False)
     return f'{{"name": {name}, "{arguments}": {call.arguments or "{}"}}}'

@@ -1,4 +1,4 @@
-"""The end of a block of JSON in a text that is still arriving, whatever its strings contain.
+"""Find the end of a JSON block in a text that is still arriving, whatever its strings contain.
 
 The search checks only as much of RFC 8259 as it needs to find where the text stops being JSON. From
 there the next closing marker is the end of the block, so that a broken call does not contain the
@@ -29,7 +29,10 @@ _SPAN: Final = 256
 
 
 def _marker_end(closers: tuple[str, ...], openers: tuple[str, ...]) -> SequenceEnd:
-    """Return the end of broken JSON: a closer, or an opener after a bracket or in a paragraph."""
+    """Return the `Ending` for broken JSON.
+
+    It ends at a closing marker, or at an opening marker after a bracket or a blank line.
+    """
     markers = (*closers, *openers)
     return SequenceEnd(
         PatternEnd(_broken_pattern(closers, openers, lines=True), _SPAN, inclusive=False),
@@ -43,7 +46,7 @@ def _marker_end(closers: tuple[str, ...], openers: tuple[str, ...]) -> SequenceE
 def _broken_pattern(
     closers: tuple[str, ...], openers: tuple[str, ...], *, lines: bool
 ) -> "re.Pattern[str]":
-    """Return the pattern of a closer, of an opener after a bracket, and of `lines` blank lines."""
+    """Return a pattern for the markers that end broken JSON; with `lines`, also for blank lines."""
     closing = any_literal(*closers)
     # Special tokens may follow the bracket. A closer among them comes first in the text.
     markers = any_literal(*closers, *openers)
@@ -54,7 +57,7 @@ def _broken_pattern(
 
 
 class JsonEnd(Walk):
-    """A block that ends after one JSON object or array, or after several in a row.
+    """Ends a block after one JSON object or array, or after several in a row.
 
     Markup in a string is data, even if the string contains line ends, which JSON forbids, or if the
     text ends inside it. It counts only if the text after the string shows that its quotation
@@ -71,7 +74,8 @@ class JsonEnd(Walk):
             continues to the end of the text.
 
     Fields:
-        broken_at: where the text stopped being JSON, outside strings; `MORE` if it did not.
+        broken_at: the index, outside strings, at which the text stopped being JSON; `MORE` if all
+            of it is JSON.
         string_end: the index after its last complete string.
     """
 
@@ -98,7 +102,7 @@ class JsonEnd(Walk):
         self.string_end = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         offset = self._taken - start
         self._taken += len(text) - start
         if not self.broken:
@@ -121,7 +125,7 @@ class JsonEnd(Walk):
         return end if end == MORE else self.string_end + end
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         return self._end
 
     def _json(self, text: str, start: int, offset: int) -> int:
@@ -151,7 +155,7 @@ class JsonEnd(Walk):
         return MORE
 
     def _closer_in_string(self, raw: str) -> int:
-        """Return the index of a marker in an unclosed string, if the marker counts there."""
+        """Return the index of a marker in an unclosed string, if it counts there; else `MORE`."""
         if not self._after_string:
             return MORE
         pattern = _broken_pattern(self._closers, self._openers, lines=False)
@@ -194,7 +198,7 @@ class JsonEnd(Walk):
 def headed_end(
     closers: tuple[str, ...], openers: tuple[str, ...], *, brackets: tuple[str, ...] = ("{", "[")
 ) -> SequenceEnd:
-    """Return the ending of a block that ends after the first JSON object in it.
+    """Return an `Ending` that ends a block after the first JSON object in it.
 
     Args:
         closers: markers that end a block without JSON, or with broken JSON. It ends before them.

@@ -1,4 +1,4 @@
-"""JSON in a text that is still arriving: its strings, and the end of what looks like an object."""
+"""Read JSON in a text that is still arriving: its strings, and the end of an object-like part."""
 
 import re
 from string import hexdigits
@@ -24,10 +24,10 @@ _LONE: Final = "\ufffd"
 
 
 class Walk(Ending):
-    """A walk over brackets and strings, which skips the content of strings.
+    """Walks over brackets and strings, and skips the content of strings.
 
     Fields:
-        broken: the text is not JSON.
+        broken: whether the text is known not to be JSON.
     """
 
     # What a string may contain, escapes aside.
@@ -40,7 +40,7 @@ class Walk(Ending):
         self._taken = 0
 
     def _string(self, text: str, at: int) -> int:
-        """Take a part of a string; return the index at which it stopped."""
+        """Skip a part of a string; return the index at which the walk continues."""
         if self._escaped:
             self._escaped = False
             return at + 1
@@ -56,16 +56,16 @@ class Walk(Ending):
         return end + 1
 
     def _after(self, sign: str) -> None:
-        """Take the character that ends a string: its quotation mark, or an invalid one."""
+        """Process the character that ended a string: a quotation mark, or an invalid one."""
 
 
 class LooseEnd(Walk):
-    """The end of the JSON object, or of the text in braces, that one opening bracket began.
+    """Ends a block at the brace that closes its first one, whether it is JSON or other text.
 
     A reader that accepts JSON anywhere in an answer must not search for a call inside an object
-    that is not a call (quirk TEXT-INNER-FRAGMENT). So any text in braces is one block, up to the
-    brace that closes it. Text that is not JSON may never be closed. It ends at a blank line, or at
-    a line with a tag, which JSON never contains, unless its first key is one that calls have.
+    that is not a call (quirk TEXT-INNER-FRAGMENT). So any text in braces is one block. Text that is
+    not JSON may never be closed. So it ends at a blank line, or at a line with a tag, which JSON
+    never contains, unless its first key is one that calls have.
 
     Args:
         keys: first keys that show a call, broken or not. Only its closing bracket ends it.
@@ -82,7 +82,7 @@ class LooseEnd(Walk):
         self._line_start = False
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         at, stop = start, len(text)
         while at < stop:
             if self._in_string:
@@ -129,16 +129,16 @@ class LooseEnd(Walk):
 
 
 class JsonString:
-    r"""The characters of one string, from after its opening quotation mark on.
+    r"""Decodes one JSON string while it arrives, from after its opening quotation mark on.
 
-    An incomplete escape is held back. So is the first half of a surrogate pair (`\ud83d`
-    before `\ude00`), because only both halves are a character. A control character that JSON
-    requires to be escaped is taken unchanged, because this text is shown and never executed.
+    It holds back an incomplete escape and the first half of a surrogate pair (`\ud83d`
+    before `\ude00`), because only both halves are a character. It accepts a control character that
+    JSON requires to be escaped, because this text is shown and never executed.
 
     Fields:
-        ended: its closing quotation mark was taken.
-        broken: an escape that JSON does not have was found; `held` is the part that was taken.
-        held: the start of an escape, as it was written.
+        ended: the closing quotation mark has arrived.
+        broken: the text contains an escape that JSON does not have; `held` is its start.
+        held: the start of an incomplete escape, as it was written.
     """
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class JsonString:
         self._high = ""
 
     def feed(self, text: str, at: int) -> tuple[str, int]:
-        """Take `text` from `at` on; return the decoded characters, and where it stopped."""
+        """Decode `text` from index `at` on; return the characters, and where it stopped."""
         out: list[str] = []
         while at < len(text) and not (self.ended or self.broken):
             if self.held:
@@ -167,7 +167,7 @@ class JsonString:
         return "".join(out), at
 
     def _escape(self, text: str, at: int, out: list[str]) -> int:
-        """Take one character of an escape."""
+        """Process one character of an escape; return the index after it."""
         sign = text[at]
         if self.held == "\\" and sign in _ESCAPES:
             self._emit(_ESCAPES[sign], out)
@@ -184,7 +184,7 @@ class JsonString:
         return at + 1
 
     def _unit(self, unit: str, out: list[str]) -> None:
-        """Take one UTF-16 unit that an escape stands for."""
+        """Process one UTF-16 unit that an escape stands for."""
         if "\ud800" <= unit <= "\udbff":
             self._emit("", out)
             self._high = unit
@@ -197,7 +197,7 @@ class JsonString:
             self._emit(unit, out)
 
     def _emit(self, text: str, out: list[str]) -> None:
-        """Emit `text`, after U+FFFD for a first half of a pair whose second half never arrived."""
+        """Append `text` to `out`, after U+FFFD if half a surrogate pair is still waiting."""
         if self._high:
             out.append(_LONE)
             self._high = ""

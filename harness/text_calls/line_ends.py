@@ -1,8 +1,8 @@
-"""Emitted text, without the line ends that a template writes next to its markup.
+"""Collect emitted text, without the line ends that a template writes next to its markup.
 
 A template writes a call on a separate line, and a blank line after reasoning. The model did not
-choose these line ends, so they are not shown. Around a call they are shown again if words follow
-it, because no template writes words there.
+choose these line ends, so they are not shown. Around a call they are shown again if text follows
+it, because no template writes text there.
 """
 
 import re
@@ -18,7 +18,7 @@ _TRAILING: Final = tuple(re.compile(rf"(?:\r?\n){{0,{most}}}\Z") for most in _CO
 
 
 class Output:
-    """The text that a scanner emits, in order.
+    """Collects the text that a scanner emits, in order.
 
     Fields:
         held: line ends that are emitted next, unless markup follows.
@@ -48,12 +48,12 @@ class Output:
         self._dropped = self._dropped and ""
 
     def passes(self, text: str) -> bool:
-        """Whether `text` is emitted unchanged: no line end is held, or at its end."""
+        """Return whether `text` can be emitted unchanged, because no line end must wait."""
         waits = self.held or self._skipped or self._dropped
         return not waits and not text.endswith(("\n", "\r"))
 
     def emit(self, text: str, *, as_reasoning: bool) -> None:
-        """Emit text; hold the line ends at its end."""
+        """Emit text, but hold back the line ends at its end."""
         if as_reasoning != self._as_reasoning:
             self._append(self.held)
             self.held, self._dropped = "", self._dropped and ""
@@ -79,12 +79,12 @@ class Output:
         return rest if dropped is None else dropped + text
 
     def meet(self, before: int, after: int, *, section: bool = False) -> None:
-        """Take markup: drop the line ends next to it.
+        """Drop the line ends next to markup that follows the emitted text.
 
         Args:
-            before: how many line ends the template writes before the markup, at most.
-            after: how many line ends the template writes after it, at most.
-            section: the markup begins or ends a section, so the line ends are dropped for good.
+            before: the maximum number of line ends that the template writes before the markup.
+            after: the maximum number of line ends that the template writes after it.
+            section: the markup begins or ends a section, so the line ends never come back.
         """
         trailing = _TRAILING[before].search(self.held)
         gap = trailing[0] if trailing else ""
@@ -100,7 +100,7 @@ class Output:
         self._skipped = after
 
     def end(self) -> None:
-        """Take the end of the text: emit what was held."""
+        """Emit the line ends that were held back, because the text ended."""
         self._over = True
         self._append(self.held)
         self.held = ""

@@ -1,4 +1,4 @@
-"""Calls in the API's own field into which an engine leaked the markup of its model's template.
+"""Clean calls in the API's own field that contain leaked markup of the model's template.
 
 A name is cleaned only if the result is the name of an offered tool, never to a similar name
 (quirks TEXT-GLM-NAME-LEAK, HARMONY-NAME-POLLUTED, HARMONY-PREFIX, TEXT-MISTRAL-ARGS-MARKER,
@@ -68,7 +68,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
 def clean_name(name: str, offered: Offered) -> str:
-    """Return the offered name that remains without leaked markup; `name` unchanged if none does."""
+    """Return the offered name in `name` without leaked markup; `name` itself if there is none."""
     # An offered name is never cleaned, even if it looks like markup.
     if name in offered:
         return name
@@ -95,7 +95,10 @@ def leaked_token(arguments: str) -> str:
 
 
 def _unbalanced(text: str) -> str:
-    """Return the first closing token in `text` without an opening one that is not in a sentence."""
+    """Return the first closing token in `text` without an opening token, or "".
+
+    A closing token of ordinary tags counts only if markup or the end of the string follows.
+    """
     opened: dict[str, int] = {}
     marks = list(_MARKER.finditer(text))
     stops = [*(mark.start() for mark in marks[1:]), len(text)]
@@ -112,7 +115,7 @@ def _unbalanced(text: str) -> str:
 
 
 def _kind(mark: "re.Match[str]") -> tuple[str, bool]:
-    """Return what this marker and its counterpart share, and whether it is the closer."""
+    """Return a key that this marker and its counterpart share, and whether it closes."""
     word = mark["word"]
     if word:
         return (_OPENED_BY[word], True) if word in _OPENED_BY else (word, False)

@@ -1,12 +1,12 @@
-"""Parameters that are written without a type -> a JSON object, typed by the tool's JSON Schema.
+"""Turn parameters that are written without a type into JSON, typed by the tool's JSON Schema.
 
 XML-like dialects write `5` for a number and for a string alike. So a text has at most two
 readings: the string of exactly its characters, and the JSON value that it is. Python's `True`,
 `False` and `None`, which templates print for JSON's words, count as JSON, and white space around a
 JSON value has no meaning. Exactly one reading must fit the schema. If both fit, `null` is null if
-the schema names null. In all other cases the call gets an error, and nothing is guessed. A
-quoted string has no JSON reading, because no template quotes strings.
-Numbers keep their digits; whether they can be used is judged with the arguments.
+the schema names null. In all other cases the call gets an error, without a guess. A quoted string
+has no JSON reading, because no template quotes strings.
+Numbers keep their digits. Other code judges with the arguments whether they are usable.
 Source: the chat templates print strings unchanged and everything else as JSON.
 """
 
@@ -57,7 +57,7 @@ class Elements(msgspec.Struct, frozen=True):
     """A value made of named elements: an object, or an array whose elements are called `item`.
 
     Fields:
-        text: the text if there are no elements, because the value may be a string then.
+        text: the text of a value without elements, which may be a string; else None.
     """
 
     children: tuple[tuple[str, "Value"], ...]
@@ -68,12 +68,12 @@ Value: TypeAlias = str | Json | Exactly | Printed | Elements
 
 
 class _Reading(msgspec.Struct, frozen=True):
-    """One way to read a value.
+    """One way to understand the text of a value, as a string or as JSON.
 
     Fields:
-        kinds: the JSON Schema types that it has.
+        kinds: the JSON Schema types that the value has.
         value: the value, which is compared with `enum` and `const`.
-        text: its JSON.
+        text: the value as JSON.
     """
 
     kinds: frozenset[str]
@@ -82,7 +82,7 @@ class _Reading(msgspec.Struct, frozen=True):
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this module; it names the parameter
-    """The arguments cannot be read; the message is the error sentence."""
+    """The arguments cannot be read. The text of the exception becomes the error of the call."""
 
 
 def type_parameters(
@@ -112,19 +112,19 @@ def declared_names(schema: Schema) -> frozenset[str]:
 
 
 def lacks_required(given: Collection[str], schema: Schema) -> bool:
-    """Return whether a parameter that `schema` requires is not among those named in `given`."""
+    """Return whether `schema` requires a parameter whose name is not in `given`."""
     required = schema.get("required") if isinstance(schema, Mapping) else None
     return isinstance(required, list) and any(name not in given for name in required)
 
 
 class _Root:
-    """The schema of a tool, for local references."""
+    """Holds the complete schema of a tool, in which local references are looked up."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
 
     def parts(self, schema: Schema) -> Iterator[Mapping[str, Any]]:
-        """Yield the schema and each schema that it refers to or is composed of, once."""
+        """Yield `schema` and each schema that it refers to or combines, once."""
         seen: set[int] = set()
         waiting: list[Any] = [schema]
         while waiting:
@@ -163,7 +163,11 @@ def _object(members: Sequence[tuple[str, Value]], root: _Root, schema: Schema, p
 
 
 def _read(value: Value, root: _Root, schema: Schema, path: str) -> str:
-    """Return the JSON text of one value."""
+    """Return the JSON text of one value.
+
+    Raises:
+        _Refused: not exactly one reading of the value fits the schema.
+    """
     if isinstance(value, Exactly):
         return write_exactly(value.text)
     if isinstance(value, Json):
@@ -204,7 +208,11 @@ def _read_elements(value: Elements, root: _Root, schema: Schema, path: str) -> s
 def _only(
     readings: Sequence[_Reading | None], shown: str, root: _Root, schema: Schema, path: str
 ) -> str:
-    """Return the text of the one reading that fits the schema."""
+    """Return the JSON text of the one reading that fits the schema.
+
+    Raises:
+        _Refused: no reading fits, or several do.
+    """
     fitting = [
         reading for reading in readings if reading and _Fit(root, reading).fits(schema, _MAX_DEPTH)
     ]
@@ -229,7 +237,7 @@ def _string_reading(text: str) -> _Reading:
 
 
 def _json_reading(text: str) -> _Reading | None:
-    """Return the reading of a text as JSON that is not a string; None if it is not one."""
+    """Return a text's reading as JSON; None if it is a string or not JSON."""
     bare = text.strip(_JSON_SPACE)
     bare = _PYTHON_WORDS.get(bare, bare)
     if bare.startswith('"'):
@@ -241,7 +249,7 @@ def _json_reading(text: str) -> _Reading | None:
 
 
 def _python_reading(text: str) -> _Reading | None:
-    """Return the reading of a dict or a list that is written in Python's syntax."""
+    """Return a text's reading as a Python dict or list; None if it is neither."""
     bare = text.strip(_JSON_SPACE)
     literal = read_python_literal(bare) if bare.startswith(("{", "[")) else None
     return None if literal is None else _json_reading(literal)
@@ -263,7 +271,7 @@ _FIRST: Final = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n
 
 
 class _Fit:
-    """Whether one reading fits schemas. Each node of the schema is checked once."""
+    """Checks whether one reading fits schemas, and checks each part of a schema only once."""
 
     def __init__(self, root: _Root, reading: _Reading) -> None:
         self._root = root
@@ -272,7 +280,7 @@ class _Fit:
         self._known: dict[int, bool] = {}
 
     def fits(self, schema: object, depth: int) -> bool:
-        """Return whether the reading fits, as far as types and listed values go."""
+        """Return whether the reading fits `schema`. Only types and listed values are compared."""
         if not isinstance(schema, Mapping) or not depth:
             return schema is not False
         known = self._known.get(id(schema))
@@ -335,12 +343,12 @@ def _any_of(schemas: list[Any]) -> Schema:
 
 
 def as_mapping(node: object) -> Mapping[str, Any]:
-    """Return `node` if it is an object; else an empty one."""
+    """Return `node` if it is an object, else {}."""
     return node if isinstance(node, Mapping) else {}
 
 
 def as_list(node: object) -> list[Any]:
-    """Return `node` if it is a list; else an empty one."""
+    """Return `node` if it is a list, else []."""
     return node if isinstance(node, list) else []
 
 

@@ -1,4 +1,4 @@
-"""How a normalizer decides if a text can be read in two ways; it declares each choice.
+"""Define the choices of a normalizer for texts that can be read in two ways.
 
 The first value of each choice is the default, and is the choice of `reference`.
 """
@@ -11,10 +11,10 @@ Bare: TypeAlias = Literal["whole", "anywhere"]
 
 
 class TextPolicy(msgspec.Struct, frozen=True):
-    """How tool calls in text are found, and which of them count.
+    """Declares how a normalizer finds tool calls in text, and which of them count.
 
     Fields:
-        dialects: names of the text dialects that are read.
+        dialects: names of the text dialects that the normalizer reads.
         bare: bare JSON is a call if it is the `whole` reply, or `anywhere` in it.
         code: calls inside code blocks, inline code, HTML of code and block quotes are `text`, or
             `calls`. One code block that is the complete reply is not an example; the text dialect
@@ -28,7 +28,7 @@ class TextPolicy(msgspec.Struct, frozen=True):
         unclosed: a call whose closing marker is missing counts if its body is `whole`, or
             `never`.
         markup_in_arguments: if native arguments contain leaked markup, the call is rejected
-            (`reject`), or `keep`s it.
+            (`reject`), or accepted (`keep`).
     """
 
     dialects: frozenset[str]
@@ -42,6 +42,6 @@ class TextPolicy(msgspec.Struct, frozen=True):
     markup_in_arguments: Literal["reject", "keep"] = "reject"
 
     def declared(self) -> dict[str, str]:
-        """Return the choices by name, as a normalizer declares them."""
+        """Return the value of each choice by its name, as a normalizer declares them."""
         values = msgspec.structs.asdict(self)
         return {name: value for name, value in values.items() if isinstance(value, str)}

@@ -1,10 +1,10 @@
-r"""Python calls with literal arguments -> calls whose arguments are JSON; never evaluated.
+r"""Read Python calls with literal arguments as calls with JSON arguments, without evaluating them.
 
-`get_weather(city="Paris", days=2)`: keyword arguments only, whose values are strings, numbers,
+`get_weather(city="Paris", days=2)` has keyword arguments only. Their values are strings, numbers,
 `True`, `False`, `None` (or JSON's names for them), lists and dicts. Each token becomes the
-JSON token that means the same, digits unchanged, and the result must be one JSON value: so
-an expression, a tuple, a name or a positional argument is an error. Time is linear and
-nothing recurses. Source: Python's lexical analysis; quirk TEXT-PYTHONIC.
+JSON token with the same meaning and digits, and the result must be one JSON value. So an
+expression, a tuple, a name or a positional argument is an error. Time is linear and nothing
+recurses. Source: Python's lexical analysis; quirk TEXT-PYTHONIC.
 """
 
 import json
@@ -53,10 +53,10 @@ _SHOWN_CHARACTERS = 20
 
 
 class PythonCalls(msgspec.Struct, frozen=True):
-    """The calls that were found in a text.
+    """The calls that were found in a text, and where the search stopped.
 
     Fields:
-        calls: usable and broken ones, in order.
+        calls: the usable and the broken ones, in order.
         stop: offset of the first character, apart from white space, that belongs to no call.
     """
 
@@ -65,11 +65,14 @@ class PythonCalls(msgspec.Struct, frozen=True):
 
 
 class _WrongError(Exception):
-    """These arguments are not literals."""
+    """The arguments are not literals. The text of the exception says why."""
 
 
 def read_python_calls(text: str, at: int = 0, separators: tuple[str, ...] = (",",)) -> PythonCalls:
-    """Return the calls from `at` on, with white space and one of `separators` between them."""
+    """Return the calls from offset `at` on.
+
+    White space and at most one of `separators` may be between two calls.
+    """
     calls: list[WrittenCall] = []
     while match := CALL.match(text, at):
         call, at = _call(text, match)
@@ -81,7 +84,7 @@ def read_python_calls(text: str, at: int = 0, separators: tuple[str, ...] = (","
 
 
 def read_python_literal(text: str) -> str | None:
-    """Return the JSON of one literal; None if `text` is not one."""
+    """Return one Python literal as JSON text; None if `text` is not exactly one literal."""
     try:
         value, end = _value(text, 0)
     except _WrongError:
@@ -91,7 +94,7 @@ def read_python_literal(text: str) -> str | None:
 
 
 def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
-    """Return the call that begins here, and the offset after it."""
+    """Return the call that begins at `match`, and the offset after it."""
     name, start = match[1], match.end()
     stop = _closing(text, start)
     if stop is None:
@@ -103,7 +106,7 @@ def _call(text: str, match: "re.Match[str]") -> tuple[WrittenCall, int]:
 
 
 def _closing(text: str, at: int) -> int | None:
-    """Return the offset after the parenthesis that closes the call; None if there is none."""
+    """Return the offset after the parenthesis that closes the call; None if it is missing."""
     depth = 1
     for match in _SKIM.finditer(text, at):
         if match["cut"]:
@@ -117,7 +120,11 @@ def _closing(text: str, at: int) -> int | None:
 
 
 def _arguments(text: str) -> str:
-    """Return the JSON object that the keyword arguments make."""
+    """Return the keyword arguments in `text` as a JSON object.
+
+    Raises:
+        _WrongError: an argument is not a keyword with a literal.
+    """
     members: list[str] = []
     at = end_of(_SPACE, text, 0)
     while at < len(text):
@@ -134,7 +141,7 @@ def _arguments(text: str) -> str:
 
 
 def _unpacked(value: str) -> list[str]:
-    """Return the members of `**{...}`, Python's form for names that are not identifiers."""
+    """Return the JSON members of the dict in `**{...}`, for names that Python forbids."""
     if not value.startswith("{"):
         raise _WrongError("only a dict can follow `**`")
     inside = value[1:-1].strip()
@@ -142,7 +149,11 @@ def _unpacked(value: str) -> list[str]:
 
 
 def _value(text: str, at: int) -> tuple[str, int]:
-    """Return one literal as JSON, and the offset after it and its comma."""
+    """Return one literal as JSON, and the offset after it and its comma.
+
+    Raises:
+        _WrongError: there is not a literal at `at`.
+    """
     start, depth, parts = at, 0, list[str]()
     scalar = False
     while match := _TOKEN.match(text, at):
@@ -165,12 +176,16 @@ def _value(text: str, at: int) -> tuple[str, int]:
 
 
 def _is_spare_comma(parts: list[str]) -> bool:
-    """Whether a comma follows the last item, which Python permits and JSON does not."""
+    """Return whether a comma follows the last item, which Python permits and JSON does not."""
     return parts[-1:] == [", "] and parts[-2] not in ("[", "{")
 
 
 def _written(match: "re.Match[str]") -> str:
-    """Return the JSON token with the same meaning."""
+    """Return the JSON token with the same meaning as a Python token.
+
+    Raises:
+        _WrongError: the token is a name, and not a literal.
+    """
     if match["string"]:
         return _string(match)
     if match["number"]:
@@ -184,7 +199,7 @@ def _written(match: "re.Match[str]") -> str:
 
 
 def _number(digits: str) -> str:
-    """Keep the digits, and add a zero next to a point where JSON requires a digit."""
+    """Return a Python number as JSON, with the same digits and a digit on both sides of a point."""
     literal = digits.replace("_", "").removeprefix("+")
     sign = "-" if literal.startswith("-") else ""
     literal = literal.removeprefix("-")
@@ -219,7 +234,7 @@ def _unescaped(match: "re.Match[str]") -> str:
 
 
 def _unknown_escape(letter: str) -> str:
-    """Keep the backslash before a letter that is not an escape, such as d, as Python does."""
+    """Return the backslash and a letter that is not an escape, such as d, as Python does."""
     if letter in "xuUN":
         raise _WrongError(f"'\\\\{letter}' begins an escape that is not whole")
     return "\\" + letter

@@ -1,9 +1,9 @@
-"""The end of an action of ReAct: after the object that is its input, or before the next label.
+"""Find the end of an action of ReAct: after the object that is its input, or before the next label.
 
-A label counts at the start of a line. In strict JSON no string contains a line end, so an object
-that contains a label is broken there. An observation that the model generated belongs to the
-action, with all text after it, because none of it may be used or shown (quirk
-REACT-FAKE-OBSERVATION).
+A label, such as `Observation:`, counts at the start of a line. In strict JSON no string contains a
+line end, so an object that contains a label is broken there. An observation that the model
+generated belongs to the action, with all text after it, because none of it may be used or shown
+(quirk REACT-FAKE-OBSERVATION).
 """
 
 import re
@@ -58,7 +58,10 @@ _STAY: Final = -2
 
 
 class ActionEnd(Ending):
-    """The end of the block that `Action:` began. Each step looks at a bounded tail of the text."""
+    """Finds the end of the block that `Action:` began.
+
+    Each step looks at a bounded tail of the text.
+    """
 
     def __init__(self) -> None:
         self._step: Callable[[str, int], int] = self._line
@@ -75,7 +78,7 @@ class ActionEnd(Ending):
         self._end = MORE  # of the block, once it is known
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         self._fresh = len(self._rest)
         buffer = self._rest + text[start:]
         self._taken += len(text) - start
@@ -86,13 +89,13 @@ class ActionEnd(Ending):
         return self._end if at == MORE else MORE
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         if self._step == self._swallow:
             return self._taken
         return self._end
 
     def _over(self, at: int) -> int:
-        """End the block at `at` of the buffer."""
+        """End the block at index `at` of the buffer."""
         self._end = self._base + at
         return MORE
 
@@ -101,7 +104,7 @@ class ActionEnd(Ending):
         return _STAY
 
     def _keep_tail(self, buffer: str, at: int) -> int:
-        """Keep the tail of the buffer that may be the start of a label."""
+        """Keep the end of the buffer that may be the start of a label."""
         return self._keep(buffer, max(at, len(buffer) - _STOP_SPAN))
 
     def _line(self, buffer: str, at: int) -> int:
@@ -219,7 +222,7 @@ class ActionEnd(Ending):
         return MORE
 
     def _stopped(self, match: "re.Match[str]", at: int) -> int:
-        """Handle a label: an observation takes all that follows, others end the block at `at`."""
+        """Process a label: it ends the block, or the rest of the text if it is an observation."""
         if match.lastindex:
             self._step = self._swallow
             return _STAY

@@ -1,4 +1,4 @@
-"""Text in pieces -> visible text, reasoning and the calls in it.
+"""Split text that arrives in parts into visible text, reasoning and the calls in it.
 
 The scanner emits text that cannot be the start of markup at once. Only the line ends at the end of
 the text wait, because a template writes them before a call. A marker opens a block or a section; in
@@ -42,7 +42,7 @@ _NEVER: Final = -1
 
 
 class Scanner:
-    """The scanner of one channel (text or reasoning) of one response.
+    """Finds the calls in the text or the reasoning (a channel) of one response.
 
     Args:
         offered: the tools of the request, at least one.
@@ -82,7 +82,7 @@ class Scanner:
         return self._transcript.visible.blank and not self.found
 
     def begin_reply(self) -> str:
-        """Mark all text so far as the end of the prompt. Return what of it may still be emitted."""
+        """Mark all text so far as part of the prompt; return the part that may still be emitted."""
         in_block = self._block.raw if self._block else ""
         self._transcript.output.clear()
         self._held = "" if self._held.isspace() else self._held
@@ -93,7 +93,7 @@ class Scanner:
         return self._transcript.output.take()
 
     def passes(self, text: str) -> bool:
-        """Take text in which no marker can begin, as in most text. Return False to be fed it."""
+        """Return True if the caller may emit `text` unchanged; False if `feed` must get it."""
         busy = self._held or self._block or self._after or self._pending.raw
         if busy or self._section is not self._home:
             return False
@@ -101,17 +101,17 @@ class Scanner:
         return not begins(text, 0) and self._transcript.passes(text)
 
     def feed(self, text: str) -> None:
-        """Take the next piece of the text."""
+        """Process the next part of the text."""
         buffer, self._held = self._held + text, ""
         self._scan(buffer, final=False)
 
     def stop(self, token: str) -> None:
-        """Take the stop token of the response, unless no text dialect has it."""
+        """Process the stop token that the server removed, if it is a known marker."""
         if self._markup.is_marker(token):
             self.feed(token)
 
     def close(self, *, with_native_calls: bool, cut: bool) -> None:
-        """Take the end of the text. Nothing is held back any more; open drafts stay undecided.
+        """Process the end of the text and emit what was held back; `resolve` decides pending calls.
 
         Args:
             with_native_calls: the response also has calls in the API's field, so that a marker that
@@ -123,7 +123,7 @@ class Scanner:
         self._transcript.output.end()
 
     def resolve(self, *, count: bool) -> None:
-        """Count the pending calls, or emit their raw text again."""
+        """Add the calls that were undecided to `found` if `count`; otherwise emit their text."""
         pending, self._pending = self._pending, Pending()
         if count:
             self.found += pending.found
@@ -147,7 +147,7 @@ class Scanner:
             self.resolve(count=True)
 
     def _step(self, buffer: str, at: int, *, final: bool) -> int:
-        """Continue at `at` outside a block; return the next index, or `_HELD`."""
+        """Continue at `at` outside a block; return the next index, or `_HELD` to wait for text."""
         if self._after is not None:
             return self._trailers(self._after, buffer, at, final=final)
         if self._pending.raw:
@@ -173,7 +173,7 @@ class Scanner:
         return _HELD
 
     def _marker(self, buffer: str, at: int, marker: str, *, final: bool) -> int:
-        """Handle the marker at `at`."""
+        """Process the marker at `at`; return the next index, or `_HELD` to wait for text."""
         if self._markup.may_begin(buffer, at, final=final, start=self._at_start):
             return self._hold(buffer, at)
         opening = None
@@ -193,13 +193,13 @@ class Scanner:
     def _opening(
         self, buffer: str, at: int, only: TextDialect | None = None, *, final: bool
     ) -> Opening | None:
-        """Return which block opens at `at`; `WAIT` if more text must decide."""
+        """Return the block that opens at `at`, `WAIT` if the decision needs more text, or None."""
         owners, here, start = self._markup.owners(buffer, at), self._transcript, self._at_start
         place = Place(buffer, at, self._offered, final, self._cut)
         return opening_of(owners, place, here, start=start, only=only)
 
     def _no_opener(self, marker: str, buffer: str, at: int, *, final: bool) -> int:
-        """Handle a marker that opens nothing: an end token, a rest of a call, or ordinary text."""
+        """Process a marker that opens nothing: an end token, a rest of a call, or ordinary text."""
         stop = at + len(marker)
         stray = self._is_stray(marker, buffer, stop, final=final)
         if stray is None:
@@ -215,7 +215,7 @@ class Scanner:
         return stop
 
     def _is_stray(self, marker: str, buffer: str, stop: int, *, final: bool) -> bool | None:
-        """Whether the marker must not be shown. Its meaning is noted first."""
+        """Process a marker that opens nothing; return whether to hide it, None to wait."""
         markup, here = self._markup, self._transcript.here
         if section := self._transcript.message:
             stray, ends = over_in(marker, here, markup, buffer, stop, section=section, final=final)
@@ -276,7 +276,7 @@ class Scanner:
         return markup_for(self._policy.dialects, self._policy.bare, closers)
 
     def _end_of_drafts(self) -> bool:
-        """Take drafts before a `</think>` without a start. Return whether the tag is hidden."""
+        """Make drafts of calls before a `</think>` without a start; return whether to hide it."""
         emitted, self._think_shown = self._think_shown, _NEVER
         blank = self._transcript.visible.blank
         # The template may have opened the reasoning in the prompt, so `</think>` comes alone.

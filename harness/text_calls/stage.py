@@ -1,4 +1,4 @@
-"""The deltas of a response -> the same deltas, with the calls in its text as calls.
+"""Add the calls in the text of a response to its deltas, and remove them from the text.
 
 Text passes at once. The calls are emitted at the end of the turn, after the native ones. Only then
 does the stage know that the turn did not fail, that nothing follows a reply that must be only JSON,
@@ -48,7 +48,7 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
     prompt_end: str = "",
     stopped_by: str = "",
 ) -> Iterator[Delta]:
-    """Return `deltas` with the calls that their text contains.
+    """Return `deltas` with the calls that their text contains as deltas of calls.
 
     Args:
         deltas: the deltas of one response.
@@ -58,7 +58,7 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
         prompt_end: the start of the response that is in the prompt: an open `<think>`, Harmony's
             `<|start|>assistant`, or the start of a forced call. It is read, and never shown.
         stopped_by: the stop token that ended the response, if the server removed it. A token that
-            no text dialect of `policy` has is ignored.
+            is not a marker of any text dialect of `policy` is ignored.
     """
     offered = Offered(tools)
     if not offered:
@@ -67,7 +67,7 @@ def read_text_calls(  # noqa: PLR0913 - all but the first three are rarely known
 
 
 class _Stage:
-    """One response."""
+    """Processes the deltas of one response."""
 
     def __init__(self, offered: Offered, policy: TextPolicy, seed: str, stopped_by: str) -> None:
         self._offered = offered
@@ -154,7 +154,7 @@ class _Stage:
     # The end
 
     def _over(self, end: Finish | StreamFailure) -> Iterator[Delta]:
-        """Close both channels, emit the calls, and end the turn."""
+        """Process the end of the text and of the reasoning, emit the calls, and end the turn."""
         policy, text, reasoning = self._policy, self._text, self._reasoning
         if isinstance(end, Finish):
             text.stop(self._stopped_by)
@@ -179,7 +179,7 @@ class _Stage:
         yield end
 
     def _counted(self, found: list[Found]) -> list[Found]:
-        """Return the calls that count. Next to native calls, only complete new ones count."""
+        """Return the calls that count: next to native calls, only usable ones that differ."""
         if not self._names:
             return found
         # A server may parse a call and leave its text, too (quirk TEXT-LEAK-AND-CALL).
@@ -211,19 +211,19 @@ class _Stage:
 
 
 def _is_cut(found: Found, end: Finish | StreamFailure) -> bool:
-    """Whether the reply may have been truncated inside the input of the call, or before its end."""
+    """Return whether the reply may have been truncated inside the call or its input."""
     if found.dialect.whole or found.raw.startswith(found.dialect.last):
         return _was_cut(end)
     return _was_cut(end) and found.dialect.open_ended and not found.closed
 
 
 def _was_cut(end: Finish | StreamFailure) -> bool:
-    """Whether the reply was truncated, so that more text would have followed."""
+    """Return whether the reply was truncated, so that more text would have followed."""
     return isinstance(end, Finish) and end.reason in CUT_SHORT
 
 
 def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
-    """Yield the deltas without `start`, if their text or reasoning begins with all of it."""
+    """Yield the deltas; if their text begins with all of `start`, remove it."""
     taken = ""
     for delta in deltas:
         if start and isinstance(delta, TextDelta | ReasoningDelta):
@@ -239,7 +239,7 @@ def _without_start(deltas: Iterator[Delta], start: str) -> Iterator[Delta]:
 
 
 def _pieces(scanner: Scanner | ActionScanner) -> list[Delta]:
-    """Return what a scanner emitted since the last call, neighbours of a kind as one delta."""
+    """Return the deltas that a scanner emitted since the last call, neighbours joined."""
     emitted = scanner.take()
     if len(emitted) > 1:
         kinds = groupby(emitted, itemgetter(0))

@@ -1,8 +1,9 @@
-"""The markers of some text dialects, and whether one outside a block is left over from a call.
+"""Collect the markers of text dialects, and decide whether one outside a block is left over.
 
-A closing marker that is left over is at the edge of the answer: right after a word, with
-nothing but markup up to the end of the line; or first on a line; or next to other markup. If a
-sentence mentions the marker, a space precedes it or words follow it, and it is text.
+A marker is left over if it remained from a call without being part of a block. Such a closing
+marker is at the edge of the answer: right after a word, with nothing but markup up to the end of
+the line; or first on a line; or next to other markup. If a sentence mentions the marker, a space
+precedes it or words follow it, and it is text.
 """
 
 import re
@@ -21,14 +22,14 @@ from harness.text_calls.table import TEXT_DIALECTS
 
 
 class Markup:
-    """The markers of some text dialects.
+    """Searches a text for the markers of some text dialects.
 
     Fields:
         begins, begins_first: find a character with which some marker begins, from an index on;
             the second is for the start of a text.
-        explicit: the openers that no ordinary answer contains.
-        orphans, noise: markers that are not openers, see `TextDialect`.
-        longest: how many characters the longest marker has.
+        explicit: the opening markers that no ordinary answer contains.
+        orphans, noise: markers that do not open a block, as in `TextDialect`.
+        longest: the number of characters of the longest marker.
     """
 
     def __init__(self, dialects: Iterable[TextDialect], closers: Iterable[str]) -> None:
@@ -67,15 +68,15 @@ class Markup:
         self.begins = _first_letters(always | later)
 
     def search(self, text: str, at: int, *, start: bool) -> "re.Match[str] | None":
-        """Return the first marker from `at` on. Markers of the start of a text count only there."""
+        """Return the first marker from `at` on. Some markers count only at the text's start."""
         return (self._start if start else self._later).search(text, at)
 
     def is_marker(self, text: str) -> bool:
-        """Whether `text` is exactly a marker that may occur anywhere."""
+        """Return whether `text` is exactly a marker that may occur anywhere."""
         return bool(text) and self._later.fullmatch(text) is not None
 
     def owners(self, text: str, at: int) -> list[tuple[str, TextDialect]]:
-        """Return the openers at `at`, and the text dialects of each."""
+        """Return the opening markers at `at`, each with a text dialect that has it."""
         match = self._start.match(text, at)
         if match is None:
             return []
@@ -87,7 +88,7 @@ class Markup:
         return self._owners[marker]
 
     def marks(self, text: str, at: int) -> bool:
-        """Whether a marker is at `at` that is not a bracket."""
+        """Return whether a marker other than a JSON bracket is at index `at`."""
         match = self._later.match(text, at)
         return match is not None and match[0] not in BARE_ANYWHERE.openers
 
@@ -104,7 +105,7 @@ class Markup:
         return count, count
 
     def may_begin(self, text: str, at: int, *, final: bool, start: bool = False) -> bool:
-        """Whether `text[at:]` is an incomplete marker that more text may complete."""
+        """Return whether `text` ends at `at` with a marker that more text may complete."""
         prefixes = self._first_prefixes if start else self._prefixes
         return not final and text[at : at + self.longest] in prefixes
 
@@ -122,7 +123,7 @@ class Markup:
 
 @lru_cache(maxsize=64)
 def markup_for(names: frozenset[str], bare: Bare, closers: tuple[str, ...]) -> Markup:
-    """Return the markers of the text dialects of these names, in the order of the table."""
+    """Return the markers of the text dialects with these names, in the order of the table."""
     table = TEXT_DIALECTS | ({BARE_ANYWHERE.name: BARE_ANYWHERE} if bare == "anywhere" else {})
     dialects = [dialect for name, dialect in table.items() if name in names]
     return Markup((THINK, *dialects), (*closers, *THINK.closers))
@@ -139,7 +140,7 @@ def _first_letters(words: Iterable[str]) -> Callable[[str, int], "re.Match[str] 
 
 
 def _trie(words: Iterable[str]) -> str:
-    """Return a pattern that finds the longest of `words`, without trying each in turn."""
+    """Return a pattern that matches the longest of `words`, without trying each in turn."""
     first: dict[str, list[str]] = {}
     for word in words:
         if word:
@@ -168,11 +169,11 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
     closers: bool,
     final: bool,
 ) -> bool | None:
-    """Return whether the marker before `text[at:]` is left over; None if more text must decide.
+    """Return whether a marker is left over from a call; None if the decision needs more text.
 
     Args:
         marker: an end token, a closing marker, or any other, which is never left over.
-        here: its position in the text.
+        here: the context of the text before it.
         markup: the markers that may be next to it.
         text: contains the text after it, as far as it has arrived.
         at: the index at which that text begins.
@@ -198,7 +199,7 @@ def is_stray(  # noqa: PLR0913 - the marker, its position, and what counts
 
 
 def line_over(markup: Markup, text: str, at: int, *, final: bool) -> bool | None:
-    """Whether nothing but markup follows on the line; None if more text must decide."""
+    """Return whether only markup follows on the line; None if the decision needs more text."""
     gap = end_of(_SPACES, text, at)
     if gap == len(text):
         return True if final else None
@@ -217,9 +218,9 @@ def over_in(  # noqa: PLR0913 - the section, and as for `is_stray`
     section: Section,
     final: bool,
 ) -> tuple[bool | None, bool]:
-    """Return whether `marker` before `text[at:]` is hidden in `section`, and whether it ends it.
+    """Return whether to hide `marker` before `text[at:]`, and whether it ends `section`.
 
-    The first value is None if more text must decide.
+    The first value is None if the decision needs more text.
     """
     if marker in section.closers:
         ends = is_stray(marker, here, markup, text, at, closers=False, final=final)

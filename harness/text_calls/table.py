@@ -1,4 +1,4 @@
-"""All text dialects by name, in the order in which they are tried if they share a marker."""
+"""List all text dialects by name, in the order in which they are tried if they share a marker."""
 
 from typing import Final
 

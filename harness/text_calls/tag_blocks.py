@@ -1,8 +1,8 @@
-"""Blocks of XML-like markup: where one ends, and the `invoke` and `parameter` tags.
+"""Find where a block of XML-like markup ends, and define the `invoke` and `parameter` tags.
 
 A closing tag ends a block if the tags right before it close a value and a call. Elsewhere a closing
 tag may be part of a value, so it is the end only if nothing but the next block follows. A block
-that opens inside a value is part of the value up to its own end, so an example in a value is never
+that opens inside a value is part of the value up to its end, so an example in a value is never
 found as a call. If no end is found, and text follows a closing tag, the block is broken and the
 text is not part of it. If that text contains markup, it may be part of the value.
 """
@@ -38,7 +38,7 @@ _MARKUP: Final = re.compile(r"<\S|[\[{`~]|Action")
 
 
 class TagBlockEnd(Ending):
-    """The end of a block.
+    """Finds the end of a block of XML-like markup.
 
     Args:
         grammar: the tags of the dialect.
@@ -69,7 +69,7 @@ class TagBlockEnd(Ending):
         self._run: tuple[str, ...] = ()
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         buffer = self._kept + text[start:]
         done = 0
         for match in self._grammar.tags.finditer(buffer):
@@ -87,7 +87,7 @@ class TagBlockEnd(Ending):
         return MORE
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         cut_tag = _CUT_TAG.fullmatch(self._kept) is not None
         blank = self._blank and cut_tag
         if self._state == self._after_all and blank:
@@ -105,7 +105,7 @@ class TagBlockEnd(Ending):
             self._rest.append(buffer[start:stop])
 
     def _tag(self, kind: str, start: int, end: int) -> int:
-        """Take a tag; return the end of the block if it is known now."""
+        """Process a tag; return the end of the block if it is known now, else `MORE`."""
         if self._depth:
             return self._nested(kind, end)
         if kind in (BLOCK, CALL, PARAMETER):
@@ -118,7 +118,7 @@ class TagBlockEnd(Ending):
         return self._state(kind, start, end)
 
     def _nested(self, kind: str, end: int) -> int:
-        """Take a tag of a block inside a value, or of this one if the value only names a tag."""
+        """Process a tag of a block inside a value, or of this block if the value names one."""
         self._depth += self._nests(kind)
         closing = (
             (END_PARAMETER, END_CALL, END_BLOCK) if self._wrapped else (END_PARAMETER, END_CALL)
@@ -161,7 +161,7 @@ class TagBlockEnd(Ending):
         return self._outside(kind, start, end)
 
     def _outside(self, kind: str, start: int, end: int) -> int:
-        """Take a tag outside a value, where a tag always has its meaning."""
+        """Process a tag outside a value, where a tag always has its meaning."""
         if kind == BLOCK:
             return start
         return end if kind == END_BLOCK else MORE
@@ -174,7 +174,7 @@ class TagBlockEnd(Ending):
         return MORE
 
     def _may_cut(self, start: int) -> None:
-        """Whether the block is surely broken here: the last call has no closing tag yet."""
+        """Note that the block may end at `start`, unless it has a possible end already."""
         if self._last == MORE:
             self._cut_at(start)
 
@@ -221,19 +221,19 @@ class TagBlockEnd(Ending):
 
 
 class TagDialect(TextDialect):
-    """A text dialect whose blocks are tags.
+    """Base of the text dialects whose blocks are XML-like tags.
 
     Fields:
         grammar: its tags.
-        empty: opening marker -> the closing tag with which it is a block without calls, which is
-            not shown. One of `heads` has this tag.
+        empty: for an opening marker, the closing tag that directly follows it in a block without
+            calls. Such a block is not shown. One of `heads` has this tag.
     """
 
     grammar: ClassVar[Grammar]
     empty: ClassVar[Mapping[str, str]] = {}
 
     def section(self, start: BlockStart) -> Section | None:
-        """Return a block without calls as a section without text."""
+        """Return an empty section for a block without calls, which is not shown; else None."""
         closer = self.empty.get(start.opener)
         head = start.head.lstrip()
         if not closer or not head.startswith(closer):
@@ -242,16 +242,16 @@ class TagDialect(TextDialect):
         return Section(reasoning=False, closers=(), header=size)
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing tag that ends the block."""
+        """Return an `Ending` that finds the closing tag of the block."""
         return TagBlockEnd(self.grammar, opener)
 
     def ends_value(self, marker: str) -> bool:
-        """Whether it is the closing tag of a value."""
+        """Return whether `marker` is the closing tag of a value."""
         tag = self.grammar.tags.fullmatch(marker)
         return tag is not None and tag.lastgroup == END_PARAMETER
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return a call for each call tag."""
+        """Return one call for each call tag of the block."""
         return read_tagged_calls(self.grammar, block.text, block.offered)
 
 
@@ -261,7 +261,7 @@ _QUOTED: Final = ("[\"']", rf"(?P<name>{_NAME}+)", "[\"']", SPACE, ">", SPACE)
 
 
 def invoke_grammar(begin: str, close: str, block: str) -> Grammar:
-    """Return the grammar of one family.
+    """Return the grammar of one family of `invoke` and `parameter` tags.
 
     Args:
         begin: pattern of the text before the name of an opening tag.
@@ -301,7 +301,7 @@ def bare_invoke_heads(*prefixes: str) -> tuple[Head, ...]:
 
 
 def named_heads(parameter: str, closer: str) -> tuple[Head, ...]:
-    """Return how a tag continues after `name=` if a parameter or a closing tag follows."""
+    """Return how a tag continues after `name=` if a parameter or a closing tag follows it."""
     return (
         Head(*_QUOTED, *literal(parameter), commits=len(_QUOTED)),
         Head(*_QUOTED, *literal(closer), offered=True),
@@ -317,7 +317,7 @@ def write_invoke_calls(
         calls: the calls.
         block: the name of the outer tag, with its prefix.
         prefix: the text before the other names.
-        typed: each parameter states whether it is a string.
+        typed: write in each parameter tag whether the value is a string.
     """
     lines = [f"<{block}>"]
     for call in calls:

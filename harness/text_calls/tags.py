@@ -1,10 +1,10 @@
-"""The common parts of XML-like dialects: blocks of calls, parameters and their values.
+"""Read the calls in blocks of XML-like tags, with their parameters and values.
 
 Values are not escaped, so a tag in a value looks like a tag of the call. What follows a closing tag
 decides whether it is one: a value ends with the last closing tag that another tag of the call
 follows, and never with the first closing tag that occurs. Closing tags may be missing, too. So each
 block is read twice: once all closing tags are required, once they may be missing. Unless exactly
-one reading fits the tool's schema, the call gets an error, and nothing is guessed (quirks
+one reading fits the tool's schema, the call gets an error, without a guess (quirks
 TEXT-DELIMITER-IN-VALUE, TEXT-PARAM-CLOSE-DROPPED). All functions take linear time and never raise.
 """
 
@@ -60,7 +60,7 @@ _TWO_WAYS: Final = (
 
 
 class Grammar(msgspec.Struct, frozen=True):
-    """The tags of one dialect.
+    """Describes the tags of one XML-like dialect.
 
     Fields:
         tags: finds any tag, which begins with `<`. The group of its kind is the whole tag. A call
@@ -70,8 +70,8 @@ class Grammar(msgspec.Struct, frozen=True):
         newlines: one line end on each side of a value belongs to its tags.
         escaped: names and keys have the escapes of XML.
         printed: values that are not strings may be printed as Python does.
-        cdata: values have the escapes too, or are CDATA sections, in which a tag is text. A value
-            that is not a string may be printed as Python does.
+        cdata: values have the escapes of XML too, or are CDATA sections, in which a tag is text. A
+            value that is not a string may be printed as Python does.
     """
 
     tags: re.Pattern[str]
@@ -86,7 +86,7 @@ class _Tag(msgspec.Struct, frozen=True):
     """One tag in a block.
 
     Fields:
-        leads: only white space is between it and the tag before.
+        leads: only white space is between this tag and the previous one.
     """
 
     kind: str
@@ -98,15 +98,15 @@ class _Tag(msgspec.Struct, frozen=True):
 
 
 class _ReadCall(msgspec.Struct, frozen=True):
-    """One call as one reading has it.
+    """One call as one of the two readings of a block understands it.
 
     Fields:
         unclosed: parameters whose opening tag ended the value before.
-        mixed: a value whose closing tag is missing holds one, so text may be between tags, or
-            quotes a call, whose closing tag may be the one that ends it.
+        mixed: a value without closing tag contains one, so the text is ambiguous. There may be
+            text between tags, or the value may quote a call.
         closes: a value contains the closing tags of a value and of a call, outside of any call that
             it quotes; so the value may have begun in an earlier call.
-        error: why the markup could not be read up to the end of the call.
+        error: why the markup could not be read up to the end of the call; "" if it could.
     """
 
     name: str = ""
@@ -118,7 +118,13 @@ class _ReadCall(msgspec.Struct, frozen=True):
 
 
 def read_tagged_calls(grammar: Grammar, text: str, offered: Offered) -> tuple[WrittenCall, ...]:
-    """Return the calls of a block, opening marker included; one with an error if it has none."""
+    """Return the calls of a block; if it contains none, one call with an error.
+
+    Args:
+        grammar: the tags of the dialect.
+        text: the block, including its opening marker.
+        offered: the tools of the request.
+    """
     tags = _tags(grammar, without_cdata(text) if grammar.cdata else text)
     trusted = _Reader(grammar, text, tags, trusted=True).read()
     allowed = _Reader(grammar, text, tags, trusted=False).read()
@@ -144,7 +150,7 @@ def _tags(grammar: Grammar, text: str) -> list[_Tag]:
 
 
 def quotes_call(text: str, start: int, stop: int) -> bool:
-    """Whether the part of a value from `start` to `stop` contains the beginning of a call."""
+    """Return whether `text` from `start` to `stop` contains the beginning of a call."""
     return _OPENING.search(text, start, stop) is not None
 
 
@@ -159,7 +165,7 @@ def _written_call(call: _ReadCall, offered: Offered) -> WrittenCall:
 
 
 def _fits(calls: Sequence[_ReadCall], offered: Offered) -> bool:
-    """Whether all of it can be read, and each call has what the schema of its tool asks for."""
+    """Return whether a reading has no error, and each call fits the schema of its tool."""
     return all(_call_fits(call, offered.schema(call.name)) for call in calls)
 
 
@@ -173,11 +179,11 @@ def _call_fits(call: _ReadCall, schema: Schema) -> bool:
 
 
 class _Reader:
-    """One reading of a block.
+    """Reads the tags of a block as calls, in one of two ways.
 
     Args:
-        trusted: closing tags are there, so that opening tags in a value are part of it; else
-            some may be missing, so that any tag of the call ends a value.
+        trusted: no closing tag is missing, so that opening tags in a value are part of it.
+            Otherwise some may be missing, so that any tag of the call ends a value.
     """
 
     def __init__(self, grammar: Grammar, text: str, tags: list[_Tag], *, trusted: bool) -> None:
@@ -191,7 +197,7 @@ class _Reader:
         self._closes = False
 
     def read(self) -> tuple[_ReadCall, ...]:
-        """Return the calls in order; the last has an error where reading stopped at it."""
+        """Return the calls in order; the last has an error if reading stopped at it."""
         calls: list[_ReadCall] = []
         while (tag := self._next(CALL)) is not None:
             calls.append(self._call(tag))
@@ -205,12 +211,12 @@ class _Reader:
         return tuple(calls)
 
     def _rest(self) -> str:
-        """Return what is wrong with what follows the last call."""
+        """Return what is wrong with the text after the last call; "" if nothing."""
         self._next(END_BLOCK)
         return "" if self._is_end(self._at) else STRAY
 
     def _next(self, *kinds: str) -> _Tag | None:
-        """Return the next tag and step over it, if it is of these kinds and follows at once."""
+        """Return the next tag and skip it, if it has one of these kinds and no text precedes it."""
         if self._at >= len(self._tags):
             return None
         tag = self._tags[self._at]
@@ -249,7 +255,7 @@ class _Reader:
         return _ReadCall(call.name, error=NEVER_CLOSED)
 
     def _end_of_value(self) -> _Tag | None:
-        """Return the tag that ends the current value, and continue there."""
+        """Return the tag that ends the current value, and continue at it; None if there is none."""
         depth = 0
         for index in range(self._at, len(self._tags)):
             tag = self._tags[index]
@@ -279,7 +285,7 @@ class _Reader:
         return tag.kind == PARAMETER or (followed and self._ends(index))
 
     def _ends(self, index: int) -> bool:
-        """Whether the tag at `index` closes a call, which the tags after it decide."""
+        """Return whether the tag at `index` closes a call, judged by the tags after it."""
         if self._tags[index].kind != END_CALL:
             return False
         if self._is_end(index + 1):
@@ -290,7 +296,7 @@ class _Reader:
         return kind == CALL or (kind == END_BLOCK and self._is_end(index + 2))
 
     def _is_end(self, index: int) -> bool:
-        """Whether the block ends before the tag at `index`, with no text after the last tag."""
+        """Return whether the tag at `index` would be the first after the end of the block."""
         return index == len(self._tags) and _is_blank(self._text[self._tags[-1].end :])
 
     def _value(self, tag: _Tag, end: _Tag) -> Value | None:
@@ -306,7 +312,7 @@ class _Reader:
 
 
 def without_cdata(text: str) -> str:
-    """Return a text as long as `text`, without the characters of its CDATA sections."""
+    """Return a copy of `text`, equally long, with an `x` for each character of CDATA sections."""
     return _CDATA.sub(lambda section: "x" * len(section[0]), text)
 
 
@@ -317,7 +323,7 @@ def _xml_value(text: str) -> Value | None:
 
 
 def written_members(arguments: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield key, text and whether it is a string, of each member of an arguments object."""
+    """Yield (key, text, whether it is a string) for each member of an arguments object."""
     for key, text in (read_members(arguments or "{}") or {}).items():
         is_string = text.startswith('"')
         yield key, read_string(text) if is_string else text, is_string

@@ -1,7 +1,7 @@
-"""Text dialects of special tokens: a section of calls, each a header, a separator and JSON.
+"""Define text dialects that use special tokens: a section of calls with name and JSON.
 
-A block is one call. It begins with the token of its section, or with its own token, and ends with
-its JSON. The closing tokens follow it as trailers, and the next call of the section is another
+A block is one call. It begins with the token of its section, or with the token of a call, and ends
+with its JSON. The closing tokens follow it as trailers, and the next call of the section is another
 block. A marker inside a string of the JSON is data. Prose that mentions a token stays text,
 because in a call the name and the separator follow the token at once. A section without calls ends
 there and is not shown.
@@ -31,16 +31,16 @@ _EMPTY_SECTION: Final = Section(reasoning=False, closers=())
 
 
 def after_fence(tokens: tuple[str, ...]) -> Iterator[str]:
-    """Yield these tokens, and each also after the end of a code block around the JSON."""
+    """Yield each of these tokens, alone and after the end of a code block around the JSON."""
     return (FENCE + gap + token for gap, token in product(("", "\n"), tokens))
 
 
 class TokenCalls(TextDialect):
-    """The common part of these text dialects.
+    """Base of the text dialects that use special tokens.
 
     Fields:
-        section_begins, call_begins, separators, call_ends, section_ends: the tokens, in all
-            forms that are known; the first of each is the one that is written.
+        section_begins, call_begins, separators, call_ends, section_ends: all known variants of
+            each token. The writer uses the first.
         ends: other tokens that may end a call, such as the end of a message.
         kinds: words that may be in the header instead of a name.
     """
@@ -57,10 +57,10 @@ class TokenCalls(TextDialect):
 
     @abstractmethod
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """Return the call with this `header` before the separator and this `body` after it."""
+        """Return the call with this text before the separator (`header`) and after it (`body`)."""
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether a name and its separator follow the token of the call."""
+        """Return whether a name and its separator follow the token that begins a call."""
         in_section = start.opener in self.section_begins
         body = start.head
         if in_section:
@@ -89,11 +89,11 @@ class TokenCalls(TextDialect):
         return in_section and start.head.lstrip().startswith(self.section_ends)
 
     def section(self, start: BlockStart) -> Section | None:
-        """Return a section without calls: its end follows its start."""
+        """Return a section if it has no calls, so that its end follows its start; else None."""
         return _EMPTY_SECTION if self._is_empty(start) else None
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the end of the JSON, or any token if the JSON is broken or missing."""
+        """Return an `Ending` for the end of the JSON, or any token if JSON is broken or missing."""
         begins = (*self.section_begins, *self.call_begins)
         closers = (*self.call_ends, *self.section_ends, *self.ends)
         return SequenceEnd(
@@ -101,7 +101,7 @@ class TokenCalls(TextDialect):
         )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the one call of the block."""
+        """Return the one call of the block, in a tuple."""
         body = block.raw.lstrip()
         for token in self.call_begins:
             body = body.removeprefix(token)
@@ -117,7 +117,7 @@ class TokenCalls(TextDialect):
         return (call,)
 
     def _cut_name(self, header: str, offered: Offered) -> str:
-        """Return the name before a separator that is incomplete or missing."""
+        """Return the offered name in `header` before an incomplete separator; "" if none."""
         match = next(_HEADER.finditer(header))
         if any(it.startswith(header[match.end() :]) for it in self.separators):
             begun = match.end() < len(header)
@@ -137,6 +137,6 @@ class TokenCalls(TextDialect):
         return f"{self.section_begins[0]}{inside}{self.section_ends[0]}"
 
     def written_header(self, call: WrittenCall, index: int) -> str:
-        """Return what precedes the separator of the call at `index` of its section."""
+        """Return the text before the separator of the call at position `index` of its section."""
         del index
         return call.name

@@ -1,1 +1,1 @@
-"""Turns: the closed union of deltas, and how they fold to one provider-neutral turn."""
+"""Define deltas, and fold the deltas of a response to one provider-neutral turn."""

@@ -1,7 +1,7 @@
-"""The class of an argument text without a value, and a sentence that explains the fault.
+"""Classify an argument text that is not a usable JSON object, and explain the fault in a sentence.
 
 A person or a model reads the sentence. No result depends on it, except for the text of an error.
-The functions never raise, whatever the text; time is linear in its length.
+The functions never raise, whatever the text. Their time is linear in its length.
 Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
@@ -55,7 +55,7 @@ def is_fenced(text: str) -> bool:
 
 
 def is_python_dict(text: str) -> bool:
-    """Return whether `ast.literal_eval` returns a dict, and JSON has no such notation.
+    """Return whether `text` is a Python dict with notation that JSON lacks, such as single quotes.
 
     A text without single quotes, `True`, `False` and `None` counts as faulty JSON and not as
     Python, so `{"a": 1,}` is not one. Python itself refuses more than 200 open brackets.
@@ -86,7 +86,7 @@ _JSON_SPACE = " \t\n\r"
 
 
 class ArgumentClass(StrEnum):
-    """The classes of argument texts."""
+    """Names what an argument text is: a usable object, empty, truncated, prose and so on."""
 
     OBJECT = "object"
     VALUE = "value"
@@ -113,14 +113,14 @@ _KIND_WORDS = {
 
 
 def explain(text: str) -> tuple[ArgumentClass, str]:
-    """Return the class of a text that is neither blank nor a usable object, and what is wrong."""
+    """Classify an argument text that is neither blank nor a usable object, and say why."""
     reading = read_json(text)
     kind, found = _wrong_text(text) if reading is None else _wrong_value(text, reading)
     return kind, f"expected one JSON object, found {found}"
 
 
 def _wrong_value(text: str, reading: Reading) -> tuple[ArgumentClass, str]:
-    """Explain a text whose syntax is one JSON value."""
+    """Return the class and a description of a text whose syntax is one JSON value."""
     value = reading.value
     if reading.too_deep:
         return ArgumentClass.NOT_JSON, _TOO_DEEP
@@ -137,7 +137,7 @@ def _wrong_value(text: str, reading: Reading) -> tuple[ArgumentClass, str]:
 
 
 def _wrong_text(text: str) -> tuple[ArgumentClass, str]:
-    """Explain a text that is not one JSON value that can be read."""
+    """Return the class and a description of a text that is not one readable JSON value."""
     seen = scan(text)
     if seen.depth > MAX_DEPTH:
         return ArgumentClass.NOT_JSON, _TOO_DEEP
@@ -203,5 +203,5 @@ def _start(text: str) -> int:
 
 
 def _shown(text: str, offset: int = 0) -> str:
-    """Quote a few characters; those that cannot be printed become escapes."""
+    """Return the `repr` of the first characters from `offset` on, for an error message."""
     return repr(text[offset : offset + _SHOWN_CHARACTERS])

@@ -1,8 +1,8 @@
-"""Argument text -> its class, and its value if it has one.
+"""Parse the arguments of a call: return the class of the text, and its value if it has one.
 
-Only an object, and an empty text as `{}`, have a value. Every other class gets None and a
-sentence that says what was found, what was expected and where. Nothing is repaired, evaluated or
-guessed. The functions never raise, whatever the text; time is linear in its length.
+Only an object has a value, and an empty text, which means `{}`. For every other class the value
+is None, and a sentence says what was found, what was expected and where. The functions repair,
+evaluate and guess nothing. They never raise, whatever the text. Time is linear in its length.
 Source: quirks ARGS-* of the catalogue; RFC 8259.
 """
 
@@ -21,10 +21,10 @@ class ParsedArguments(msgspec.Struct, frozen=True):
     """The result of parsing an argument text.
 
     Fields:
-        kind: its class.
-        value: the arguments of an OBJECT, `{}` for EMPTY, None for every other class.
-        error: why there is no value, in one sentence with offsets in characters; "" if
-            there is one.
+        kind: the class of the text.
+        value: the arguments if `kind` is OBJECT, `{}` if it is EMPTY, else None.
+        error: why there is no value, in one sentence with offsets in characters; "" if there
+            is a value.
     """
 
     kind: ArgumentClass
@@ -33,7 +33,7 @@ class ParsedArguments(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> ParsedArguments:
-    """Return the class of `text`, and its value or the reason why it has none."""
+    """Return the class of an argument text, and its value or the reason why it has none."""
     if not text.strip():
         return ParsedArguments(ArgumentClass.EMPTY, {}, "")
     reading = read_json(text)
@@ -69,9 +69,9 @@ _KEPT_CHARACTERS: Final = 1000
 
 
 def meaning(text: str) -> Hashable:
-    """Return the value that `same_value` compares; it is equal if two texts mean the same.
+    """Return a hashable value that is equal for two argument texts with the same meaning.
 
-    It is the value in a tuple, or the text itself if it has no comparable value.
+    The value is the JSON value in a tuple, or the text itself if it is not usable JSON.
     """
     try:
         return _kept_meaning(text) if len(text) <= _KEPT_CHARACTERS else _meaning(text)

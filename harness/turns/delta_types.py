@@ -1,4 +1,4 @@
-"""Whether an object of a client is a delta, and its fields have exactly the declared types."""
+"""Check that an object from a client is a delta, and that its fields have the declared types."""
 
 from collections.abc import Callable
 from types import NoneType
@@ -30,7 +30,7 @@ _COUNT: Final = (int, NoneType)
 
 
 def has_declared_types(delta: object) -> bool:
-    """Return whether `delta` is a member of the union, and each field is exactly of its type."""
+    """Return whether `delta` is one of the delta classes and each field has exactly its type."""
     check = _CHECKS.get(type(delta))
     return check is not None and check(delta)
 
@@ -44,7 +44,7 @@ def _has_parse_error(delta: ToolCallRejected) -> bool:
 
 
 def _is_in(value: object, values: tuple[str, ...]) -> bool:
-    """Return whether `value` is one of these texts, and not an object that equals every value."""
+    """Return whether `value` is a plain `str` in `values`, and not an object equal to all."""
     return type(value) is str and value in values
 
 

@@ -1,8 +1,8 @@
-"""The closed union of provider-neutral items of a stream.
+"""Define the deltas: the closed union of provider-neutral items of a stream.
 
-A call is `ToolCallStart`, any number of `ArgumentsDelta`, then exactly one of
-`ToolCallEnd` (it may be executed) and `ToolCallRejected` (it may not). `index` numbers the
-calls of the turn from 0 in order of first appearance, whatever the provider's own index
+A call is `ToolCallStart`, any number of `ArgumentsDelta`, and then exactly one of two ends.
+After `ToolCallEnd` the agent may execute it, and after `ToolCallRejected` it must not. `index`
+numbers the calls of the turn from 0 in order of first appearance, whatever the provider's index
 was. At most one `Finish` or `StreamFailure` ends the stream.
 """
 
@@ -22,14 +22,14 @@ SealedPlace = Literal["reasoning", "text", "call"]
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
-    """A finished call.
+    """A complete call, which an agent may execute.
 
     Fields:
         id: never empty; generated, stable and unique if the provider sent none.
         name: as the model wrote it.
         arguments: the JSON text as streamed; "" for a call without any. For a custom tool, its
             input unchanged.
-        sent: the text as streamed, if the client repaired `arguments` and reports it; else "".
+        sent: the original text if the client repaired `arguments` and reports the repair; else "".
     """
 
     id: str
@@ -40,13 +40,13 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class ParseError(msgspec.Struct, frozen=True, gc=False):
-    """A call whose arguments could not be used, so that it was not executed.
+    """A call that the client could not use and did not execute.
 
     Fields:
-        mode: `tool_use` for the API's own field, `json_fallback` for calls in text.
-        error: what was wrong, for a person.
+        mode: `tool_use` if the call came in the API's field, `json_fallback` for a text call.
+        error: the reason, human-readable.
         snippet: the start of the raw text, at most `SNIPPET_CHARACTERS` characters.
-        id, name: those of the call, if they arrived.
+        id, name: the id and name of the call; "" if they did not arrive.
     """
 
     mode: Mode
@@ -57,7 +57,7 @@ class ParseError(msgspec.Struct, frozen=True, gc=False):
 
 
 class FinishReason(StrEnum):
-    """Why the model stopped. An unknown word becomes OTHER, and the delta keeps the word."""
+    """Why the model stopped. OTHER stands for an unknown word, which `Finish.raw` stores."""
 
     STOP = "stop"
     TOOL_CALLS = "tool_calls"
@@ -73,41 +73,42 @@ DECIDED_BY_CALLS: Final = frozenset((FinishReason.STOP, FinishReason.OTHER))
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens as the provider counted them; None for a count that it did not report."""
+    """The numbers of tokens as the provider counted them; None for a missing count."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
 class _Delta(msgspec.Struct, frozen=True, tag_field="type", gc=False):
-    """The base of all deltas; its `type` tag distinguishes them in JSON.
+    """The base class of all deltas. Its `type` tag distinguishes them in JSON.
 
-    They contain texts and numbers only, so the garbage collector need not track them.
+    Deltas contain texts and numbers only, so the garbage collector need not track them.
     """
 
 
 class TextDelta(_Delta, frozen=True, tag="text", gc=False):
-    """A piece of the visible answer."""
+    """Carries the next part of the visible answer."""
 
     text: str
 
 
 class ReasoningDelta(_Delta, frozen=True, tag="reasoning", gc=False):
-    """A piece of the model's reasoning; never part of the visible answer."""
+    """Carries the next part of the model's reasoning, which is not part of the visible answer."""
 
     text: str
 
 
 class SealedDelta(_Delta, frozen=True, tag="sealed", gc=False):
-    """Data that only the provider can read and wants back unchanged, such as a signature.
+    """Carries data that only the provider can read and wants back unchanged, such as a signature.
 
-    It belongs to the reasoning or the text directly before it, or to one call.
+    The data belongs to the reasoning or the text directly before it, or to one call.
 
     Fields:
-        kind: the provider's name for it, such as `signature` or `thoughtSignature`.
+        kind: the provider's name for the data, such as `signature` or `thoughtSignature`.
         value: the data, verbatim.
-        index: the index of the call if `of` is `call`, else not used.
-        id: the id of the item that contains it, "" if it has none.
+        of: what the data belongs to: `reasoning`, `text` or `call`.
+        index: the index of the call if `of` is `call`; otherwise not used.
+        id: the id of the item of the response that contains the data; "" if it has none.
     """
 
     kind: str
@@ -118,7 +119,7 @@ class SealedDelta(_Delta, frozen=True, tag="sealed", gc=False):
 
 
 class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
-    """A call opens; its id, name and kind do not change later."""
+    """Begins a call. Its id, name and kind do not change later."""
 
     index: int
     id: str
@@ -127,46 +128,46 @@ class ToolCallStart(_Delta, frozen=True, tag="tool_call_start", gc=False):
 
 
 class ArgumentsDelta(_Delta, frozen=True, tag="arguments", gc=False):
-    """A fragment of a call's JSON text or of its free input, to be appended."""
+    """Carries the next part of a call's JSON arguments, or of the input of a custom tool."""
 
     index: int
     fragment: str
 
 
 class ToolCallEnd(_Delta, frozen=True, tag="tool_call_end", gc=False):
-    """The call is complete and may be executed; `sent` is as in `ToolCall`."""
+    """Ends a call that is complete and may be executed; for `sent`, see `ToolCall`."""
 
     index: int
     sent: str = ""
 
 
 class ToolCallRejected(_Delta, frozen=True, tag="tool_call_rejected", gc=False):
-    """The call is over and must not be executed."""
+    """Ends a call that is unusable and must not be executed."""
 
     index: int
     error: ParseError
 
 
 class UsageDelta(_Delta, frozen=True, tag="usage", gc=False):
-    """Running totals; a later one replaces an earlier one."""
+    """Reports the token counts of the response so far. It replaces all earlier ones."""
 
     usage: Usage
 
 
 class Finish(_Delta, frozen=True, tag="finish", gc=False):
-    """The turn ended as the provider intended; `raw` is the provider's own word."""
+    """Ends a turn as the provider intended. `raw` is the provider's own word for the reason."""
 
     reason: FinishReason
     raw: str = ""
 
 
 class StreamFailure(_Delta, frozen=True, tag="failure", gc=False):
-    """The turn did not end well: an error in the stream, or no end at all.
+    """Ends a turn that failed: an error in the stream, or a stream without an end.
 
     Fields:
-        code: a provider's error code, or one of the harness: `interrupted`, `empty_stream`,
+        code: a provider's error code, or a code of the harness: `interrupted`, `empty_stream`,
             `bad_event`, `unknown_envelope`, `refusal`, `calls_missing`, `http_<status>`.
-        message: the provider's message, if there is one.
+        message: the provider's message; "" if there is none.
     """
 
     code: str
@@ -190,17 +191,16 @@ Delta: TypeAlias = (
 def call_deltas(
     index: int, call_id: str, name: str, *fragments: str, kind: CallKind = "function"
 ) -> tuple[Delta, ...]:
-    """Return the deltas of one complete call."""
+    """Return the deltas of one complete call, with one delta for each fragment."""
     arguments = (ArgumentsDelta(index, fragment) for fragment in fragments)
     return (ToolCallStart(index, call_id, name, kind), *arguments, ToolCallEnd(index))
 
 
 class DeltaError(Exception):
-    """A normalizer yielded an object that is not a delta, or has a field of a wrong type.
+    """A normalizer yielded an object that is not a delta, or a delta with a field of a wrong type.
 
-    Python does not enforce annotations for a third-party normalizer: a None for an id or a plain
-    string for a finish reason would pass through a run unnoticed, and make a file that cannot be
-    read.
+    Python does not enforce annotations in third-party code. Without this check, an id of None or a
+    plain string as finish reason would get into a run file, which could then not be read.
     """
 
     def __str__(self) -> str:

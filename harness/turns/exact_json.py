@@ -1,8 +1,8 @@
-"""JSON text -> values from which exactly the same text can be written again.
+"""Decode JSON text to values from which exactly the same text can be written again.
 
 Some servers send `arguments` as an object instead of a string (quirk ARGS-OBJECT). Ordinary
-decoding and encoding would drop the first of two equal keys and the digits that a double cannot
-represent, and so change the arguments of an executed call. Here every key and number is preserved.
+decoding and encoding drop the first of two equal keys and the digits that a double cannot
+represent. That changes the arguments of an executed call. This module preserves keys and digits.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 
 class _Pairs(dict[str, Any]):
-    """An object with a repeated key; it stores all its members."""
+    """A JSON object in which a key occurs twice. `pairs` stores all its members."""
 
     __slots__ = ("pairs",)
 
@@ -22,7 +22,7 @@ class _Pairs(dict[str, Any]):
 
 
 class _Number(float):
-    """A number that stores its digits."""
+    """A float that also stores the digits from which it was read."""
 
     __slots__ = ("text",)
 
@@ -45,16 +45,16 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def decode_exactly(data: bytes) -> object:
-    """Return the JSON value of `data`, whose objects and numbers `write_exactly` can write again.
+    """Return the JSON value of `data`, which `write_exactly` can write again without changes.
 
     Raises:
-        ValueError: it is not JSON, or contains an integer that is too long.
+        ValueError: `data` is not JSON, or contains an integer with too many digits.
     """
     return _DECODE(data.decode("utf-8", "replace").removeprefix("\ufeff"))
 
 
 def write_exactly(value: object) -> str:
-    """Return the JSON text of a value that `decode_exactly` gave, or that holds such values."""
+    """Return the JSON text of a value from `decode_exactly`, or of a value that contains one."""
     match value:
         case str():
             return _write_string(value)
@@ -71,7 +71,7 @@ def write_exactly(value: object) -> str:
 
 
 def _write_string(text: str) -> str:
-    """Return a string as JSON; half a surrogate pair can only be written as its escape."""
+    """Return `text` as a JSON string, with escapes if it has half a surrogate pair."""
     if not text.isascii():
         try:
             text.encode()
@@ -81,7 +81,7 @@ def _write_string(text: str) -> str:
 
 
 def encode_json(value: object) -> bytes:
-    """Return the JSON of `value`; half a surrogate pair can only be escaped."""
+    """Return `value` as JSON in UTF-8, or in ASCII with escapes if it has half a surrogate pair."""
     try:
         return json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -92,14 +92,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def join_surrogates(text: str) -> str:
-    """Return `text` with pairs joined and lone halves replaced by U+FFFD."""
+    """Return `text` with surrogate pairs joined to one character, and single halves as U+FFFD."""
     if text.isascii() or _SURROGATE.search(text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def encodable(value: object) -> object:
-    """Return `value`, of built-in types, with surrogates joined in each of its texts."""
+    """Return a copy of `value` in which `join_surrogates` was applied to each text."""
     match value:
         case str():
             return join_surrogates(value)

@@ -1,7 +1,7 @@
-"""Deltas -> one turn. Folding never guesses: the turn contains only what a delta contains.
+"""Fold deltas to one turn. The turn contains only what a delta contains, and no guesses.
 
-Every text of a turn can be encoded. Pairs of surrogates that were split are joined, and single
-halves become U+FFFD, in ids, names and messages too.
+Every text of a turn can be encoded as UTF-8. Split surrogate pairs are joined, and single halves
+become U+FFFD, in ids, names and messages too.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -36,7 +36,7 @@ from harness.turns.turn import Sealed, Turn
 
 
 class _OpenCall:
-    """A call between its start and its end."""
+    """Collects the id, name, arguments and end of one call while its deltas arrive."""
 
     __slots__ = ("end", "fragments", "id", "kind", "name")
 
@@ -67,7 +67,7 @@ class _OpenCall:
 
 
 class _OpenSealed(NamedTuple):
-    """Sealed data while it is not known which calls can be used."""
+    """Data that only the provider can read, stored until it is known which calls are usable."""
 
     delta: SealedDelta
     text: str
@@ -75,7 +75,7 @@ class _OpenSealed(NamedTuple):
 
 
 class Folder:
-    """Folds one delta at a time; `turn()` may be called at any time."""
+    """Collects the deltas of one response. `turn()` may be called at any time."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -88,11 +88,11 @@ class Folder:
         self._failure: StreamFailure | None = None
 
     def add(self, deltas: Iterable[Delta]) -> None:
-        """Take deltas; those for an index that was never started are left out.
+        """Add deltas to the turn. A delta for a call that never started has no effect.
 
         Raises:
-            DeltaError: one is not a delta, or has a field of another type than declared. The deltas
-                before it are taken.
+            DeltaError: an item is not a delta, or has a field of another type than declared. The
+                deltas before it stay in the turn.
         """
         add_text, calls, take = self._text.append, self._calls, self._TAKE
         for delta in deltas:
@@ -113,7 +113,7 @@ class Folder:
                 raise DeltaError(delta)
 
     def turn(self) -> Turn:
-        """Return the turn of the deltas so far; a call without an end is a parse error."""
+        """Return the turn of the deltas so far. A call without an end becomes a parse error."""
         calls = self._calls.values()
         return Turn(
             text=join_surrogates("".join(self._text)),
@@ -135,7 +135,10 @@ class Folder:
         )
 
     def _placed_sealed(self) -> Iterator[Sealed]:
-        """Yield the sealed data with the positions of calls; none of calls that are unusable."""
+        """Yield the data that only the provider can read, with positions in the usable calls.
+
+        Data of an unusable call is left out.
+        """
         is_ended = [isinstance(call.end, ToolCallEnd) for call in self._calls.values()]
         before = (0, *accumulate(map(int, is_ended)))
         places = {index: at for at, index in enumerate(self._calls)}
@@ -150,7 +153,7 @@ class Folder:
             yield Sealed(kind, value, delta.of, before[at], text, item_id)
 
     def _calls_missing(self) -> StreamFailure | None:
-        """Return the failure of a turn whose finish announces calls and that has none."""
+        """Return a failure if the finish reason announces calls but no call arrived; else None."""
         finish = self._finish
         if finish is None or finish.reason is not FinishReason.TOOL_CALLS or self._calls:
             return None
@@ -202,7 +205,7 @@ class Folder:
 
 
 def fold(deltas: Iterable[Delta]) -> Turn:
-    """Fold `deltas` to their turn."""
+    """Return the turn that results from `deltas`."""
     folder = Folder()
     folder.add(deltas)
     return folder.turn()

@@ -1,8 +1,8 @@
-"""Text -> whether it is, may still become, or can no longer be one JSON value.
+"""Find out whether a text is one JSON value, may still become one, or cannot become one.
 
-Strict RFC 8259: no NaN, no single quotes, no trailing comma, no raw control character in a
-string. It reads tokens and keeps one byte for each open bracket, so time is linear and a
-million brackets do not recurse. It builds no value and must never raise, whatever the text.
+It follows RFC 8259 strictly: no NaN, no single quotes, no trailing comma, no raw control character
+in a string. It stores one byte for each open bracket, so time is linear and a million brackets do
+not recurse. It builds no value and never raises, whatever the text.
 """
 
 import re
@@ -12,7 +12,11 @@ import msgspec
 
 
 class PrefixState(StrEnum):
-    """Whether a text is, may still become, or cannot become one JSON value."""
+    """How a text relates to one JSON value.
+
+    COMPLETE: it is one. PREFIX: it may become one. TRAILING: other text follows the value.
+    INVALID: it cannot become one.
+    """
 
     COMPLETE = "complete"
     PREFIX = "prefix"
@@ -21,15 +25,15 @@ class PrefixState(StrEnum):
 
 
 class Scan(msgspec.Struct, frozen=True):
-    """How far a text is JSON. Offsets count characters from the start of the text.
+    """Describes how far a text is valid JSON. Offsets count characters from its start.
 
     Fields:
-        state: COMPLETE and TRAILING have a first value, PREFIX and INVALID have none.
-        end: offset just after the first value; -1 if there is none.
+        state: COMPLETE or TRAILING if a first value is complete, else PREFIX or INVALID.
+        end: the offset just after the first value; -1 if no value is complete.
         offset: where reading stopped: at the end of the text, at the first character that cannot
             be there, or after the first value.
-        expected: what could have been at `offset`, as text.
-        depth: the most brackets that were open at once.
+        expected: what could have followed at `offset`, as text for a message.
+        depth: the highest number of open brackets.
     """
 
     state: PrefixState
@@ -94,12 +98,15 @@ _WORDS = {
 
 
 def prefix_state(text: str) -> PrefixState:
-    """Return what `text` is to one JSON value; blank text is a PREFIX."""
+    """Return whether `text` is, may become or cannot become one JSON value.
+
+    Blank text is a PREFIX.
+    """
     return scan(text).state
 
 
 def scan(text: str, start: int = 0) -> Scan:
-    """Read the first JSON value of `text` from offset `start` on, in linear time."""
+    """Describe how far `text` is one JSON value from offset `start` on, in linear time."""
     stack = bytearray((_END,))
     need, position, depth = _VALUE, start, 1
     token, steps = _TOKEN.match, _STEPS
@@ -127,7 +134,7 @@ def scan(text: str, start: int = 0) -> Scan:
 
 
 def _stopped(text: str, position: int, need: int, depth: int) -> Scan:
-    """Distinguish a token that the text ends in from one that is invalid at its place."""
+    """Return PREFIX if the text ends inside a valid token at `position`, or INVALID otherwise."""
     start = _skip_blank(text, position)
     expected = _WORDS[need]
     allowed = _STEPS[need]

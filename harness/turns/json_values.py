@@ -1,6 +1,6 @@
-"""A decoded JSON value -> the same value if it has the expected type, else an empty one.
+"""Return a decoded JSON value if it has the expected type, and an empty value otherwise.
 
-Bodies are hostile and often incomplete, so that a member may have any type. Nothing here raises.
+A response body may be hostile or incomplete, so a member may have any type. No function raises.
 """
 
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from typing import Any
 
 
 def dicts(value: object) -> Iterator[dict[str, Any]]:
-    """Yield the objects among the items of `value`, if it is a list."""
+    """Yield the objects in the list `value`; nothing if `value` is not a list."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
 
 def as_dict(value: object) -> dict[str, Any]:
-    """Return `value` if it is an object, else an empty one."""
+    """Return `value` if it is an object, else {}."""
     return value if isinstance(value, dict) else {}
 
 
@@ -24,12 +24,12 @@ def as_text(value: object) -> str:
 
 
 def listed(value: object) -> list[Any]:
-    """Return `value` if it is a list, else an empty one."""
+    """Return `value` if it is a list, else []."""
     return value if isinstance(value, list) else []
 
 
 def text_of(content: object) -> str:
-    """Return the text of `content`: text itself, or a list of parts that have some."""
+    """Return the text of `content`, which is a string or a list of parts with the key `text`."""
     if isinstance(content, str):
         return content
     return "".join(as_text(part.get("text")) for part in dicts(content))

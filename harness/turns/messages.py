@@ -1,6 +1,6 @@
-"""Messages of a conversation in the form of OpenAI's chat API, which all agents of the suite use.
+"""Build and read messages in the format of OpenAI's chat API, which all agents of the suite use.
 
-A message is a plain JSON object, because providers add their own fields and history must
+A message is a plain JSON object, because providers add their own fields and the history must
 preserve them. Source: the API reference of Chat Completions, `messages`.
 """
 
@@ -23,20 +23,20 @@ def user(text: str) -> Message:
 
 
 def assistant(text: str | None, calls: Iterable[ToolCall] = ()) -> Message:
-    """Return the message of the model in one turn; without calls it has no key for them."""
+    """Return a message of the model. Without calls, it has no key `tool_calls`."""
     message: Message = {"role": "assistant", "content": text}
     entries = [call_entry(call) for call in calls]
     return message | ({"tool_calls": entries} if entries else {})
 
 
 def call_entry(call: ToolCall) -> dict[str, Any]:
-    """Return a call as an item of `tool_calls`; arguments that are missing are `{}`."""
+    """Return a call as an item of the list `tool_calls`, with `{}` for empty arguments."""
     function = {"name": call.name, "arguments": call.arguments or "{}"}
     return {"id": call.id, "type": "function", "function": function}
 
 
 def tool_result(call_id: str, content: str) -> Message:
-    """Return the answer to one call."""
+    """Return the message with the result of one call."""
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
@@ -46,7 +46,7 @@ SEALED: Final = "sealed"
 
 
 def sealed_of(message: Message) -> list[dict[str, Any]]:
-    """Return the data in an assistant's message that only the provider can read; [] if none."""
+    """Return the data in a message that only the provider can read, as dicts; [] if none."""
     found = message.get(SEALED)
     return found if isinstance(found, list) else []
 
@@ -55,7 +55,7 @@ def sealed_of(message: Message) -> list[dict[str, Any]]:
 
 
 def text_of(message: object) -> str:
-    """Return the text of a message, its parts joined."""
+    """Return the text of a message, with all its text parts joined; "" if it has none."""
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, list):
         parts = (part.get("text") for part in content if isinstance(part, dict))
@@ -70,7 +70,7 @@ def role_of(message: object) -> str:
 
 
 def calls_of(message: object) -> Iterator[tuple[str, str, str]]:
-    """Yield id, name and arguments of the calls of a message, as text."""
+    """Yield id, name and arguments of each call of a message as text; "" for a missing one."""
     calls = message.get("tool_calls") if isinstance(message, dict) else None
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function") if isinstance(call, dict) else None

@@ -1,7 +1,7 @@
-"""The meaning of a response body by the contract of its API: what an oracle returns.
+"""Define what an oracle returns: the meaning of a response body by the contract of its API.
 
-The oracles of the dialects make these values, and the judge compares turns with them. No reader
-may use this module.
+The oracles of the dialects make these values, and the judge compares turns with them. The readers
+of the dialects must not use this module.
 """
 
 from typing import Literal, TypeAlias
@@ -17,10 +17,10 @@ class Deviation(msgspec.Struct, frozen=True):
     """An event that violates the contract of the API, or that the contract barely allows.
 
     Fields:
-        quirk: id of the catalogue, groups A, B and C.
-        offset: byte of the event.
-        ambiguous: the contract does not say what the calls are or how the turn ended, so the
-            oracle abstains; False if the meaning is clear.
+        quirk: the id of the quirk in the catalogue.
+        offset: the offset of the event in the body.
+        ambiguous: True if the contract does not say what the calls are or how the turn ended, so
+            that the oracle does not decide. False if the meaning is clear.
     """
 
     quirk: str
@@ -29,17 +29,16 @@ class Deviation(msgspec.Struct, frozen=True):
 
 
 class CallReading(msgspec.Struct, frozen=True):
-    """One call, made of the deltas of its index.
+    """One call as the oracle understands it.
 
     Fields:
-        id: "" if none came.
-        name: "" if none came.
-        arguments: the fragments, appended; for a custom tool, its input.
-        offset: byte of the event that opened it.
-        from_object: the arguments came as an object and not as text, so a report of them may
-            write them in another form.
-        rejected: in this reading a client cannot use the call, whatever its name and
-            arguments are.
+        id: "" if the provider sent none.
+        name: "" if the provider sent none.
+        arguments: the joined fragments; for a custom tool, its input.
+        offset: the offset in the body of the event that began the call.
+        from_object: the provider sent the arguments as an object instead of text, so a client
+            may write them as another text with the same value.
+        rejected: a client cannot use the call, whatever its name and arguments are.
     """
 
     id: str
@@ -52,14 +51,15 @@ class CallReading(msgspec.Struct, frozen=True):
 
 
 class SealedReading(msgspec.Struct, frozen=True):
-    """Data that only the provider can read.
+    """Data that only the provider can read, such as a signature, as the oracle found it.
 
     Fields:
-        kind: the provider's name for it.
-        of: what it belongs to.
-        call: position of the call that it belongs to; for other data, how many calls came before.
-        others: other values of the same data, equally valid, because an encryption differs each
-            time.
+        kind: the provider's name for the data.
+        of: what the data belongs to: `reasoning`, `text` or `call`.
+        call: the position of the call that the data belongs to; for other data, the number of
+            calls before it.
+        others: other values of the same data that are equally valid, because a provider's
+            encryption gives another value each time.
     """
 
     kind: str
@@ -74,29 +74,29 @@ class OracleReading(msgspec.Struct, frozen=True):
 
     Fields:
         calls: in order of first appearance; None if ambiguous.
-        finish: the last non-empty finish reason, raw; "" if none came.
-        ended: a terminal signal was seen, a finish reason or `[DONE]`.
+        finish: the last finish reason that is not empty, as the provider wrote it; "" if none.
+        ended: whether the body contains an end signal, a finish reason or `[DONE]`.
         error: code and message of a provider's error object.
         deviations: for each quirk the first event, and the first event at which it is ambiguous.
         text_marks: pairs (bytes up to and including an event's blank line, characters of text that
             are complete by then), one for each event that added text.
         finishes: the distinct finish reasons, in order of first appearance.
         refusal: the model's refusal; "" if it did not refuse.
-        meaning: the meaning of `finish` in the contract, STOP also for a turn that ended with
-            calls; None if the contract does not have the word, or none came.
-        model_failed: with this error the provider reports that the model's output could
-            not be used, such as Gemini's MALFORMED_FUNCTION_CALL.
-        text_markup: text, reasoning or calls contain markup that may be text calls, and tools
-            were offered, so calls, text and reasoning are unknown; `text` is still the text in the
-            bytes.
-        damaged: the body ends inside text that is not valid JSON, so that it is unknown
-            whether it was truncated or sent like this.
+        meaning: what `finish` means by the contract, STOP also for a turn that ended with calls;
+            None if the contract does not define the word, or there is none.
+        model_failed: the `error` says that the model's output is unusable, such as Gemini's
+            MALFORMED_FUNCTION_CALL.
+        text_markup: text, reasoning or calls contain markup that may be text calls, and the
+            request offered tools. Calls, text and reasoning are then unknown. `text` is still the
+            text in the bytes.
+        damaged: the body ends inside text that is not valid JSON, so it is unknown whether it was
+            truncated or sent like this.
         unknown: the ambiguous parts, each with the reason: the id of a quirk, or a phrase.
         decisions: the answers of this reading to questions that the contract leaves to the client.
             A question is the name of a policy or the id of a quirk.
-        alternatives: the other readings that the bytes admit, each with other decisions; a
-            result is wrong only if it matches none of them.
-        loose_space: white space at the borders of text and reasoning is not certain.
+        alternatives: the other valid readings of the bytes, each with other decisions. A turn is
+            wrong only if it matches none of them.
+        loose_space: white space at the start and end of text and reasoning is not certain.
         sealed: the data that only the provider can read, in the order of the bytes.
     """
 
@@ -126,5 +126,5 @@ class OracleReading(msgspec.Struct, frozen=True):
 
     @property
     def quirks(self) -> frozenset[str]:
-        """Return the ids of the quirks that the bytes show."""
+        """The ids of the quirks that the bytes show."""
         return frozenset(deviation.quirk for deviation in self.deviations)

@@ -1,8 +1,8 @@
-"""Arguments -> whether they fit the JSON Schema that the request declares for their tool.
+"""Check whether the arguments of a call fit the JSON Schema that the request declares for the tool.
 
-A schema is ignored if it is invalid, refers to another document or is too large. It is also ignored
-if its validation takes too many steps for the arguments, which `unchecked` reports. This module
-opens no file and uses no network.
+The check ignores a schema that is invalid, refers to another document or is too large. It also
+ignores a schema that takes too many steps for the arguments, which `unchecked` reports. This
+module opens no file and uses no network.
 """
 
 import json
@@ -35,13 +35,13 @@ _TYPES: Final = {
 
 
 class _Compiled(msgspec.Struct, frozen=True):
-    """A schema that can be used, and a counter of the steps of its validation."""
+    """Holds the compiled validator of a schema, and a counter of the steps that it takes."""
 
     validator: jsonschema_rs.Validator
     counter: StepCounter
 
     def steps(self, arguments: dict[str, Any]) -> int:
-        """Return the most steps that the validation takes, at most one more than `MOST_STEPS`."""
+        """Return an upper bound of the steps, at most `MOST_STEPS + 1`; 0 for a small schema."""
         if not self.counter.refers and self.counter.size <= _SMALL_SCHEMA:
             return 0
         try:
@@ -51,15 +51,15 @@ class _Compiled(msgspec.Struct, frozen=True):
 
 
 class Checker:
-    """Stores the compiled validators, because a run uses the same tools repeatedly."""
+    """Checks arguments by schemas, and stores compiled validators, because tools repeat."""
 
     def __init__(self) -> None:
         self._validators: dict[bytes, _Compiled | None] = {}
 
     def problem(self, tool: Tool, arguments: dict[str, Any]) -> str:
-        """Return why `arguments` do not fit `tool`, at most 200 characters; "" if they do.
+        """Return why `arguments` do not fit `tool`, at most 200 characters; "" if they fit.
 
-        It is also "" if that takes too many steps, as `unchecked` says.
+        The result is also "" if the check is skipped, for example because it takes too many steps.
         """
         compiled = self._compiled(tool)
         if compiled is None or (steps := compiled.steps(arguments)) > MOST_STEPS:
@@ -80,7 +80,7 @@ class Checker:
         return "" if error is None else _problem_text(error)
 
     def unchecked(self, tool: Tool, arguments: dict[str, Any]) -> str:
-        """Return why `problem` did not compare `arguments` with the schema; "" if it did."""
+        """Return why `problem` skips the check, if it takes too many steps; else ""."""
         compiled = self._compiled(tool)
         if compiled is None or compiled.steps(arguments) <= MOST_STEPS:
             return ""
@@ -104,13 +104,13 @@ class Checker:
 def misfit(
     name: str, arguments: dict[str, Any], tools: Mapping[str, Tool] | None, checker: Checker
 ) -> str:
-    """Return why a call does not fit the tools of its request; "" if it does.
+    """Return why a call does not fit the tools of its request; "" if it fits.
 
     Args:
         name: the name of the tool that is called.
         arguments: the arguments of the call.
-        tools: the tools by name; None if the request was not stored, and then any call fits.
-        checker: stores compiled schemas.
+        tools: the tools by name. If None, the request was not stored, and any call fits.
+        checker: checks the arguments against the schema.
     """
     if tools is None:
         return ""
@@ -137,7 +137,7 @@ def _compile_schema(schema: bytes) -> _Compiled | None:
 
 
 def _as_json_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return an object of a schema in Google's or OpenAPI's form as JSON Schema."""
+    """Convert an object of a schema from the format of Google or OpenAPI to JSON Schema."""
     kind = schema.get("type")
     if isinstance(kind, str):
         schema["type"] = _TYPES.get(kind, kind)

@@ -1,7 +1,7 @@
-"""A JSON Schema and a value -> how many steps the validation of the value may take.
+"""Compute an upper bound of the steps that validating a value by a JSON Schema takes.
 
-A small schema can require more steps than any computer makes: if each subschema refers twice to the
-next one, the steps double with each reference. Here each pair of subschema and value is counted
+A small schema can require more steps than any computer makes. If each subschema refers twice to the
+next one, the steps double with each reference. This module counts each pair of subschema and value
 once, so counting is fast even if validating would never end.
 """
 
@@ -21,11 +21,11 @@ _MOST_PAIRS: Final = 100_000
 
 
 class UnboundedError(Exception):
-    """The steps exceed every bound, or cannot be counted."""
+    """The number of steps has no bound, or cannot be counted."""
 
 
 class StepCounter:
-    """Counts the steps of one schema for any number of values.
+    """Counts the steps that one schema takes for any number of values.
 
     Args:
         schema: the schema that the validator uses.
@@ -39,7 +39,7 @@ class StepCounter:
         self._index(schema)
 
     def _index(self, schema: object) -> None:
-        """Count the values of the schema, and note its anchors."""
+        """Count the values in the schema, and store the subschemas that have an anchor or id."""
         waiting = [schema]
         while waiting:
             each = waiting.pop()
@@ -54,7 +54,7 @@ class StepCounter:
                 waiting += each
 
     def steps(self, value: object) -> int:
-        """Return the most steps that the validation of `value` takes.
+        """Return an upper bound of the steps that the validation of `value` takes.
 
         Raises:
             UnboundedError: a subschema refers to itself for the same value, or the pairs of
@@ -83,7 +83,7 @@ class StepCounter:
         return found
 
     def _of_value(self, schema: dict[str, Any]) -> Iterator[object]:
-        """Yield the subschemas that are applied to the value itself."""
+        """Yield the subschemas that the validator applies to the same value as `schema`."""
         for key in _ONE:
             if key in schema:
                 yield schema[key]
@@ -98,7 +98,12 @@ class StepCounter:
                 yield self._target(target)
 
     def _target(self, reference: str) -> object:
-        """Return the subschema that a reference in the same document names."""
+        """Return the subschema to which a reference within the same document points.
+
+        Raises:
+            UnboundedError: the pointer cannot be followed, for example because it has percent
+                escapes.
+        """
         base, _, fragment = reference.partition("#")
         found = self._named.get(base, self._root) if base else self._root
         if not fragment.startswith("/"):
@@ -115,7 +120,7 @@ class StepCounter:
 
 
 def _of_parts(schema: dict[str, Any], value: object) -> Iterator[tuple[object, object]]:
-    """Yield the subschemas that are applied to members or items of the value."""
+    """Yield pairs: a subschema, and the member or item of the value that it applies to."""
     if isinstance(value, dict):
         properties = schema.get("properties")
         if isinstance(properties, dict):

@@ -1,6 +1,6 @@
-"""Text -> its one JSON value, exactly, or the reason why it cannot be used.
+"""Read a text as exactly one JSON value, or find the reason why its value is not usable.
 
-Integers are exact, floats are doubles, a key may occur once. The functions never raise, never
+Integers are exact, floats are doubles, and a key may occur once. The functions never raise, never
 accept a text that RFC 8259 does not allow, and never return infinity for a number.
 """
 
@@ -25,12 +25,13 @@ _EXACT = Context(traps=[InvalidOperation])
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """A text that is one JSON value by its syntax.
+    """The value of a text whose syntax is one JSON value, and what makes the value unusable.
 
     Fields:
         value: the value; meaningless if there is an `unusable_number`.
-        unusable_number: the first number that no double or exact integer holds; "" if none.
-        repeated_key: a key that its object has twice; None if none.
+        unusable_number: the first number that is too large for a double or an exact integer; "" if
+            none.
+        repeated_key: a key that one object of the text has twice; None if none.
         too_deep: whether more than `MAX_DEPTH` brackets are open at once.
     """
 
@@ -41,7 +42,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     @property
     def is_usable(self) -> bool:
-        """Whether the value is exactly that of the text, and can be used."""
+        """Whether `value` is exactly the value of the text, with no problem in the other fields."""
         return not (self.unusable_number or self.too_deep) and self.repeated_key is None
 
 
@@ -66,7 +67,7 @@ def _read_float(number: str) -> float:
 
 
 class _Hooks:
-    """The callbacks of the decoder for values that cannot be used; they store the reason."""
+    """Callbacks for `json.JSONDecoder` that note unusable numbers and repeated keys."""
 
     def __init__(self) -> None:
         self.unusable_number = ""
@@ -96,9 +97,9 @@ class _Hooks:
 
 
 def read_json(text: str) -> Reading | None:
-    """Return the reading of `text`; None if it is not one strict JSON value.
+    """Return the value of `text` and what makes it unusable; None if it is not strict JSON.
 
-    It is also None if this process has not enough stack to read it.
+    The result is also None if this process has not enough stack to read the text.
     """
     try:
         value = _USUAL_DECODER.decode(text)
@@ -108,7 +109,7 @@ def read_json(text: str) -> Reading | None:
 
 
 def _read_unusual(text: str) -> Reading | None:
-    """Read a text that is not JSON, or has a number or a key that cannot be used."""
+    """Read a text that is not JSON, or has an unusable number or a repeated key."""
     hooks = _Hooks()
     decoder = json.JSONDecoder(
         object_pairs_hook=hooks.read_object,
@@ -128,7 +129,7 @@ def _is_too_deep(text: str, value: object) -> bool:
 
 
 def exact_value(text: str) -> Any:  # noqa: ANN401 -- any JSON value, to be compared only
-    """Return the value of strict JSON for comparisons, with numbers tagged by their kind.
+    """Return the value of strict JSON text, only for comparisons, with numbers as tagged pairs.
 
     In Python, `1`, `1.0` and `true` are equal; in JSON they are not.
     """

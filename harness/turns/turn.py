@@ -1,4 +1,4 @@
-"""A turn, which is the meaning of one streamed response; and a tool as a request declares it."""
+"""Define a turn, which is the meaning of one streamed response, and a tool of a request."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -24,10 +24,10 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
 
     Fields:
         kind, value, of, id: as in `SealedDelta`.
-        call: position in `tool_calls` of the call that it belongs to; for other data, of the call
-            that follows it.
-        text: the reasoning or the text that it belongs to: all of it since the sealed data
-            before it.
+        call: the position in `tool_calls` of the call that the data belongs to. For other data,
+            the position of the next call.
+        text: the reasoning or text that the data belongs to. It begins after the previous data of
+            this kind.
     """
 
     kind: str
@@ -39,13 +39,13 @@ class Sealed(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """The folded deltas of one response.
+    """The complete result of one response, folded from its deltas.
 
     Fields:
-        tool_calls: those that may be executed, in order of first appearance.
+        tool_calls: the calls that may be executed, in order of first appearance.
         parse_errors: the calls that were rejected or never ended, in order of first appearance.
         finish: how the provider ended the turn; None if it did not.
-        failure: the error that ended it instead.
+        failure: the error that ended the turn; None if there was none.
         sealed: the data that only the provider can read, in the order in which it came.
     """
 
@@ -60,11 +60,11 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """A function that the model may call.
+    """A function that the model may call, as the request declares it.
 
     Fields:
         name: as declared.
-        description: for the model.
+        description: explains the function to the model.
         parameters: the JSON Schema of the arguments object.
     """
 
@@ -74,7 +74,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 def referenced_schema(schema: object, reference: object) -> Any:  # noqa: ANN401 - any JSON
-    """Return the part of `schema` that a local reference names; True if none.
+    """Return the part of `schema` to which a local reference points; True if there is none.
 
     Args:
         schema: the schema of the arguments of a tool.
@@ -93,14 +93,14 @@ def referenced_schema(schema: object, reference: object) -> Any:  # noqa: ANN401
 
 
 def _anchored_schema(schema: object, anchor: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return the part of `schema` with this `$anchor`, among the first that are searched."""
+    """Return the part of `schema` with this `$anchor`; True if the search finds none."""
     parts = islice(_parts(schema), _MOST_PARTS)
     named = (it for it in parts if isinstance(it, Mapping) and it.get("$anchor") == anchor)
     return next(named, True)
 
 
 def _parts(schema: object) -> Iterator[object]:
-    """Yield `schema` and each value in it."""
+    """Yield `schema` and each value in it, at every depth."""
     stack: list[Iterator[object]] = [iter((schema,))]
     while stack:
         for part in stack[-1]:

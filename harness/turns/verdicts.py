@@ -1,8 +1,8 @@
-"""How a call ends: its id, why it must not be executed, and its last delta; for all dialects.
+"""Decide how a call ends, in all dialects: its id, whether it is unusable, and its last delta.
 
-The provider's id is used unchanged if it is unique. Otherwise it is made unique, and a missing one
-is generated. A generated id depends only on the content of the stream, so that it is the same for
-every chunking.
+The id is the provider's if it is unique. A repeated id gets a suffix, and a missing id is
+generated. A generated id depends only on the content of the stream, so it is the same for every
+chunking.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ _REASON_CHARACTERS = 600
 def unusable_reason(
     name: str, arguments: str, kind: CallKind = "function", *, cut_short: bool
 ) -> str:
-    """Return why a finished call must not be executed; "" if it may.
+    """Return why a complete call must not be executed; "" if it may be executed.
 
-    The input of a custom tool is free text, so no text of it is wrong. If the turn was
-    truncated, it is not known whether the input is complete. The content of an action is any JSON
-    value.
+    The input of a custom tool is free text, so every text is valid. Only if the turn was truncated
+    (`cut_short`), it is unknown whether the input is complete. The content of an action is any
+    JSON value.
     """
     if not name:
         return "the call has no name"
@@ -46,7 +46,7 @@ def unusable_reason(
 def end_of_call(
     position: int, error: str, raw: str, mode: Mode = "tool_use"
 ) -> ToolCallEnd | ToolCallRejected:
-    """Return the delta that ends a call: rejected with a snippet of `raw` if there is an error."""
+    """Return the delta that ends a call: with an `error`, a rejection with the start of `raw`."""
     if not error:
         return ToolCallEnd(position)
     reason = ParseError(mode, error[:_REASON_CHARACTERS], raw[:SNIPPET_CHARACTERS])
@@ -58,7 +58,7 @@ _SEED_CHARACTERS = 200
 
 
 class CallIds:
-    """The ids that were given out in one turn."""
+    """Gives each call of one turn a unique id."""
 
     __slots__ = ("_taken",)
 
@@ -66,11 +66,11 @@ class CallIds:
         self._taken: set[str] = set()
 
     def unique(self, given: str, seed: str, position: int, name: str) -> str:
-        """Return the id for a call.
+        """Return an id that no other call of the turn has.
 
         Args:
             given: the provider's id; "" if it gave none.
-            seed: distinguishes this response from others, such as its id.
+            seed: a text that distinguishes this response from others, such as its id.
             position: the position of the call in its turn.
             name: the name of the function.
         """

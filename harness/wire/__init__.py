@@ -1,4 +1,4 @@
-"""Bytes of a provider: how the network split them into reads, and where their frames are.
+"""Parse the bytes of a provider: the reads into which the network split them, and their frames.
 
 The framing code does no input or output (sans-IO). Only `cassette_file` opens files.
 """

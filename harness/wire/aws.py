@@ -1,12 +1,13 @@
-"""AWS event-stream messages, sans-IO: bytes as the network splits them -> frames.
+"""Decode AWS event-stream messages to frames, however the network split the bytes (sans-IO).
 
 A message is a prelude (total length, headers length, checksum of the two), headers, payload
-and a checksum of all bytes before it. A message is emitted only if its checksums are correct.
-The first damaged message becomes one frame that reports the damage, and the framing ends there.
+and a checksum of all bytes before it. The decoder emits a message only if its checksums are
+correct. The first damaged message becomes one frame that reports the damage, and decoding ends.
 
-Headers have ten types, each read within its block. A block whose lengths do not add up is refused,
-and never read past its end. Bedrock's invoke streams put each event of the model's own API into
-a `chunk` message, `{"bytes": "<base64>", "p": "<padding>"}`; dialects get the event without it.
+Headers have ten types. The decoder refuses headers whose lengths do not add up, and never reads
+past their end. Bedrock's invoke streams put each event of the model's own API into a `chunk`
+message, `{"bytes": "<base64>", "p": "<padding>"}`. The decoder passes on the event in it.
+
 Source: https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_PayloadPart.html
 """
@@ -35,11 +36,11 @@ _STRING = 7
 
 
 class _DamagedError(Exception):
-    """The bytes are not a message; the text is the reason."""
+    """Reports bytes that are not a valid message; the text of the exception is the reason."""
 
 
 class HeaderError(_DamagedError):
-    """The block is damaged; the text describes it."""
+    """Reports damaged headers of a message; the text of the exception describes the damage."""
 
 
 def _signed(data: bytes) -> int:
@@ -67,10 +68,13 @@ _TYPES: Final[dict[int, tuple[int | None, Callable[[bytes], HeaderValue]]]] = {
 
 
 def parse_headers(data: bytes) -> Headers:
-    """Return the headers that a block contains.
+    """Return the headers of one message, by name.
+
+    Args:
+        data: the headers section of the message, as bytes.
 
     Raises:
-        HeaderError: it is damaged, names a header twice, or has an unknown type.
+        HeaderError: `data` is damaged, has two headers with one name, or a header of unknown type.
     """
     block = iter(data)
     headers: dict[str, HeaderValue] = {}
@@ -96,7 +100,11 @@ def _header_value(block: Iterator[int], name: str) -> HeaderValue:
 
 
 def _take(block: Iterator[int], size: int, what: str) -> bytes:
-    """Return the next `size` bytes of a block, which must be that long."""
+    """Return the next `size` bytes of `block`.
+
+    Raises:
+        HeaderError: `block` has fewer bytes left. `what` names the missing part in the message.
+    """
     taken = bytes(islice(block, size))
     if len(taken) < size:
         raise HeaderError(f"expected {size} bytes of {what}, found {len(taken)}")
@@ -104,7 +112,7 @@ def _take(block: Iterator[int], size: int, what: str) -> bytes:
 
 
 def encode_headers(headers: Mapping[str, str]) -> bytes:
-    """Return the block that `parse_headers` reads as `headers`, all of them text."""
+    """Return the headers section of a message, with all headers as text; see `parse_headers`."""
     pieces = []
     for name, value in headers.items():
         key, text = name.encode(), value.encode("utf-8", "replace")
@@ -120,7 +128,7 @@ _DECODE = msgspec.json.Decoder(_PayloadPart).decode
 
 
 def unwrap_chunk(payload: bytes) -> bytes | None:
-    """Return the event in `payload`; None if it is not such an envelope."""
+    """Return the event in the `payload` of a `chunk` message; None if it contains none."""
     try:
         # `p` is padding that hides the length of an event; it has no meaning.
         return binascii.a2b_base64(_DECODE(payload).bytes, strict_mode=True)
@@ -129,7 +137,7 @@ def unwrap_chunk(payload: bytes) -> bytes | None:
 
 
 def wrap_chunk(event: bytes, padding: str = "abcdefghijk") -> bytes:
-    """Return the envelope that holds `event`, as Bedrock pads it to hide its length."""
+    """Return the payload of a `chunk` message with `event`, and padding as Bedrock adds it."""
     text = binascii.b2a_base64(event, newline=False).decode()
     return msgspec.json.encode({"bytes": text, "p": padding})
 
@@ -150,10 +158,10 @@ _FAILURES: Final = {
 
 
 class MessageDecoder:
-    """Decodes one body of messages.
+    """Decodes the AWS messages of one response body to frames.
 
     Args:
-        offset: the offset in the body of the first byte that it is fed.
+        offset: the offset in the body of the first byte that `feed` gets.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -164,7 +172,7 @@ class MessageDecoder:
         self._damaged = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Return the messages that `data` completes. After a damaged message there are none."""
+        """Return the frames of the messages that `data` completes; none after a damaged message."""
         if self._damaged:
             return []
         self._pieces.append(data)
@@ -185,9 +193,10 @@ class MessageDecoder:
         return found
 
     def close(self) -> list[Frame]:
-        """Return the message that is incomplete at the end of the body, if there is one.
+        """Return an incomplete message at the end of the body as one frame; [] if there is none.
 
-        Its bytes are emitted unchanged. They begin with the prelude, so they are never a valid
+        The frame contains its bytes unchanged. They begin with the prelude, so they are never a
+        valid
         payload.
         """
         if self._damaged or not self._size:
@@ -195,7 +204,7 @@ class MessageDecoder:
         return [Frame(b"".join(self._pieces), "", self._offset, complete=False)]
 
     def _take(self, block: bytes, found: list[Frame]) -> int:
-        """Take the messages at the start of `block`; return where they end."""
+        """Append a frame to `found` for each complete message in `block`; return their end."""
         at, size = 0, len(block)
         self._wanted = _PRELUDE.size
         while size - at >= _PRELUDE.size:
@@ -239,7 +248,7 @@ def _impossible(total: int, headers_size: int) -> str:
 
 
 def _frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
-    """Return the frame of a payload that is wrapped in another, or of a failure."""
+    """Return the frame of a failure, or of an event that a `chunk` message contains."""
     if failure := meaning.failure:
         data = payload or meaning.words
         return Frame(data, failure, offset, complete=False, failure=failure)
@@ -248,12 +257,12 @@ def _frame(payload: bytes, meaning: "_Meaning", offset: int) -> Frame:
 
 
 class _Meaning(msgspec.Struct, frozen=True):
-    """The meaning of the headers of a message.
+    """Holds what the headers of one message mean.
 
     Fields:
-        name: the name of the event.
-        failure: the code of a failure; "" if it is not one.
-        words: the text of the failure.
+        name: the name of the event; "" for a failure.
+        failure: the error code if the message reports a failure; else "".
+        words: the text of the failure; empty for an event.
     """
 
     name: str = ""
@@ -284,7 +293,7 @@ _JSON: Final = {":content-type": "application/json"}
 
 
 def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
-    """Write one message with correct checksums; its headers are text."""
+    """Return the bytes of one message with text headers and correct checksums."""
     block = encode_headers(headers)
     total = _FRAMING_BYTES + len(block) + len(payload)
     sizes = struct.pack(">II", total, len(block))
@@ -293,12 +302,12 @@ def encode_message(payload: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def encode_event(payload: bytes, event: str) -> bytes:
-    """Write one event with a JSON payload, with the headers that AWS gives it."""
+    """Return the bytes of a message for the event named `event` with a JSON payload."""
     return encode_message(payload, {":event-type": event, **_JSON, ":message-type": "event"})
 
 
 def encode_exception(payload: bytes, name: str) -> bytes:
-    """Write one exception, which ends its stream."""
+    """Return the bytes of a message for an AWS exception called `name`, which ends its stream."""
     headers = {":exception-type": name, **_JSON, ":message-type": "exception"}
     return encode_message(payload, headers)
 
@@ -307,10 +316,10 @@ def encode_exception(payload: bytes, name: str) -> bytes:
 
 
 def borders(body: bytes) -> Iterator[tuple[int, ...]]:
-    """Yield the offsets at which the parts of each message of `body` meet; the last is its end.
+    """Yield, for each message of `body`, the offsets of its parts and of its end.
 
-    They are found by the lengths alone, whatever the checksums are. The search stops at an
-    impossible length.
+    The function uses only the lengths in the messages, and ignores wrong checksums. It stops at a
+    length that is impossible.
     """
     start = 0
     while start + _PRELUDE.size <= len(body):

@@ -1,4 +1,4 @@
-"""A cassette: the interactions of one conversation, and where they come from."""
+"""The data of a cassette: the interactions of one conversation, and their origin."""
 
 from typing import Any, Literal
 
@@ -10,16 +10,17 @@ OriginKind = Literal["recorded", "imported", "emulated"]
 
 
 class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The origin of a cassette.
+    """Describes who or what made a cassette, when, and from which source.
 
     Fields:
         kind: `recorded` from a server by this harness, `imported` from a recording of another tool,
             or `emulated`: written by a dialect's own writer, so it shows a quirk but measures
             no model.
-        by: the person or the program that made it.
-        at: ISO date; "" if unknown.
+        by: the person or the program that made the cassette.
+        at: the date in ISO format; "" if unknown.
         source: the server, the file or the recipe from which it was made.
-        licence: SPDX id of an imported recording; "" if it is that of this project, or unknown.
+        licence: the SPDX id of an imported recording's licence; "" if it is unknown or the licence
+            of this project.
         kept: for imported cassettes, which parts of the original were preserved, as text.
     """
 
@@ -32,13 +33,13 @@ class Origin(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Cassette(msgspec.Struct, frozen=True):
-    """One file that vcrpy can read.
+    """Holds the content of one cassette file, which vcrpy can also read.
 
     Fields:
-        id: slash path without suffix, such as `dashscope/qwen-plus/split-chunks`.
-        interactions: in the order in which they were sent.
-        prompt: id of the prompt, by which rankings group; derived from the request if the
-            file does not name one.
+        id: the path of the file without suffix, such as `dashscope/qwen-plus/split-chunks`.
+        interactions: in the order in which the client sent the requests.
+        prompt: the id of the prompt, by which rankings group. The harness derives it from the
+            request if the file does not name one.
     """
 
     id: str
@@ -50,21 +51,21 @@ class Cassette(msgspec.Struct, frozen=True):
 
     @property
     def dialect(self) -> str:
-        """The one dialect of its interactions; "unknown" if it has none."""
+        """The dialect of all interactions of the cassette; "unknown" if it has no interactions."""
         return self.interactions[0].dialect if self.interactions else "unknown"
 
     @property
     def tools(self) -> tuple[dict[str, Any], ...]:
-        """The tools that its prompt describes, which are those of all interactions."""
+        """The tools that the prompt describes in its text, equal in all interactions."""
         return self.interactions[0].tools if self.interactions else ()
 
     @property
     def due(self) -> Due:
-        """What its requests need, a call or an answer; "" if it was not specified."""
+        """The kind of response that the user needs, `call` or `answer`; "" if unspecified."""
         return self.interactions[0].due if self.interactions else ""
 
     def with_each(self, **changes: object) -> "Cassette":
-        """Return the cassette with these fields of all its interactions, such as `dialect`."""
+        """Return a copy with these fields, such as `dialect`, changed in each interaction."""
         replace = msgspec.structs.replace
         changed = tuple(replace(interaction, **changes) for interaction in self.interactions)
         return replace(self, interactions=changed)

@@ -1,7 +1,7 @@
-"""Cassettes on disk: load any vcrpy cassette, and save cassettes that vcrpy can replay.
+"""Load cassettes of vcrpy and of this harness, and save cassettes that vcrpy can replay.
 
-All values of a file are checked. A missing label becomes "unknown", and missing reads become one
-read for each event. Nothing is ever repaired silently. A file is written completely or not at all.
+The loader checks all values of a file. A missing label becomes "unknown", and missing reads become
+one read for each event. It repairs nothing silently. A file is written completely or not at all.
 """
 
 from pathlib import Path
@@ -54,13 +54,13 @@ def cassette_from_data(
 
     Args:
         document: plain data, as `load_yaml` returns it.
-        cassette_id: the id that it gets.
+        cassette_id: the id of the new cassette.
         where: the file's name, for messages.
-        keep_encoded: leave a body unchanged, with its headers, if its content encoding cannot be
-            removed, instead of refusing the whole cassette.
+        keep_encoded: if the content encoding of a body cannot be removed, keep the body and its
+            headers unchanged, instead of refusing the cassette.
 
     Raises:
-        UnreadableError: it is not a vcrpy cassette, or one of its values is wrong.
+        UnreadableError: `document` is not a vcrpy cassette, or one of its values is wrong.
     """
     if not isinstance(document, dict) or "interactions" not in document:
         refuse_type(
@@ -80,7 +80,7 @@ def cassette_from_data(
 
 
 def _check_top_keys(document: dict[object, object], where: str) -> None:
-    """Accept the keys of other tools, but not a misspelled `harness`."""
+    """Refuse a misspelled key `harness`; accept the keys that other tools add."""
     strange = [key for key in document if isinstance(key, str) and key not in _TOP_KEYS]
     if key := nearest_name("harness", strange, cutoff=0.8):
         raise UnreadableError(f"unknown key {key!r}", where=where, hint="Did you mean 'harness'?")
@@ -161,7 +161,7 @@ def _interaction(value: object, where: str, *, keep_encoded: bool) -> Interactio
 
 
 def _one_of(choices: tuple[T, ...], value: object, where: str, default: str = "") -> T:
-    """Return the choice that a file states, or the default."""
+    """Return the member of `choices` that equals `value`, or the default if `value` is missing."""
     stated = expect_text(value, where) or default
     found = next((choice for choice in choices if choice == stated), None)
     if found is None:
@@ -183,7 +183,7 @@ def _request(value: object, where: str) -> Request:
 
 
 def _response_body(response: dict[str, object], where: str) -> bytes:
-    """Return the body from the key in which this or an older vcrpy, or another tool, stores it."""
+    """Return the body of a response, whether this vcrpy, an older one or another tool stored it."""
     body = response.get("body", response.get("content"))
     if isinstance(body, dict):
         body = body.get("string", body.get("base64_string"))
@@ -211,10 +211,10 @@ def _status(response: dict[str, object], where: str) -> int:
 
 
 def headers_of(value: object, where: str) -> Headers:
-    """Return headers that are a mapping; a value may be a list.
+    """Return the headers in a mapping from a name to one value or to a list of values.
 
     Raises:
-        UnreadableError: they are something else.
+        UnreadableError: `value` is not such a mapping.
     """
     return tuple(
         (name, item if isinstance(item, str) else header_text(item, f"{where}.{name}"))
@@ -224,7 +224,7 @@ def headers_of(value: object, where: str) -> Headers:
 
 
 def header_text(value: object, where: str) -> str:
-    """Return a value of a header; recorders store its length or age as a number."""
+    """Return the value of one header as text; recorders also store numbers or bytes."""
     if isinstance(value, bytes):
         return value.decode("latin-1")
     if isinstance(value, dict | list):
@@ -257,11 +257,12 @@ _VCRPY_TAGS = {f"tag:yaml.org,2002:python/{name}": str for name in ("str", "unic
 
 @kept_while_unchanged
 def load_cassette(path: Path, root: Path | None = None) -> Cassette:
-    """Return the cassette in the file `path`, read once while the file does not change.
+    """Return the cassette in the file `path`. A file that did not change is read only once.
 
     Args:
         path: a YAML file.
-        root: the folder that its id is relative to; without it the id is the file's stem.
+        root: the folder to which the cassette's id is relative. Without it, the id is the file
+            name without suffix.
 
     Raises:
         UnreadableError: the file cannot be read, is damaged or hostile YAML, is not a cassette, or
@@ -280,7 +281,7 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
 def parse_cassette(
     data: bytes, cassette_id: str, *, where: str, keep_encoded: bool = False
 ) -> Cassette:
-    """Return the cassette in the bytes of a file, as `load_cassette` does.
+    """Return the cassette in `data`, the bytes of a cassette file, as `load_cassette` does.
 
     With `keep_encoded`, a body whose content encoding cannot be removed stays unchanged.
     """
@@ -289,7 +290,7 @@ def parse_cassette(
 
 
 def save_cassette(cassette: Cassette, path: Path) -> None:
-    """Write `cassette` to `path`, and create its folders; an old file is replaced in one step."""
+    """Write `cassette` to `path`, and create missing folders; replace an old file at once."""
     write_file(path, format_cassette(cassette).encode("utf-8"))
 
 

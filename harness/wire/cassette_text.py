@@ -1,7 +1,7 @@
-"""A cassette -> the text of its file: a vcrpy cassette with reads, digests and origin.
+"""Write a cassette as the text of its file: a vcrpy cassette with reads, digests and origin.
 
-The text depends on the cassette alone. A body is a literal block if YAML returns exactly the
-same bytes for it, else quoted with escapes, else `!!binary`.
+Equal cassettes give equal text. A body is a literal YAML block if a YAML parser returns the same
+bytes for it. Otherwise it is quoted with escapes, or `!!binary` if it is not UTF-8.
 """
 
 import base64
@@ -25,12 +25,12 @@ _BASE64_LINE = 76
 def format_cassette(cassette: Cassette) -> str:
     """Return the YAML text of `cassette`, which `load_cassette` reads as an equal cassette.
 
-    Reads that were not recorded are written as `synthetic`, so they become one for each
-    event when the file is loaded.
+    If the reads were not recorded, the text contains `synthetic` instead. The loader then makes
+    one read for each event.
 
     Raises:
-        ValueError: the reads of an interaction do not add up to its body, or its
-            prompts describe different tools, or its interactions differ in `due`.
+        ValueError: the reads of an interaction do not add up to its body, or the interactions
+            differ in `tools` or `due`.
     """
     for name in ("tools", "due"):
         of_all = getattr(cassette, name)
@@ -43,7 +43,7 @@ def format_cassette(cassette: Cassette) -> str:
 
 
 def digest(body: bytes) -> str:
-    """Return the SHA-256 of a response body, in the form of the file."""
+    """Return the SHA-256 of a response body in hexadecimal, as a cassette file stores it."""
     return sha256(body).hexdigest()
 
 
@@ -77,7 +77,7 @@ def _headers(headers: Headers) -> Iterator[str]:
 
 
 def _stored(body: bytes) -> bytes:
-    """Return a body as the file stores it: compressed again if loading would inflate it."""
+    """Return a body as the file stores it: gzipped again if the loader would inflate it."""
     return gzip.compress(body, mtime=0) if is_marked(body) else body
 
 

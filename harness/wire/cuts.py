@@ -1,7 +1,7 @@
-"""Cuts: offsets at which one network read ends and the next begins.
+"""Choose cuts: the offsets at which one network read ends and the next begins.
 
-A chunking is a sorted tuple of offsets strictly inside the body. Most offsets break no decoder. The
-seams are those at which decoders do break: inside a character, a line end or a JSON escape,
+A chunking is a sorted tuple of offsets strictly inside the body. Most cuts break no decoder.
+Seams are the cuts that do break decoders: inside a character, a line end or a JSON escape,
 between events, and between the parts of an AWS message.
 """
 
@@ -35,7 +35,7 @@ def iter_single_cuts(body: bytes) -> Iterator[Chunking]:
 
 
 def seams(body: bytes) -> Chunking:
-    """Return all offsets where a decoder is likely to break, as one chunking."""
+    """Return one chunking with all offsets where a decoder is likely to break."""
     found = {match.end() for match in _AFTER.finditer(body)}
     found.update(match.end() for match in _IN_ESCAPE.finditer(body))
     for match in _FIELD.finditer(body):
@@ -48,7 +48,7 @@ def seams(body: bytes) -> Chunking:
 
 
 def split(body: bytes, cuts: Chunking) -> Iterator[bytes]:
-    """Yield the reads into which `cuts` split `body`; an empty body gives no read."""
+    """Yield the reads into which `cuts` split `body`; nothing if the body is empty."""
     start = 0
     for cut in cuts:
         yield body[start:cut]

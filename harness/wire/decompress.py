@@ -1,8 +1,8 @@
-"""A compressed body -> the body, within a limit; a body that is not compressed stays unchanged.
+"""Decompress response bodies, up to a size limit.
 
-The first bytes show the encoding if it has a mark, because recorders may remove headers, or decode
-a body and keep the header. So text is never decompressed. Brotli and Zstandard need an optional
-package each, the extra `compressed`.
+The first bytes of a body can show its encoding, as in gzip. They count more than the header,
+because recorders may remove headers, or decode a body and keep the header. So text is never
+decompressed. Brotli and Zstandard need an optional package each, in the extra `compressed`.
 """
 
 import zlib
@@ -29,7 +29,7 @@ _GONE: Final = frozenset({"content-encoding", "content-length"})
 
 
 def decompress(body: bytes, encoding: str, where: str) -> bytes:
-    """Return `body` without its content encoding.
+    """Return `body` without its content encoding; unchanged if it is not compressed.
 
     Args:
         body: the body as stored.
@@ -37,8 +37,8 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
         where: the location in the file, for messages.
 
     Raises:
-        UnreadableError: damaged, larger than the limit when expanded, or in an encoding whose
-            package is not installed.
+        UnreadableError: the body is damaged, expands to more than the limit, or has an encoding
+            whose package is not installed.
     """
     for coding in reversed(_codings(encoding)):
         decode = _by_mark(body) or (
@@ -49,12 +49,12 @@ def decompress(body: bytes, encoding: str, where: str) -> bytes:
 
 
 def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Headers]:
-    """Return `body` without its content encoding, and `headers` without the headers about it.
+    """Return `body` without its content encoding, and `headers` without those that describe it.
 
-    An unknown encoding is kept, with its header.
+    If the encoding is unknown, the function returns the body and its headers unchanged.
 
     Raises:
-        UnreadableError: as `decompress`.
+        UnreadableError: under the conditions of `decompress`.
     """
     encoding = encoding_of(headers)
     found = decompress(body, encoding, where)
@@ -65,7 +65,7 @@ def decode_body(body: bytes, headers: Headers, where: str) -> tuple[bytes, Heade
 
 
 def decode_body_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Headers]:
-    """Return the result of `decode_body`, or the values unchanged, and `why_encoded`."""
+    """Return the result of `decode_body`, or the arguments if the body cannot be decoded."""
     try:
         return decode_body(body, headers, "")
     except UnreadableError:
@@ -73,7 +73,7 @@ def decode_body_if_possible(body: bytes, headers: Headers) -> tuple[bytes, Heade
 
 
 def why_encoded(body: bytes, headers: Headers) -> str:
-    """Return why `body` is still encoded, "" if it is not."""
+    """Return why the content encoding of `body` cannot be removed; "" if it can."""
     try:
         _, left = decode_body(body, headers, "")
     except UnreadableError as error:
@@ -83,17 +83,17 @@ def why_encoded(body: bytes, headers: Headers) -> str:
 
 
 def is_marked(body: bytes) -> bool:
-    """Return whether the first bytes mark an encoding, so that `decompress` removes it."""
+    """Return whether `body` starts like gzip or Zstandard, so that `decompress` would expand it."""
     return _by_mark(body) is not None
 
 
 def encoding_of(headers: Headers) -> str:
-    """Return the `content-encoding` header, "" if there is none."""
+    """Return the value of the `content-encoding` header; "" if there is none."""
     return next((value for name, value in headers if name.lower() == "content-encoding"), "")
 
 
 def inflate_window(body: bytes) -> int:
-    """Return the window size that zlib needs for gzip or deflate, whose header may be missing."""
+    """Return zlib's `wbits` argument for a gzip or deflate body, with or without a header."""
     is_zlib = body[0] & 0x0F == zlib.DEFLATED and int.from_bytes(body[:2]) % 31 == 0
     return _ANY_WINDOW if is_zlib or body.startswith(_GZIP) else _RAW_DEFLATE
 
@@ -123,7 +123,7 @@ def _unchanged(body: bytes, _coding: str, _where: str) -> bytes:
 
 
 def _inflate(body: bytes, _coding: str, where: str) -> bytes:
-    """Inflate the members of `body`. A truncated member gives the part that exists."""
+    """Decompress all gzip or deflate members of `body`, even if the last is truncated."""
     pieces: list[bytes] = []
     size, window = 0, inflate_window(body)
     for _ in range(_MAX_MEMBERS):
@@ -150,7 +150,7 @@ def _brotli(body: bytes, coding: str, where: str) -> bytes:
 
 
 def brotli_output(decoder: Any, data: bytes) -> Iterator[bytes]:  # noqa: ANN401 - of a module without types
-    """Yield all output of a Brotli decoder for `data` and the data before it."""
+    """Pass `data` to a Brotli decoder, and yield all output that the decoder has by then."""
     piece = decoder.process(data, output_buffer_limit=_PIECE_BYTES)
     # A decoder that accepts more data may still have output.
     while piece or not decoder.can_accept_more_data():
@@ -169,7 +169,7 @@ def _zstd(body: bytes, coding: str, where: str) -> bytes:
 
 
 def _joined(pieces: Iterable[bytes], where: str) -> bytes:
-    """Join the output of a decoder, up to the limit."""
+    """Join the output of a decoder; refuse more than `MAX_BODY_BYTES`."""
     body = bytearray()
     for piece in pieces:
         body += piece

@@ -1,4 +1,4 @@
-"""A cassette whose bodies a person edited: its digests and reads are made to fit again."""
+"""Accept a cassette whose bodies a person edited: compute new digests and reads for it."""
 
 from typing import Any, Final
 
@@ -16,11 +16,12 @@ _DIGESTS: Final = "body_sha256"
 
 
 class EditedCassette(msgspec.Struct, frozen=True):
-    """The cassette with digests and reads that fit its bodies.
+    """Holds a cassette with corrected digests and reads, and says what was corrected.
 
     Fields:
-        bodies: indexes of the interactions whose digest did not fit.
-        reads: indexes of those whose recorded reads did not fit; they are synthetic now.
+        bodies: indexes of the interactions whose stored digest did not match the body.
+        reads: indexes of the interactions whose recorded reads did not add up to the body. They
+            now have synthetic reads, one for each event.
     """
 
     cassette: Cassette
@@ -29,10 +30,10 @@ class EditedCassette(msgspec.Struct, frozen=True):
 
 
 def read_edited(data: bytes, cassette_id: str, where: str) -> EditedCassette:
-    """Return the cassette in the bytes of a file, although its digests or reads do not fit.
+    """Parse a cassette file, and correct digests and reads that do not match its bodies.
 
     Raises:
-        UnreadableError: it is not a cassette of this project, or damaged otherwise.
+        UnreadableError: `data` is not a cassette of this project, or is damaged in another way.
     """
     document = yaml_text.load_yaml(data, where)
     fields = expect_mapping(document, where)
@@ -62,7 +63,7 @@ def _response(item: object, where: str) -> dict[str, Any]:
 def _drop_unfit_reads(
     fields: dict[str, object], responses: list[dict[str, Any]], cassette_id: str, where: str
 ) -> tuple[int, ...]:
-    """Remove the reads that do not add up to their body, and return their indexes."""
+    """Remove reads that do not add up to their body; return the indexes of these interactions."""
     reads = [response.pop("reads", None) for response in responses]
     bare = {"interactions": fields["interactions"]}
     sizes = [len(each.body) for each in cassette_from_data(bare, cassette_id, where).interactions]

@@ -1,4 +1,4 @@
-"""Frames: each is one event of a body, or a complete body that is not a stream; a size limit."""
+"""Define frames (one event, or a complete body that is not a stream) and their size limit."""
 
 from abc import ABC, abstractmethod
 from typing import Final
@@ -9,7 +9,7 @@ from harness.errors import StreamError
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One part of the body that a framing decoder found.
+    """One event in a body, or the complete body if it is not a stream.
 
     Fields:
         data: the payload; the data lines of one event joined by a newline.
@@ -17,10 +17,10 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         offset: bytes from the start of the body to the first payload line, with which a report can
             point to the bytes.
         complete: False if the stream ended inside this frame. The WHATWG algorithm drops such an
-            event. For an LLM stream it shows a truncated turn, so it is emitted and marked.
-        failure: the code with which the framing itself reports that the stream failed: the type
-            of an AWS exception, or `bad_event` for a message whose checksum is wrong; ""
-            if it does not. Such a frame is never complete.
+            event. For an LLM stream it shows a truncated turn, so the decoder emits it.
+        failure: the error code if the framing reports that the stream failed: the type of an AWS
+            exception, or `bad_event` for a message with a wrong checksum. Otherwise "". A
+            frame with a failure is never complete.
     """
 
     data: bytes
@@ -37,6 +37,11 @@ MAX_EVENT_BYTES: Final = 64 * 1024 * 1024
 def check_size(size: int, what: str, offset: int) -> None:
     """Refuse a frame of more than `MAX_EVENT_BYTES`.
 
+    Args:
+        size: the number of bytes.
+        what: the name of the frame in the error message, such as "a line".
+        offset: its offset in the body, for the error.
+
     Raises:
         StreamError: the frame is larger.
     """
@@ -45,7 +50,7 @@ def check_size(size: int, what: str, offset: int) -> None:
 
 
 class BoundedDecoder(ABC):
-    """Splits one body into frames, none larger than the limit."""
+    """Base of the decoders that split a body into frames and limit the size of a frame."""
 
     def __init__(self) -> None:
         self._error: StreamError | None = None
@@ -54,8 +59,9 @@ class BoundedDecoder(ABC):
         """Return the frames that `data` completes.
 
         Raises:
-            StreamError: a frame is larger than the limit; the frames before it are returned
-                first, and the error is raised by the call that follows.
+            StreamError: a frame is larger than the limit. If `data` also completes frames before
+                it,
+                `feed` returns them, and the next call raises the error.
         """
         if self._error is not None:
             raise self._error
@@ -69,10 +75,10 @@ class BoundedDecoder(ABC):
         return found
 
     def close(self) -> list[Frame]:
-        """Return the frames that the end of the body completes or truncates.
+        """Return the frame that the end of the body completes or truncates; [] if there is none.
 
         Raises:
-            StreamError: as `feed`.
+            StreamError: a frame is larger than the limit.
         """
         if self._error is not None:
             raise self._error
@@ -91,10 +97,10 @@ _SPACE = b" \t\r\n"
 
 
 class PlainDecoder:
-    """Stores the complete body, which becomes one frame at its end.
+    """Collects a complete body that is not a stream, and returns it as one frame at the end.
 
     Args:
-        offset: the offset in the body of the first byte that it is fed.
+        offset: the offset in the body of the first byte that `feed` gets.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -103,7 +109,7 @@ class PlainDecoder:
         self._size = 0
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Store `data`; no frame is emitted before the end.
+        """Store `data` and return no frame, because only the end of the body completes the frame.
 
         Raises:
             StreamError: the body is larger than the limit.
@@ -114,5 +120,5 @@ class PlainDecoder:
         return []
 
     def close(self) -> list[Frame]:
-        """Return the body without white space at its end."""
+        """Return the body as one frame, without white space at its end."""
         return [Frame(b"".join(self._pieces).rstrip(_SPACE), "", self._offset)]

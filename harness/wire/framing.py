@@ -1,7 +1,7 @@
-"""Reads -> frames. The first bytes show which framing a body has, or that it has none.
+"""Split reads into frames. The first bytes of a body show which framing it has, if any.
 
-A server that ignores `stream: true` answers with one JSON object, and a proxy with an HTML page.
-Neither has events, and to drop them would make an empty success. Such a body becomes
+A server that ignores `stream: true` responds with one JSON object, and a proxy with an HTML page.
+Neither has events. A decoder that dropped them would return an empty success. Such a body becomes
 one frame, and the dialect interprets it.
 """
 
@@ -24,7 +24,7 @@ _FIELDS = (b":", b"data", b"event", b"id", b"retry")
 
 
 class EventStreamDecoder(SSEDecoder):
-    """Decodes one body. Unlike `SSEDecoder`, it also stores bytes that belong to no event."""
+    """Decodes a body of server-sent events; if it has no event at all, returns its text instead."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,10 +45,10 @@ class EventStreamDecoder(SSEDecoder):
         return found
 
     def close(self) -> list[Frame]:
-        """Return the event that is incomplete at the end, or the text of a body without any event.
+        """Return an event that is incomplete at the end, or the text of a body without any event.
 
         Raises:
-            StreamError: as `feed`.
+            StreamError: an event is larger than the limit.
         """
         found = super().close()
         if found or self._came:
@@ -78,9 +78,9 @@ _BY_FIRST_BYTE: Final[dict[bytes, Callable[[int], Decoder]]] = {
 def iter_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
     """Yield the frames of `reads` as soon as each is complete.
 
-    Servers may send blank lines while a model is busy, so the first other byte decides about the
-    framing. An event stream that has only blank lines so far has no frame either. A body that
-    turns out to contain text and no event gives one frame with its first bytes.
+    The first byte that is not white space decides about the framing, because servers may send
+    blank lines while a model is busy. A body of text without any event gives one frame with its
+    first bytes.
 
     Raises:
         StreamError: an event or a plain body is larger than the limit of the framing.
@@ -89,7 +89,7 @@ def iter_frames(reads: Iterable[bytes]) -> Iterator[Frame]:
 
 
 def _iter_found(reads: Iterable[bytes]) -> Iterator[list[Frame]]:
-    """Yield the frames that each read completes."""
+    """Yield a list for each read: the frames that it completes."""
     decoder: Decoder = EventStreamDecoder()
     rest = iter(reads)
     blanks = 0
@@ -112,9 +112,9 @@ def _iter_found(reads: Iterable[bytes]) -> Iterator[list[Frame]]:
 
 
 def _joined_to_line_ends(reads: Iterator[bytes]) -> Iterator[bytes]:
-    """Join the reads of an event stream up to one with a line end, where a frame may end.
+    """Join each read without a line end to the next, because a frame can end only at a line end.
 
-    A body that comes byte by byte is decoded in half the time.
+    Decoding a body that arrives byte by byte then takes half the time.
     """
     waiting = bytearray()
     for read in reads:

@@ -1,6 +1,6 @@
-"""One request and its streamed response, as the network transferred them.
+"""Define an interaction: one request and its streamed response, as the network transferred them.
 
-The body is stored as sent; `reads` store how the network split it.
+`Interaction.body` holds the bytes as sent. `Interaction.reads` holds how the network split them.
 """
 
 from itertools import accumulate
@@ -17,11 +17,11 @@ BROKEN: Final[frozenset[Ended]] = frozenset(("reset", "truncated"))
 
 
 class Read(msgspec.Struct, frozen=True):
-    """The bytes that one network read returned.
+    """The size and delay of one network read, which returned a part of a response body.
 
     Fields:
         size: number of bytes.
-        delay_ms: milliseconds since the read before, or since the request.
+        delay_ms: milliseconds since the previous read; for the first read, since the request.
     """
 
     size: int
@@ -29,7 +29,7 @@ class Read(msgspec.Struct, frozen=True):
 
 
 class Request(msgspec.Struct, frozen=True):
-    """The client's request; `body` is empty if the source did not store it."""
+    """The client's HTTP request; `body` is empty if the recording does not contain it."""
 
     method: str = "POST"
     uri: str = ""
@@ -38,25 +38,25 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class Interaction(msgspec.Struct, frozen=True, weakref=True):
-    """One request with its response, as vcrpy calls the pair.
+    """One HTTP request with its response, as vcrpy calls the pair.
 
     Fields:
         body: the response body, without its content encoding, otherwise byte-exact.
-        reads: sizes and delays; the sizes add up to `len(body)`.
+        reads: sizes and delays of the network reads; the sizes add up to `len(body)`.
         reads_kept: False if the reads are synthetic (one for each event), because the
-            source, like vcrpy, joined the stream before it stored it.
+            recorder, like vcrpy, stored the stream only after joining it.
         dialect: the wire format of the provider's API, as known to the client that sent the
             request; "unknown" in a recording that does not contain it.
         tools: tools that the prompt describes and the request does not declare, each
             {name, description, parameters}, as in OpenAI's functions.
-        ended: how the body ended. `complete`: by its framing, or it is not known;
+        ended: how the body ended. `complete`: by its framing, or unknown;
             `reset`: the connection broke; `truncated`: the server closed it in the middle of
             the body; `aborted`: the client left before the body or its `data: [DONE]` ended, so
             the rest of the body is not known.
-        due: the kind of answer that the user needs: a `call` of a tool, or an
-            `answer` without one; "" if it was not specified, and then both are right.
-        encoding: the content encoding that was removed from the body while it was recorded; "" if
-            there was none, or the source does not contain it.
+        due: the kind of response that the user needs: a `call` of a tool, or an `answer` without
+            a call. "" if it was not specified, and then both are right.
+        encoding: the content encoding that the recorder removed from the body; "" if there was
+            none, or the recording does not contain it.
     """
 
     request: Request
@@ -86,7 +86,7 @@ class Interaction(msgspec.Struct, frozen=True, weakref=True):
         return self.ended in BROKEN
 
     def without_body(self) -> "Interaction":
-        """Return the interaction for a normalizer, which gets the bytes through the reads alone."""
+        """Return a copy without body and reads, because a normalizer gets the bytes separately."""
         return Interaction(
             self.request,
             self.status,

@@ -1,7 +1,7 @@
-"""JSON lines, and one JSON array whose elements are events -> frames, sans-IO.
+"""Split JSON lines, or the elements of one streamed JSON array, into frames (sans-IO).
 
-If a frame exceeds the limit, the frames before it are returned first, so that the result does not
-depend on the cuts.
+If a frame exceeds the size limit, the decoders first return the frames before it, so that the
+result does not depend on the cuts.
 """
 
 import re
@@ -18,10 +18,10 @@ _STEPS = {b"{": 1, b"[": 1, b"}": -1, b"]": -1, b",": 0}
 
 
 class ElementDecoder(BoundedDecoder):
-    """Decodes one body that begins with `[`.
+    """Decodes a body that is one JSON array: each element becomes a frame.
 
     Args:
-        offset: the offset in the body of the first byte that it is fed.
+        offset: the offset in the body of the first byte that `feed` gets, which is the `[`.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -59,7 +59,7 @@ class ElementDecoder(BoundedDecoder):
         return self._frame(rest, complete=False)
 
     def _pass(self, mark: bytes, at: int, found: list[Frame]) -> None:
-        """Take a bracket or a comma that ends at `at`."""
+        """Process the bracket or comma `mark`, which ends at offset `at` of the buffer."""
         step = _STEPS[mark]
         before, self._depth = self._depth, self._depth + step
         if before > _INSIDE_ONE:
@@ -82,7 +82,7 @@ class ElementDecoder(BoundedDecoder):
         return [Frame(payload, "", offset, complete)]
 
     def _forget(self) -> None:
-        """Free the bytes of emitted elements."""
+        """Delete the bytes of emitted elements from the buffer."""
         done = self._start if self._depth else self._at
         del self._buffer[:done]
         self._offset += done
@@ -95,10 +95,10 @@ _OPENER, _CLOSER = b"{}"
 
 
 class LineDecoder(BoundedDecoder):
-    """Decodes one body that begins with `{`.
+    """Decodes a body that begins with `{`: JSON lines, or one indented JSON object.
 
     Args:
-        offset: the offset in the body of the first byte that it is fed.
+        offset: the offset in the body of the first byte that `feed` gets, which is the `{`.
     """
 
     def __init__(self, offset: int = 0) -> None:
@@ -173,6 +173,6 @@ def holds_lines(body: bytes) -> bool:
 
 
 def _maybe_cut(frame: Frame) -> Frame:
-    """Mark a document that does not end like an object, because the body ended inside it."""
+    """Return the frame, marked as incomplete unless it ends like a JSON object."""
     whole = frame.complete and frame.data.endswith(b"}")
     return Frame(frame.data, frame.event, frame.offset, whole)

@@ -1,8 +1,8 @@
-"""The payload of a frame: bytes -> a JSON value, whatever the bytes are.
+"""Decode the payload of a frame as JSON, also if the bytes are damaged or hostile.
 
-The fast decoder refuses surrogate pairs that a provider split. The slower decoder is
-used only if the fast one refuses. Code that walks, compares or writes a value recurses,
-so a value that is nested deeper than any provider's is refused here, once for all such code.
+The fast decoder refuses surrogate pairs that a provider split. The slower decoder runs only if
+the fast one fails. Code that walks, compares or writes a value recurses, so this module refuses
+a value that is nested deeper than any provider's.
 """
 
 import json
@@ -18,14 +18,14 @@ NEVER_DEEP_BYTES = 2 * MAX_DEPTH
 
 
 class NotJson(Exception):  # noqa: N818 - a fact about the payload, caught by each dialect
-    """The payload is not one JSON value; the text is the reason."""
+    """Reports a payload that is not one JSON value; the text of the exception is the reason."""
 
 
 def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may be anything
     """Return the JSON value of `data`.
 
     Raises:
-        NotJson: it is not exactly one JSON value (RFC 8259), or nested too deeply.
+        NotJson: `data` is not exactly one JSON value (RFC 8259), or is nested too deeply.
     """
     try:
         value = _DECODE(data)
@@ -37,7 +37,7 @@ def decode_json(data: bytes) -> Any:  # noqa: ANN401 - a provider's payload may 
 
 
 def json_or_none(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
-    """Return the JSON value of `data`; None if it is not one."""
+    """Return the JSON value of `data`; None if it is not a JSON value, or is `null`."""
     try:
         return decode_json(data)
     except NotJson:
@@ -45,7 +45,7 @@ def json_or_none(data: bytes) -> Any:  # noqa: ANN401 - as decode_json
 
 
 def may_be_deep(data: bytes) -> bool:
-    """Return whether `data` has enough brackets to be nested too deeply."""
+    """Return whether `data` has so many brackets that it may be nested too deeply."""
     return len(data) > NEVER_DEEP_BYTES and data.count(b"[") + data.count(b"{") > MAX_DEPTH
 
 

@@ -1,6 +1,6 @@
-"""The tools that a prompt describes in its text: `harness: tools:` of a cassette file <-> dicts.
+"""Read and write the tools that a prompt describes in its text: `harness: tools:` of a cassette.
 
-Each is a tool in OpenAI's function form, `{name, description, parameters}`, with the JSON
+Each is a dict like a function of OpenAI, `{name, description, parameters}`, with the JSON
 Schema of its arguments. The schema must be JSON and is not checked further.
 """
 
@@ -24,10 +24,15 @@ _KEYS: Final = ("name", "description", "parameters")
 
 
 def read_prompt_tools(value: object, where: str) -> PromptTools:
-    """Return the tools that a cassette file lists; a missing value is an empty list.
+    """Return the tools that a cassette file lists; () if `value` is None.
+
+    Args:
+        value: the value of the key `tools`.
+        where: its location in the file, for messages.
 
     Raises:
-        UnreadableError: it is not a list of named tools, two have one name, or it is not JSON.
+        UnreadableError: `value` is not a list of named tools, two tools have one name, or a schema
+            is not JSON.
     """
     if value is None:
         return ()
@@ -60,7 +65,7 @@ def _tool(value: object, where: str) -> dict[str, Any]:
 
 
 def format_prompt_tools(tools: Iterable[dict[str, Any]], margin: str) -> Iterator[str]:
-    """Yield the lines of the key `tools` at `margin`, which `read_prompt_tools` reads as equal."""
+    """Yield the YAML lines of the key `tools`, indented by `margin`, for `read_prompt_tools`."""
     for index, tool in enumerate(tools):
         if not index:
             yield f"{margin}tools:"

@@ -1,7 +1,7 @@
-"""Reads <-> their form in a cassette: `"0:412 31:598"`.
+"""Read and write network reads as cassettes store them: `"0:412 31:598"`.
 
-Each pair is milliseconds since the last read, then bytes. `synthetic` is written if the
-source did not store the reads; then each event, line, element or message is one read.
+Each pair is the milliseconds since the previous read, and the number of bytes. `synthetic` means
+that the recorder did not store reads. Then each event, line, element or message is one read.
 """
 
 import re
@@ -21,7 +21,7 @@ _BLANK_LINE = re.compile(rb"\r\n\r\n|\n\r?\n|\r\r")
 
 
 def parse_reads(text: str) -> tuple[Read, ...] | None:
-    """Return the reads that `text` contains, or None if it is not such a text."""
+    """Return the reads in a text such as `0:412 31:598`; None if the text has another format."""
     if not _PAIRS.fullmatch(text):
         return None
     numbers = [*map(int, text.replace(":", " ").split())]
@@ -29,7 +29,7 @@ def parse_reads(text: str) -> tuple[Read, ...] | None:
 
 
 def format_reads(reads: tuple[Read, ...]) -> str:
-    """Return the text that `parse_reads` reads as `reads`."""
+    """Return `reads` as text such as `0:412 31:598`, for `parse_reads`."""
     return " ".join(f"{read.delay_ms}:{read.size}" for read in reads)
 
 
@@ -42,7 +42,7 @@ def synthetic_interaction(  # noqa: PLR0913 - an interaction has these parts
     dialect: str = "openai-chat",
     tools: tuple[dict[str, Any], ...] = (),
 ) -> Interaction:
-    """Return an interaction that no network transferred: one read for each frame of `body`."""
+    """Return an interaction that was never on a network, with one read for each frame of `body`."""
     return Interaction(
         request or Request(),
         status,
@@ -56,7 +56,7 @@ def synthetic_interaction(  # noqa: PLR0913 - an interaction has these parts
 
 
 def synthetic_reads(body: bytes) -> tuple[Read, ...]:
-    """Return one read for each frame of `body`, as a server that flushes each would give."""
+    """Return one read for each frame of `body`, as from a server that flushes after each frame."""
     ends_of = _ENDS_BY_FIRST_BYTE.get(body.lstrip()[:1], _event_ends)
     ends = sorted({*ends_of(body), len(body)} - {0})
     starts = [0, *ends][: len(ends)]
@@ -74,7 +74,7 @@ def _line_ends(body: bytes) -> Iterable[int]:
 
 
 def _element_ends(body: bytes) -> Iterable[int]:
-    """Return the offset of the end of each element; the comma after it belongs to the next one."""
+    """Return the offset of the end of each array element; the next read starts with the comma."""
     try:
         elements = ElementDecoder().feed(body[body.index(b"[") :])
     except StreamError:

@@ -1,10 +1,11 @@
-"""Server-sent events, sans-IO: bytes as the network splits them -> frames.
+"""Decode server-sent events to frames, however the network split the bytes (sans-IO).
 
 The decoder follows the WHATWG algorithm exactly (HTML Standard, 9.2.6 "Interpreting an event
-stream"), with three additions that it permits: every frame has its offset, memory is bounded, and
-an event that is incomplete at the end of the stream is emitted and marked, and not dropped.
-Fields are matched on bytes. Because no byte of a multi-byte character is a line end or a
-colon, decoding the payload later gives the same events.
+stream"), with three additions that it permits. Every frame has its offset. Memory is bounded. An
+event that is incomplete at the end of the stream becomes a frame with `complete=False`.
+
+The decoder compares bytes. No byte of a multi-byte character is a line end or a colon, so
+decoding the payload later gives the same events.
 """
 
 import re
@@ -32,12 +33,12 @@ _EVENT_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 class SSEDecoder(BoundedDecoder):
     """Decodes one stream: call `feed` with each read, and then `close`.
 
-    `last_event_id` and `retry_ms` are the values of `id` and `retry` fields so far, as in the
-    algorithm; `retry_ms` is None until a valid one arrives.
+    `last_event_id` and `retry_ms` are the latest values of the `id` and `retry` fields, as in the
+    algorithm. `retry_ms` is None until a valid one arrives.
 
     Args:
-        max_event_bytes: the limit for the payload of an event so far plus the current line,
-            field name included. It does not depend on where the reads end.
+        max_event_bytes: the limit for one event: its payload so far plus the current line,
+            field name included. The limit does not depend on where the reads end.
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
@@ -56,7 +57,7 @@ class SSEDecoder(BoundedDecoder):
         self._id = b""
 
     def _rest(self) -> list[Frame]:
-        """Handle a line without an end. Only data counts, as another field may be cut off."""
+        """Process the unfinished last line, if it is a `data` field; ignore other fields."""
         line = bytes(self._tail)
         self._tail.clear()
         name, _, value = line.partition(b":")
@@ -97,13 +98,13 @@ class SSEDecoder(BoundedDecoder):
             self._check_tail()
 
     def _check_tail(self) -> None:
-        """Skip a byte order mark in the unfinished line, and check the line's size."""
+        """Remove a byte order mark from the unfinished line, and check the line's size."""
         if self._at_start and len(self._tail) >= len(_BOM):
             del self._tail[: self._skip_bom(self._tail)]
         self._check_size(len(self._tail))
 
     def _skip_bom(self, block: bytes | bytearray) -> int:
-        """Return how many bytes of the stream's start are not text: 0 or 3."""
+        """Return the length of the byte order mark at the start of the stream: 3, or 0 if none."""
         self._at_start = False
         # The decoding of WHATWG removes one byte order mark, at the start of the stream only.
         size = len(_BOM) if block.startswith(_BOM) else 0
@@ -111,11 +112,13 @@ class SSEDecoder(BoundedDecoder):
         return size
 
     def _take_events(self, block: bytes, frames: list[Frame]) -> int:
-        """Take the complete events of a block; those with one data line take one step each.
+        """Append the complete events of `block` to `frames`, most of them in one step.
 
-        Nearly all events of nearly all providers are of this kind, and this takes a third of the
-        time of reading line by line. Returns how many bytes were taken: none if line ends are mixed
-        or a size must be checked.
+        Nearly all events of nearly all providers have one data line, and such an event takes a
+        third
+        of the time of reading line by line. Returns the number of bytes processed. It is 0 if line
+        ends
+        are mixed or a size must be checked; the caller then reads line by line.
         """
         line_end = b"\r\n" if _CR in block else b"\n"
         blank = line_end * 2
@@ -154,9 +157,9 @@ class SSEDecoder(BoundedDecoder):
         return end
 
     def _take_head(self, head: bytes, line_end: bytes) -> str | None:
-        """Take the id before an event's data, and return the event's name.
+        """Store the `id` in the lines before an event's data, and return the event's name.
 
-        None if the lines contain more than an id, then names and comments.
+        Returns None if the lines contain anything but one `id` followed by names and comments.
         """
         number, _, rest = head.partition(line_end) if head.startswith(b"id:") else (b"", b"", head)
         name = _EVENT_NAMES.get(rest)
@@ -167,7 +170,7 @@ class SSEDecoder(BoundedDecoder):
         return name
 
     def _take_whole(self, event: bytes, frames: list[Frame]) -> None:
-        """Take one event line by line, including its blank line."""
+        """Process one complete event line by line, including its blank line."""
         self._take_lines(event.splitlines(keepends=True), frames, measured=False)
 
     def _take_lines(self, lines: list[bytes], frames: list[Frame], *, measured: bool) -> None:
@@ -225,7 +228,7 @@ class SSEDecoder(BoundedDecoder):
 
 
 def _events_end(block: bytes, blank: bytes) -> int:
-    """Return the end of the last complete event of `block`; 0 if none, or mixed line ends."""
+    """Return the end of the last complete event of `block`; 0 if none or line ends are mixed."""
     end = block.rfind(blank) + len(blank)
     if end < len(blank) or (_CR in blank and not _is_crlf(block, end)):
         return 0
@@ -239,7 +242,7 @@ def _is_crlf(block: bytes, end: int) -> bool:
 
 
 def _name_in(head: bytes) -> str | None:
-    """Return the event name in lines of comments and of `event`; None if there are other lines."""
+    """Return the event's name if the lines are only comments and `event` fields; else None."""
     name = b""
     for line in _LINE_END.split(head) if head else ():
         field, _, value = line.partition(b":")
@@ -254,10 +257,10 @@ def _name_in(head: bytes) -> str | None:
 
 
 def encode(data: bytes, *, event: str = "", line_end: bytes = b"\n", space: bool = True) -> bytes:
-    """Write one event; a payload with line ends becomes several data lines.
+    """Return the bytes of one event. A payload with line ends becomes several data lines.
 
-    The only line end inside a payload is the newline, so a CR is read back as a newline. A line
-    that starts with a space gets a second space before it, because the first is removed.
+    SSE has only newlines inside a payload, so a CR is read back as a newline. With `space=False`, a
+    line that starts with a space still gets a space before it, because decoders remove one.
     """
     lines = [b"event: " + event.encode() if space else b"event:" + event.encode()] if event else []
     for line in _LINE_END.split(data):
@@ -269,6 +272,6 @@ def encode(data: bytes, *, event: str = "", line_end: bytes = b"\n", space: bool
 def ends_in_event(body: bytes) -> bool:
     """Return whether the last event of an event stream lacks its blank line.
 
-    The specification of server-sent events discards it, so that its content is not known.
+    The specification of server-sent events discards such an event, so its content is unknown.
     """
     return bool(body) and not body.startswith(_NOT_EVENTS) and not body.endswith(_EVENT_ENDS)

@@ -1,4 +1,4 @@
-"""The dialect `anthropic`: the messages stream of content blocks, direct or by way of a cloud."""
+"""Register the dialect `anthropic`: Anthropic's Messages API, direct or through a cloud."""
 
 from harness.dialects.kit.detect import Detection, Strength, error_in, shape, types
 from harness.dialects.kit.dialect import Dialect

@@ -1,9 +1,9 @@
-"""The content blocks of one message -> text, reasoning and calls, each delta routed to its block.
+"""Turn the content blocks of one message into text, reasoning and calls.
 
-`index` names the block of a delta. The input of a call is the sum of its fragments; the
-`input` in the start of the block counts only if no fragment comes. A block that stops without
-either is a call without input. Tools that the provider executes are not calls. Unknown kinds of
-blocks are ignored.
+`index` names the block that a delta belongs to. The input of a call is the sum of its fragments.
+The `input` in the start of the block counts only if no fragment comes. A block that stops without
+either is a call without input. Tools that the provider executes are not calls. Blocks of unknown
+kinds have no effect.
 Source: Anthropic API reference, "Streaming Messages" and "Messages".
 """
 
@@ -18,7 +18,7 @@ from harness.turns.json_values import as_text, dicts
 
 
 class BlockDelta(msgspec.Struct, gc=False):
-    """The member `delta` of an event: what it adds to its block."""
+    """The member `delta` of an event: what the event adds to its content block."""
 
     type: Any = None
     text: Any = None
@@ -28,7 +28,7 @@ class BlockDelta(msgspec.Struct, gc=False):
 
 
 class BlockDeltaEvent(msgspec.Struct, gc=False):
-    """An event of the type `content_block_delta`."""
+    """An event `content_block_delta`, which adds text, reasoning or input to one block."""
 
     type: str
     delta: BlockDelta
@@ -39,17 +39,17 @@ piece_of = piece_decoder(BlockDeltaEvent)
 
 
 class _Block:
-    """One block from its start on.
+    """One content block of a message, from its start on.
 
     Fields:
         key: of a call, a number that no other block of the message has.
-        given_id: the id of a call.
+        given_id: the provider's id of a call.
         input: the JSON text of a call's input if no fragment comes; "" after the first fragment.
         is_call: whether it is a call for the client.
         is_thinking: whether it is reasoning, which may have a signature.
         passed_over: whether its fragments belong to no call of the client.
         open: True until the block stops.
-        signature: the pieces so far of the signature of a thinking block.
+        signature: the parts so far of the signature of a thinking block.
     """
 
     __slots__ = (
@@ -75,7 +75,7 @@ class _Block:
 
 
 class Blocks:
-    """The blocks of one message, which add their deltas to `turn`."""
+    """Collects the content blocks of one message, and adds their deltas to `turn`."""
 
     __slots__ = ("_by_index", "_calls", "_last", "_turn", "count")
 
@@ -87,10 +87,10 @@ class Blocks:
         self._last: _Block | None = None  # the block that started last
 
     def start(self, index: object, content: dict[str, Any]) -> None:
-        """Open the block at `index`. A start that only repeats an open block opens none.
+        """Begin the block at `index`, unless the start only repeats an open block.
 
         Blocks of other types (citations, compaction, results of server tools) are not part of the
-        turn and are ignored.
+        turn and have no effect.
         """
         kind, given_id = content.get("type"), content.get("id")
         key_index = index if type(index) is int else None
@@ -119,7 +119,7 @@ class Blocks:
             self._turn.seal(kind, content.get("data"))
 
     def delta(self, index: object, delta: BlockDelta) -> None:
-        """Take one delta of the block at `index`."""
+        """Process one delta of the block at `index`."""
         kind = delta.type
         if kind == "input_json_delta":
             fragment = delta.partial_json
@@ -137,13 +137,13 @@ class Blocks:
             self._signature(index, delta.signature)
 
     def stop(self, index: object) -> None:
-        """Close the block at `index`; without an index it is the one that started last."""
+        """Close the block at `index`; without an index, close the block that started last."""
         block = self._by_index.get(index) if type(index) is int else self._last
         if block is not None:
             self._close(block)
 
     def complete(self, content: object) -> None:
-        """Take the blocks of a complete message."""
+        """Process the content blocks of a complete message."""
         for block in dicts(content):
             self.start(None, block)
             self.stop(None)
@@ -152,9 +152,8 @@ class Blocks:
         """Close all blocks.
 
         Args:
-            cut_short: why the model had to stop, "" if it did not. Then the block that it was
-                writing is not complete, even if its JSON is valid, because parameters may be
-                missing.
+            cut_short: why the model had to stop; "" if it did not. If it had to, its last block is
+                not complete, even if its JSON is valid, because parameters may be missing.
         """
         for block in self._calls:
             is_stopped = not block.open
@@ -169,7 +168,7 @@ class Blocks:
             self._turn.reject(last.key, f"the model was stopped ({cut_short}) inside this call")
 
     def _signature(self, index: object, piece: object) -> None:
-        """Take a signature. Only a thinking block may have one."""
+        """Process a signature. Only a thinking block may have one."""
         block = self._by_index.get(index) if type(index) is int else self._last
         if block is not None and block.is_thinking:
             block.signature.append(as_text(piece))
@@ -188,7 +187,7 @@ class Blocks:
             block.input = ""
 
     def _odd_fragment(self, block: _Block | None, index: object, fragment: object) -> None:
-        """Take a fragment that is not text, or that belongs to no call of the client."""
+        """Process a fragment that is not text, or that belongs to no call of the client."""
         # Tools that the provider executes stream their input too (quirk ANT-SERVER-TOOLS).
         if not fragment or (block is not None and block.passed_over):
             return
@@ -204,7 +203,7 @@ class Blocks:
             self._turn.reject(block.key, f"a fragment of its input is not text: {fragment!r:.80}")
 
     def _input(self, block: _Block, value: object) -> str:
-        """Return the JSON text of the `input` in a start; "" for an empty placeholder."""
+        """Return the `input` in the start of a call as JSON text; "" for an empty placeholder."""
         if not value:
             return ""
         if isinstance(value, dict | str):

@@ -1,4 +1,4 @@
-"""A history -> a request of Anthropic's Messages API.
+"""Build a request of Anthropic's Messages API from a history.
 
 The system text is a separate member, content is a list of blocks, and `max_tokens` is always there.
 Thinking is sent back with its signature, and redacted thinking unchanged, before the calls that
@@ -24,7 +24,7 @@ _CLOUDS: Final = (
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for Anthropic's messages API."""
+    """Return the body of a request of Anthropic's Messages API."""
     instructions, messages = kit.split_instructions(spec.messages)
     body = _model_or_version(spec) | {"max_tokens": _MOST_TOKENS}
     body |= {"system": instructions} if instructions else {}

@@ -1,7 +1,7 @@
-"""A Messages request -> what it contains, and its messages in OpenAI's form.
+"""Parse a request of Anthropic's Messages API, and convert its messages to OpenAI's format.
 
 Clouds name the model in the address and leave it out of the body. Tools that the provider executes
-are not those of the client.
+are not tools of the client.
 Source: Anthropic API reference, "Messages"; Amazon Bedrock and Vertex AI, Anthropic models.
 """
 
@@ -21,7 +21,7 @@ _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     path = uri.partition("?")[0]
     return kit.ChatRequest(
         model=as_text(body.get("model")) or _model(path),

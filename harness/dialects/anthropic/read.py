@@ -1,4 +1,4 @@
-"""Frames of a Messages response -> deltas; stream, complete message and error body alike.
+"""Read the frames of a Messages response as deltas: a stream, a complete message or an error.
 
 The reader ignores what it does not know, as the API requires of its clients, but a turn ends well
 only with a stop reason. No content of a stream raises an exception. A call is not executed if its
@@ -30,8 +30,8 @@ def names_an_error(value: Json, event: str, *, first: bool) -> bool:
 
     Args:
         value: the object.
-        event: its name in the framing.
-        first: no event of the API preceded it, so that text is not part of a stream.
+        event: the name of its event in the framing.
+        first: True if no event of the API preceded it, so that it may be an error body.
     """
     if event == "error" or any(map(value.get, _MARKS)):
         return True
@@ -39,7 +39,7 @@ def names_an_error(value: Json, event: str, *, first: bool) -> bool:
 
 
 def error_of(value: Json) -> tuple[str, str]:
-    """Return code and message of an error."""
+    """Return code and message of the error in an error event or an error body."""
     error = value.get("error")
     if isinstance(error, dict) and error:
         return _code(error, _CODES), quote(_first(error, _WORDS) or error)
@@ -51,7 +51,7 @@ def _code(holder: Json, fields: tuple[str, ...]) -> str:
 
 
 def _first(holder: Json, fields: tuple[str, ...]) -> object:
-    """Return the first of `fields` that is text or a number."""
+    """Return the first of the members `fields` that is text or a number; None if none is."""
     values = (holder.get(field) for field in fields)
     return next((value for value in values if value and isinstance(value, str | int)), None)
 
@@ -70,7 +70,7 @@ _FAILED: Final = frozenset(("error", "network_error", "abort", "timeout"))
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `anthropic`."""
 
     INTERRUPTED: ClassVar = "the stream ended without a stop reason"
 
@@ -92,7 +92,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
-        """Take one event by its type; if it has none, the name in the framing counts.
+        """Process one event by its type. If it has no type, the name in the framing counts.
 
         An error without a type stays an error, even if it is in a frame with the name of another
         event.
@@ -108,7 +108,7 @@ class _Reader(EventReader):
             self.turn.fail(*error_of(value))
 
     def end_of_stream(self) -> None:
-        """Close a message that has its stop reason. Fail any other."""
+        """Close a message that has its stop reason; fail any other message."""
         if self.turn.finished:
             self._close()
         else:
@@ -173,7 +173,7 @@ class _Reader(EventReader):
             self.interrupted("the message stopped without a stop reason")
 
     def _message(self, value: Json, frame: Frame) -> None:
-        """Take a complete message, unless it only repeats what was streamed."""
+        """Process a complete message, unless it only repeats what was streamed."""
         # A complete message after a stream repeats it, and would double the turn.
         if self._started:
             return

@@ -1,4 +1,4 @@
-"""Deltas -> the events of a messages stream, as its options say.
+"""Write deltas as the events of a messages stream, controlled by options.
 
 Source: Anthropic API reference, "Streaming Messages".
 """
@@ -21,32 +21,34 @@ from harness.turns.exact_json import encode_json
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `anthropic` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         input: how the input of a call comes: fragments after an empty one, fragments alone,
-            one fragment, an object in place of text, complete in the start
-            (`ANT-FULL-INPUT-IN-START`), or there and in fragments.
+            one fragment, an object in place of text, complete in the start of the block
+            (`ANT-FULL-INPUT-IN-START`), or both in the start and in fragments.
         start_input: the placeholder in the start of a call (`ANT-START-INPUT-PLUS-DELTA`).
-        text_at: which event has the first piece of a text block; `no-start` leaves out its start.
-        index: of the blocks; `zero` and `absent` as some bridges number them.
+        text_at: which event has the first part of a text block; `no-start` leaves out its start.
+        index: how blocks are numbered; `zero` and `absent` as some bridges number them.
         block_stop: whether blocks are closed.
         start_twice: whether the start of a call comes twice.
         signature: the position of the signature of a thinking block, if no delta specifies it;
-            `on-calls` as `ANT-SIGNATURE-MISPLACED`.
+            `on-calls` puts it on calls (`ANT-SIGNATURE-MISPLACED`).
         server_tool: whether the provider runs its own tool before all else.
-        ping: `ping` events (`ANT-UNKNOWN-EVENT`).
+        ping: which `ping` events the stream has (`ANT-UNKNOWN-EVENT`).
         unknown: events, blocks and deltas of types that no client knows (`ANT-UNKNOWN-EVENT`).
-        whole: the message as a whole, within its start (`ANT-WHOLE-IN-START`) or as the one
+        whole: the complete message, within its start (`ANT-WHOLE-IN-START`) or as the one
             document that a request without a stream gets.
         finish: how often the stop reason comes, and its value in earlier events.
-        message_stop: whether the terminal event comes.
-        metrics: what Bedrock adds to it.
-        usage: which event has the counts.
+        message_stop: whether the event comes that ends the message.
+        metrics: what Bedrock adds to the event that ends the message.
+        usage: which event has the numbers of tokens.
         done: whether `[DONE]` follows, as gateways add it.
         event_line: whether events are named (`ANT-NO-EVENT-LINE`), or all alike (`chunk`).
-        framing: the form that a tool or a proxy gives to the events.
-        line_end, space, bom, comment: the framing (group A).
+        framing: the framing that a tool or a proxy gives to the events.
+        line_end, space, bom, comment: the format of the server-sent events (quirks of group A).
         model, message_id: their values in the message.
     """
 
@@ -96,7 +98,7 @@ _METRICS: Final = {"inputTokenCount": 1, "outputTokenCount": 1, "invocationLaten
 
 
 class _Writer(Writer[WriterOptions]):
-    """The common part of a stream and a complete message. Errors come last."""
+    """Base of the writers of a stream and of a complete message. Errors come last."""
 
     FINISH_WORDS: ClassVar = finish_words(
         stop="end_turn",
@@ -116,14 +118,17 @@ class _Writer(Writer[WriterOptions]):
 
     @abstractmethod
     def write_message(self) -> None:
-        """Write everything but the errors."""
+        """Write the complete message except for errors."""
 
     def fail(self, failure: StreamFailure) -> None:
         error = {"type": failure.code, "message": failure.message}
         self._errors.append({"type": "error", "error": error})
 
     def message(self, content: list[Json], word: str | None, *, at_start: bool) -> Json:
-        """Return the message object."""
+        """Return the message object with these content blocks and this stop reason.
+
+        With `at_start`, it has the token counts that are known at the start of a stream.
+        """
         return {
             "id": self.options.message_id,
             "type": "message",
@@ -168,7 +173,7 @@ class _Writer(Writer[WriterOptions]):
 
 
 class _StreamWriter(_Writer):
-    """Writes a stream of blocks."""
+    """Writes a message as a stream of content blocks."""
 
     def begin(self) -> None:
         super().begin()
@@ -381,7 +386,7 @@ def _call(start: ToolCallStart, start_input: Json) -> Json:
 
 
 def _counts(usage: Usage) -> Json:
-    """Return the usage. The API requires both counts, so a count that is unknown is 0."""
+    """Return the member `usage` with both counts, which the API requires; 0 for an unknown one."""
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     return {"usage": {name: count or 0 for name, count in counts.items()}}
 

@@ -1,4 +1,4 @@
-"""The dialect `bedrock-converse`: one API of Amazon Bedrock for the models of all makers."""
+"""Register the dialect `bedrock-converse`: Amazon Bedrock's API for the models of all makers."""
 
 from harness.dialects.kit.detect import Detection, frame_names, members
 from harness.dialects.kit.dialect import Dialect

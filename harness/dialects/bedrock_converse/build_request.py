@@ -1,4 +1,4 @@
-"""A history -> a request of Amazon Bedrock's Converse API.
+"""Build a request of Amazon Bedrock's Converse API from a history.
 
 Each block is an object with one member, and tools are in `toolConfig`. The address names the model
 and requests the stream. Reasoning is sent back only as text, because a turn does not store its
@@ -13,7 +13,7 @@ from harness.turns.turn import Tool
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for `ConverseStream`."""
+    """Return the body of a `ConverseStream` request."""
     instructions, messages = kit.split_instructions(spec.messages)
     body: Json = {"system": [_text(instructions)]} if instructions else {}
     body |= {"messages": kit.blocks_by_speaker(messages, _BLOCKS, spec)}
@@ -21,7 +21,10 @@ def build_request(spec: kit.RequestSpec) -> Json:
 
 
 def _tools(spec: kit.RequestSpec) -> Json:
-    """Return the declarations. The API has no field that limits the model to one call at a time."""
+    """Return the member with the tools; {} if there are none.
+
+    The API has no field that limits the model to one call at a time.
+    """
     if not spec.tools:
         return {}
     config: Json = {"tools": [{"toolSpec": _tool(tool)} for tool in spec.tools]}

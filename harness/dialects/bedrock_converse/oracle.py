@@ -1,4 +1,4 @@
-"""The oracle of the dialect bedrock-converse.
+"""Decide the meaning of a body of the dialect `bedrock-converse` by the contract (the oracle).
 
 The framing names each event. In recordings that lost the framing, the name is the only key of an
 object around the event. The index distinguishes blocks. `messageStop` contains the reason why the
@@ -25,13 +25,13 @@ _SERVER_TOOL: Final = "server_tool_use"
 
 
 class _Call(OpenCall):
-    """One call while it is read."""
+    """Collects the id, name and input of one call while the oracle reads the body."""
 
     stopped = False
 
 
 class Blocks(OpenCalls[int, _Call]):
-    """The blocks of one message."""
+    """Collects the content blocks of one message."""
 
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
@@ -46,7 +46,7 @@ class Blocks(OpenCalls[int, _Call]):
                 self._notes.harmless("BED-EMPTY-INPUT", call.offset)
 
     def start(self, index: object, start: object, offset: int) -> None:
-        """Take a `contentBlockStart`."""
+        """Process a `contentBlockStart`."""
         use = dict_or_empty(start).get("toolUse")
         if use is None:
             return
@@ -59,7 +59,7 @@ class Blocks(OpenCalls[int, _Call]):
             self._open(index, use, offset)
 
     def fragment(self, index: object, use: object, offset: int) -> None:
-        """Take the piece of an input."""
+        """Process one fragment of a call's input."""
         if not isinstance(index, int) or not isinstance(use, dict):
             self._unclear(offset)
             return
@@ -72,12 +72,12 @@ class Blocks(OpenCalls[int, _Call]):
             call.fragments.append(piece)
 
     def stop(self, index: object) -> None:
-        """Take a `contentBlockStop`."""
+        """Process a `contentBlockStop`."""
         if isinstance(index, int) and index in self._calls:
             self._calls[index].stopped = True
 
     def complete_call(self, use: object, text: str, offset: int) -> None:
-        """Take a call of a complete answer, with the text of its input."""
+        """Process a call of a complete response, with the JSON text of its input."""
         if isinstance(use, dict) and use.get("type") == _SERVER_TOOL:
             self._notes.harmless("BED-SERVER-TOOL", offset)
             return
@@ -105,7 +105,7 @@ _LAST: Final = "metadata"
 
 
 class BedrockConverseOracle(OneEndOracle):
-    """Reads one body of Converse."""
+    """Reads one response body of Bedrock's Converse API by its contract."""
 
     MEANINGS: ClassVar = meanings(
         stop=("end_turn", "stop_sequence", "tool_use"),
@@ -129,12 +129,12 @@ class BedrockConverseOracle(OneEndOracle):
         }
 
     def may_follow(self, event: Event) -> bool:
-        """Return whether `event` may come after the one that ends the turn."""
+        """Return whether `event` may come after the event that ends the turn."""
         metadata = event.name == _LAST or event.data.startswith(f'{{"{_LAST}"')
         return metadata and self.ended
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one event, or the complete answer."""
+        """Process one event, or the complete answer."""
         keyed = [name for name in value if name in self._takes or name.endswith("Exception")]
         if event.name == "error":
             self._fail(value, event)
@@ -155,7 +155,7 @@ class BedrockConverseOracle(OneEndOracle):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def check_calls(self, calls: int) -> None:
-        """Note deviations between the finish word, the blocks and the number of calls."""
+        """Note deviations if the finish word does not match the blocks or the number of calls."""
         self._blocks.conclude()
         if self.word == "tool_use" and not calls and self.notes.calls_known:
             self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
@@ -183,7 +183,7 @@ class BedrockConverseOracle(OneEndOracle):
     # Events
 
     def _nothing(self, value: Json, event: Event) -> None:
-        """Take an event without text, calls or end."""
+        """Ignore an event without text, calls or end."""
 
     def _start(self, value: Json, event: Event) -> None:
         self._blocks.start(value.get("contentBlockIndex"), value.get("start"), event.offset)

@@ -1,4 +1,4 @@
-"""A Converse request -> what it contains, and its messages in OpenAI's form.
+"""Parse a Converse request, and convert its messages to OpenAI's format.
 
 The address names the model and requests the stream. Tools are `toolSpec`s with a JSON Schema.
 Source: Amazon Bedrock API reference, `ConverseStream`, `ContentBlock`, `ToolResultBlock`.
@@ -16,7 +16,7 @@ _STREAM = "/converse-stream"
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     path = kit.path_of(uri)
     return kit.ChatRequest(
         model=kit.unescaped(path.partition("/model/")[2].rpartition("/")[0])
@@ -89,7 +89,7 @@ def _reasoning(content: Json) -> Iterator[kit.Part]:
 
 
 def _declarations(body: Json) -> Iterator[Json]:
-    """Yield the declared tools; a system tool or a cache marker is not one."""
+    """Yield the declarations of tools, without system tools and cache markers."""
     declared = dicts(as_dict(body.get("toolConfig")).get("tools"))
     return (item["toolSpec"] for item in declared if isinstance(item.get("toolSpec"), dict))
 

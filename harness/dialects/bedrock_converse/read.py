@@ -1,4 +1,4 @@
-"""Frames of a ConverseStream response -> deltas; stream, recorded events and document alike.
+"""Read the frames of a ConverseStream response as deltas: stream, recorded events or document.
 
 The framing names each event. In recordings that lost the framing, the name is the only key of an
 object around the event. A call is a separate block, keyed by its index, whose input comes in
@@ -35,7 +35,7 @@ _TYPE_KEYS: Final = ("__type", "code", "Code", "type")
 
 
 def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
-    """Return code and message of an error body, or None if it is not one."""
+    """Return code and message of the error in a body; None if it is not an error."""
     output = value.get("Output")
     if type(output) is dict and "__type" in output:
         value = output
@@ -47,19 +47,19 @@ def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
 
 
 class InputPiece(msgspec.Struct, gc=False):
-    """A piece of a call."""
+    """The member `toolUse` of a delta: a fragment of a call's input."""
 
     input: str | None = None
 
 
 class ReasoningPiece(msgspec.Struct, gc=False):
-    """A piece of the reasoning, or its signature."""
+    """The member `reasoningContent` of a delta: a part of the reasoning, or its signature."""
 
     text: Any = None
 
 
 class BlockDelta(msgspec.Struct, gc=False, rename="camel"):
-    """The member `delta` of an event: what it adds to its block."""
+    """The member `delta` of an event: what the event adds to its content block."""
 
     text: Any = None
     tool_use: InputPiece | None = None
@@ -67,7 +67,7 @@ class BlockDelta(msgspec.Struct, gc=False, rename="camel"):
 
 
 class BlockDeltaEvent(msgspec.Struct, gc=False, rename="camel"):
-    """One event."""
+    """An event that adds text, reasoning or input to one content block."""
 
     delta: BlockDelta
     content_block_index: Any = None
@@ -77,7 +77,13 @@ piece_of = piece_decoder(BlockDeltaEvent)
 
 
 def read_document(value: dict[str, Any], frame: Frame, turn: Assembly) -> None:
-    """Add the blocks of the message in `value` to `turn`; `frame` contains the message."""
+    """Add the blocks of the message in `value` to `turn`.
+
+    Args:
+        value: the complete response.
+        frame: the frame whose payload is `value`.
+        turn: receives the text, reasoning and calls.
+    """
     if any("toolUse" in block for block in _blocks(value)):
         value = exact_event(value, frame.data)
     for block in _blocks(value):
@@ -109,7 +115,7 @@ _DELTA = "contentBlockDelta"
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `bedrock-converse`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,7 +140,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: Json, frame: Frame) -> None:
-        """Take one event, or a complete document."""
+        """Process one event, or a complete document."""
         take = self._TAKE.get(frame.event)
         if take is not None:
             self.is_known = True
@@ -143,14 +149,14 @@ class _Reader(EventReader):
             self._other(value, frame)
 
     def end_of_stream(self) -> None:
-        """Close the turn if `messageStop` came, otherwise fail it."""
+        """Close the turn if `messageStop` came; otherwise fail it."""
         if self.failed:
             self.turn.fail(self.failed, f"the model stopped with {self.failed!r}")
         else:
             super().end_of_stream()
 
     def _keyed(self, value: Json, frame: Frame) -> bool:
-        """Take an event that has its name as the key around it; return whether it is one."""
+        """Process an event inside an object whose key is its name; return whether there is one."""
         found = False
         for name, inner in value.items():
             if type(inner) is not dict or self.turn.over:
@@ -166,7 +172,7 @@ class _Reader(EventReader):
         return found
 
     def _other(self, value: Json, frame: Frame) -> None:
-        """Take an object that is not an event: a complete response or an error.
+        """Process an object that is not an event: a complete response or an error.
 
         Any other object is ignored, but a stream of nothing else is not a stream of this API.
         """
@@ -250,7 +256,7 @@ def _index(index: object) -> Hashable:
 
 
 def _exact_input(value: Json, frame: Frame) -> str:
-    """Return the text of an input that came as an object, with the characters of the event."""
+    """Return the JSON text of an input that came as an object, with its exact digits and keys."""
     event = exact_event({}, frame.data)
     delta = as_dict(as_dict(event.get(_DELTA, event)).get("delta"))
     return write_exactly(as_dict(delta.get("toolUse")).get("input", value))

@@ -1,4 +1,4 @@
-"""Deltas -> the events of a ConverseStream response, as its options say; the way back from `read`.
+"""Write deltas as the events of a ConverseStream response, controlled by options.
 
 Each run of text or reasoning and each call is a separate block; calls may be interleaved.
 Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
@@ -14,20 +14,22 @@ from harness.wire.aws import encode_event, encode_exception
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `bedrock-converse` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
-        framing: AWS messages, or the JSON lines that older recordings keep of them.
+        framing: AWS messages, or the JSON lines as which older recordings store them.
         padding: whether each event is padded, so that its length reveals nothing.
         tool_type: whether a call's block has the type for tools that the client runs (Nova does).
-        input: of a call, as it came, in one fragment, or also with an empty one before
-            (`BED-EMPTY-INPUT` if that is the only one).
+        input: how a call's input comes: in its fragments, in one fragment, or after an empty
+            fragment (`BED-EMPTY-INPUT` if there is only the empty one).
         block_starts: which blocks have a start. Bedrock starts only calls; some gateways start all.
         block_stops: whether blocks have an end.
-        first_index: of the first block; reasoning that is not shown takes an index too.
+        first_index: the index of the first block; hidden reasoning takes an index too.
         gaps: how many indexes stay unused between two blocks.
         metadata: whether usage has a separate event at the end.
-        model: in no event; for the address of the request.
+        model: the model in the address of the request; no event contains it.
     """
 
     framing: Literal["messages", "lines"] = "messages"
@@ -47,7 +49,7 @@ _LATENCY: Final = {"latencyMs": 412}
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream."""
+    """Writes one stream of the dialect `bedrock-converse`."""
 
     USAGE_AFTER_FINISH: ClassVar = True
     FINISH_WORDS: ClassVar = finish_words(

@@ -1,4 +1,4 @@
-"""The dialect `bedrock-llama`: text of Meta's Llama, as Bedrock's invoke calls stream it."""
+"""Register the dialect `bedrock-llama`: text of Meta's Llama from Bedrock's invoke calls."""
 
 from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect

@@ -1,4 +1,4 @@
-"""The requests of Llama models on Amazon Bedrock, which take a prompt and no tools."""
+"""Build the requests of Llama models on Amazon Bedrock, which take a prompt and no tools."""
 
 from typing import Final
 

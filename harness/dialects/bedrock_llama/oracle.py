@@ -1,4 +1,4 @@
-"""The oracle of the dialect bedrock-llama.
+"""Decide the meaning of a body of the dialect `bedrock-llama` by the contract (the oracle).
 
 The pieces of text are appended; the event that has a stop reason is the last one.
 Source: Amazon Bedrock user guide, "Meta Llama models", streamed responses.
@@ -16,12 +16,12 @@ _OURS = ("", "chunk", "error")
 
 
 class BedrockLlamaOracle(FinishWordOracle):
-    """Reads one body of Llama text."""
+    """Reads one response body of Llama on Bedrock by the contract of the API."""
 
     MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one piece, or the complete answer."""
+        """Process one part of the text, or the complete response."""
         piece = value.get("generation")
         is_error_document = "generation" not in value and isinstance(_message(value), str)
         if event.name not in _OURS:
@@ -50,5 +50,5 @@ class BedrockLlamaOracle(FinishWordOracle):
 
 
 def _message(value: Json) -> object:
-    """Return the message of an error. The services before the model write the key in capitals."""
+    """Return the message of an error, under `message` or `Message`; None if there is none."""
     return value.get("message", value.get("Message"))

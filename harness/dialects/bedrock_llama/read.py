@@ -1,4 +1,4 @@
-"""Frames of a Llama response on Bedrock -> deltas; stream and complete response alike.
+"""Read the frames of a Llama response on Bedrock as deltas; stream and complete response alike.
 
 Each event is a piece of text with the number of tokens so far. The event with a stop reason is the
 last one. The reader never raises.
@@ -19,12 +19,12 @@ _EVENTS = frozenset(("", "chunk", "error"))
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `bedrock-llama`."""
 
     INTERRUPTED: ClassVar = "the stream ended without a stop reason"
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one piece of text, or the complete response."""
+        """Process one part of the text, or the complete response."""
         # Invoke streams wrap the model's own events, which have no name (quirk BED-INVOKE-CHUNK).
         if frame.event not in _EVENTS:
             return

@@ -1,4 +1,4 @@
-"""Deltas -> the messages of a Llama stream on Bedrock, as its options say.
+"""Write deltas as the messages of a Llama stream on Bedrock, controlled by options.
 
 The API has text alone, so a call or reasoning cannot be written.
 Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-meta.html
@@ -14,12 +14,14 @@ from harness.wire.aws import encode_event, encode_exception, wrap_chunk
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `bedrock-llama` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
-        finish: in a separate event, with an empty text, or in that of the last text.
-        metrics: whether the last event has what Bedrock counted.
-        model: in no event; for the address of the request.
+        finish: the finish reason is in a separate event with an empty text, or in the last text's.
+        metrics: whether the last event has the counts of Bedrock.
+        model: the model in the address of the request; no event contains it.
     """
 
     finish: Literal["own-event", "with-text"] = "own-event"
@@ -28,7 +30,7 @@ class WriterOptions(Options, frozen=True):
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream."""
+    """Writes one stream of the dialect `bedrock-llama`."""
 
     FINISH_WORDS: ClassVar = finish_words()
 
@@ -71,7 +73,7 @@ class _Writer(Writer[WriterOptions]):
             }
 
     def _count(self) -> None:
-        """Count the input in the first event, and the output so far in each."""
+        """Write the number of input tokens in the first event, and of output tokens in each."""
         if not self.values:
             return
         self.values[0]["prompt_token_count"] = self.total.input_tokens

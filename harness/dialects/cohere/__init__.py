@@ -1,4 +1,4 @@
-"""The dialect `cohere`: Cohere's chat API, version 2 and the version 1 that is still served."""
+"""Register the dialect `cohere`: Cohere's chat API, version 2 and the older version 1."""
 
 from harness.dialects.kit.detect import Detection, event_types, members, types
 from harness.dialects.kit.dialect import Dialect

@@ -1,4 +1,4 @@
-"""The requests of Cohere's chat API, version 2 and version 1.
+"""Build the requests of Cohere's chat API, version 2 and version 1.
 
 Source: Cohere's API reference, `POST /v2/chat` and `POST /v1/chat`.
 """
@@ -11,7 +11,7 @@ from harness.turns.turn import Tool
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body of version 2, which takes OpenAI's messages, but no null."""
+    """Return the body for version 2, which has OpenAI's messages without members that are null."""
     messages = kit.chat_messages(spec)
     without_null = [{key: it[key] for key in it if it[key] is not None} for it in messages]
     return kit.chat_body(spec) | {"messages": without_null}
@@ -25,7 +25,7 @@ def _version_1(spec: kit.RequestSpec) -> Json:
 
 
 def _version_1_tool(tool: Tool) -> Json:
-    """Return a declaration, which has Python types in place of a JSON Schema."""
+    """Return a declaration of version 1, which has Python types instead of a JSON Schema."""
     types = {"string": "str", "integer": "int", "number": "float"}
     definitions = {
         name: {"type": types[schema["type"]], "required": name in tool.parameters["required"]}

@@ -1,4 +1,4 @@
-"""How a turn of either version ends: finish words, token counts, errors.
+"""Read how a turn of either version of Cohere's API ends: finish words, token counts, errors.
 
 Source: https://docs.cohere.com/reference/chat and /reference/chat-v1 (`finish_reason`)
 """
@@ -23,7 +23,7 @@ _COUNTS: Final = ("tokens", "billed_units")
 
 
 def end(turn: Assembly, word: object, error: object) -> None:
-    """End the turn with a finish reason, and an error text if there is one."""
+    """End the turn with a finish reason, or fail it if there is an error text."""
     raw = word if isinstance(word, str) else ""
     if raw in _FAILED or error:
         code = raw if raw in _FAILED else "error"
@@ -34,14 +34,14 @@ def end(turn: Assembly, word: object, error: object) -> None:
 
 
 def usage(turn: Assembly, counts: object) -> None:
-    """Take the token counts of a `usage` (version 2) or `meta` (version 1)."""
+    """Store the token counts in a `usage` (version 2) or `meta` (version 1)."""
     found = map(as_dict(counts).get, _COUNTS)
     tokens = next((each for each in found if isinstance(each, dict)), {})
     turn.usage(_as_integer(tokens.get("input_tokens")), _as_integer(tokens.get("output_tokens")))
 
 
 def error_of(value: dict[str, Any]) -> tuple[str, str] | None:
-    """Return code and message of the error in an object without a type; None without one."""
+    """Return code and message of the error in an object without a type; None if it has none."""
     error, message = value.get("error"), value.get("message")
     if isinstance(error, dict):  # in the shape of other APIs
         error = error.get("message") or error

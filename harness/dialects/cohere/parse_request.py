@@ -1,4 +1,4 @@
-"""A request of Cohere's chat API -> what it contains.
+"""Parse a request of Cohere's chat API.
 
 Version 2 has messages and JSON Schema. Version 1 has a preamble, and describes the parameters of
 tools one by one, which become a schema here.
@@ -25,7 +25,7 @@ _TYPES: Final = {
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     return kit.ChatRequest(
         model=as_text(body.get("model")),
         tools=tuple(map(_tool, dicts(body.get("tools")))),

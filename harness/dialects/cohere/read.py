@@ -1,4 +1,4 @@
-"""Frames of a Cohere stream -> deltas: version 2 by `type`, version 1 by `event_type`.
+"""Read the frames of a Cohere stream as deltas: version 2 by `type`, version 1 by `event_type`.
 
 Both versions come as server-sent events or as lines of JSON. A complete response without a stream
 and an error body are one document. Events of unknown types are ignored, but a stream of nothing
@@ -16,7 +16,7 @@ from harness.wire.frames import Frame
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `cohere`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a complete document."""
+        """Process one event, or a complete document."""
         kind = value.get("type") or value.get("event_type")
         if type(kind) is not str:
             self._document(value, frame)
@@ -48,7 +48,7 @@ class _Reader(EventReader):
             self.turn.fail(*(error_of(value) or ("error", quote(value))))
 
     def _document(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take an object that is not an event: a complete response or an error."""
+        """Process an object that is not an event: a complete response or an error."""
         if isinstance(value.get("message"), dict) and "finish_reason" in value:
             self._v2.document(value, frame)
         elif isinstance(value.get("text"), str) and "generation_id" in value:

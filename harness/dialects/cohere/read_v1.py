@@ -1,8 +1,8 @@
-"""Events of the chat API, version 1 -> deltas.
+"""Read events of Cohere's chat API, version 1, as deltas.
 
-Calls come in pieces under an `index`, and again in a list, which decides: in the list the
-parameters are an object, and the pieces must have the same content. The last event repeats the
-complete response, which is emitted only once. Text next to calls is the model's plan, and is
+Calls come in fragments under an `index`, and again in a list, which decides. In the list the
+parameters are an object, and the fragments must have the same content. The last event repeats the
+complete response, which the reader emits only once. Text next to calls is the model's plan, and is
 reasoning.
 Source: https://docs.cohere.com/v1/docs/streaming and /reference/chat-stream-v1
 """
@@ -22,7 +22,7 @@ Take: TypeAlias = Callable[["V1", dict[str, Any], Frame], None]
 
 
 class V1:
-    """Reads the events of one response, and the complete response."""
+    """Reads the events of one response of version 1, or its complete response."""
 
     __slots__ = ("_planned", "_spoke", "_turn")
 
@@ -32,7 +32,7 @@ class V1:
         self._planned = False  # a piece of the plan came
 
     def document(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take a complete response."""
+        """Process a complete response."""
         self._turn.seed = as_text(value.get("generation_id"))
         self._complete(exact_event(value, frame.data))
         end(self._turn, value.get("finish_reason"), value.get("error"))
@@ -48,7 +48,7 @@ class V1:
             self._turn.text(text)
 
     def _chunk(self, value: dict[str, Any], _frame: Frame) -> None:
-        """Take a piece of the plan, or of a call."""
+        """Process a part of the plan, or of a call."""
         self._plan(value.get("text"))
         delta = value.get("tool_call_delta")
         if not isinstance(delta, dict):
@@ -60,7 +60,7 @@ class V1:
         turn.append(key, delta.get("parameters"))
 
     def _generation(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take the list of all calls, and the complete plan."""
+        """Process the list of all calls, and the complete plan."""
         if not self._planned:
             self._plan(value.get("text"))
         self._calls(exact_event(value, frame.data).get("tool_calls"))
@@ -79,7 +79,7 @@ class V1:
             self._turn.reasoning(text)
 
     def _complete(self, value: dict[str, Any]) -> None:
-        """Take the parts of a complete response that no event contained before."""
+        """Process the parts of a complete response that no event contained before."""
         self._calls(value.get("tool_calls"))
         if not (self._spoke or self._planned):
             emit = self._plan if len(self._turn) else self._turn.text
@@ -87,7 +87,7 @@ class V1:
         usage(self._turn, value.get("meta"))
 
     def _calls(self, calls: object) -> None:
-        """Take the list of all calls. Numbers in parameters keep all their digits."""
+        """Process the list of all calls. Numbers in parameters keep all their digits."""
         turn = self._turn
         for position, call in enumerate(dicts(calls)):
             so_far = turn.arguments(position)

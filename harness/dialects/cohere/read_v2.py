@@ -1,6 +1,6 @@
-"""Events of the chat API, version 2 -> deltas.
+"""Read events of Cohere's chat API, version 2, as deltas.
 
-Text, thinking, plan and arguments come in pieces; a call has a start, pieces and an end, and
+Text, thinking, plan and arguments come in fragments. A call has a start, fragments and an end, and
 its key is the `index` of its events. The plan for the tools is reasoning, not the answer.
 Source: https://docs.cohere.com/docs/streaming and /docs/tool-use-streaming
 """
@@ -20,28 +20,28 @@ from harness.wire.frames import Frame
 
 
 class ContentPiece(msgspec.Struct, gc=False):
-    """A piece of text or of thinking."""
+    """The member `content` of a message in an event: a part of the text or of the thinking."""
 
     text: str = ""
     thinking: str = ""
 
 
 class FunctionPiece(msgspec.Struct, gc=False):
-    """A piece of arguments. An event with a name opens a call and does not fit this shape."""
+    """A fragment of arguments. An event with a name begins a call and does not fit this type."""
 
     arguments: str = ""
     name: str = ""
 
 
 class CallPiece(msgspec.Struct, gc=False):
-    """A piece of a call. An event with an id opens a call and does not fit this shape."""
+    """A fragment of a call. An event with an id begins a call and does not fit this type."""
 
     function: FunctionPiece | None = None
     id: str = ""
 
 
 class MessagePiece(msgspec.Struct, gc=False):
-    """What an event adds to the message."""
+    """The member `message` of an event: what the event adds to the message."""
 
     content: ContentPiece | None = None
     tool_plan: str = ""
@@ -49,13 +49,13 @@ class MessagePiece(msgspec.Struct, gc=False):
 
 
 class EventDelta(msgspec.Struct, gc=False):
-    """The change that an event makes."""
+    """The member `delta` of an event, which contains a part of the message."""
 
     message: MessagePiece | None = None
 
 
 class MessageEvent(msgspec.Struct, gc=False):
-    """One event."""
+    """One event of version 2 that adds to the message."""
 
     type: str
     delta: EventDelta | None = None
@@ -72,7 +72,7 @@ _BORDERS: Final = frozenset(("content-end", "tool-call-end"))
 
 
 class V2:
-    """Reads the events of one response, and the complete response."""
+    """Reads the events of one response of version 2, or its complete response."""
 
     __slots__ = ("_call_ids", "_keys", "_turn")
 
@@ -82,7 +82,7 @@ class V2:
         self._call_ids: dict[int, object] = {}
 
     def piece(self, piece: MessageEvent) -> bool:
-        """Take an event that adds at most a piece; return False for any other."""
+        """Process an event that adds at most one fragment; return False for any other event."""
         message = piece.delta.message if piece.delta is not None else None
         if message is None:
             return piece.type in _BORDERS
@@ -100,7 +100,7 @@ class V2:
         return True
 
     def document(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take a complete response."""
+        """Process a complete response."""
         turn, message = self._turn, value["message"]
         turn.seed = as_text(value.get("id"))
         self._parts(message.get("content"))
@@ -153,14 +153,14 @@ class V2:
     # Their parts
 
     def _parts(self, content: object) -> None:
-        """Take the content of a complete response: text, or a list of parts."""
+        """Process the content of a complete response: text, or a list of parts."""
         self._turn.text(content)
         for part in dicts(content):
             self._turn.reasoning(part.get("thinking"))
             self._turn.text(part.get("text"))
 
     def _open(self, index: Hashable, call: dict[str, Any]) -> None:
-        """Open a call. If its index has a call already, this is another unless the id is equal."""
+        """Begin a call. A used index with another id also begins a call."""
         turn, call_id = self._turn, call.get("id")
         key = self._keys.get(index)
         # An index that comes again with another id is another call.
@@ -193,7 +193,7 @@ def _message(value: dict[str, Any]) -> dict[str, Any]:
 def _exact_calls(
     value: dict[str, Any], frame: Frame, message: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> tuple[dict[str, Any], ...]:
-    """Return the calls of an event. Arguments that are not text are decoded again, exactly."""
+    """Return the calls of an event, with exact digits and keys if arguments are an object."""
     found = _listed(message(value).get("tool_calls"))
     if all(isinstance(_function(call).get("arguments"), str | None) for call in found):
         return found

@@ -1,4 +1,4 @@
-"""Deltas -> the events of a Cohere stream of either version, as its options say.
+"""Write deltas as the events of a Cohere stream of either version, controlled by options.
 
 Source: https://docs.cohere.com/reference/chat-stream and /reference/chat-stream-v1,
 /docs/streaming, /docs/tool-use-streaming and /v1/docs/streaming
@@ -23,20 +23,22 @@ from harness.turns.exact_json import write_exactly
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `cohere` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
-        version: of the API. Version 1 has no ids of calls.
+        version: the version of the API. Version 1 has no ids of calls.
         framing: server-sent events, or a line for each event.
         event_name: whether events have an `event` line in addition to their type.
         done: whether `[DONE]` follows the last event of v2.
         reasoning: v2 has plan and thinking; v1 has the plan alone, under another name.
-        arguments: pieces after the start of a call, or all of them in its start.
+        arguments: fragments after the start of a call, or all arguments in its start.
         tool_call_end: whether calls of v2 have their end event (`COH-TOOL-EVENTS`).
-        citations: whether a citation is between the pieces of text.
-        calls: of v1: pieces and a list, the list alone, the pieces alone.
+        citations: whether a citation is between the parts of the text.
+        calls: how v1 sends calls: as fragments and a list, as the list alone, or as fragments.
         answer: whether the last event of v1 repeats the complete response (`COH-ANSWER-TWICE`).
-        line_end: of events and lines.
+        line_end: the end of lines in events, or of JSON lines.
         model, response_id: the model is that of the request; no event names it.
     """
 
@@ -56,7 +58,7 @@ class WriterOptions(Options, frozen=True):
 
 
 class _Writer(Writer[WriterOptions]):
-    """The common part of both versions: their framing, and an error as the last event."""
+    """Base of the writers of both versions: their framing, and an error as the last event."""
 
     FINISH_WORDS: ClassVar = finish_words(
         stop="COMPLETE",
@@ -83,11 +85,11 @@ class _Writer(Writer[WriterOptions]):
 
     @abstractmethod
     def start(self) -> Json:
-        """Return the first event."""
+        """Return the JSON value of the first event."""
 
     @abstractmethod
     def end(self, word: str, error: str = "") -> Json:
-        """Return the last event."""
+        """Return the JSON value of the last event."""
 
     def finish(self, word: str) -> None:
         self.values.append(self.end(word))
@@ -99,7 +101,7 @@ class _Writer(Writer[WriterOptions]):
 
 
 class _WriterV1(_Writer):
-    """Writes version 1, whose last events repeat what came before."""
+    """Writes version 1 of the API, whose last events repeat what came before."""
 
     FINISH_WORDS: ClassVar = {**_Writer.FINISH_WORDS, FinishReason.TOOL_CALLS: "COMPLETE"}
 
@@ -164,12 +166,12 @@ class _WriterV1(_Writer):
 
 
 def _parameters(text: str) -> object:
-    """Return the JSON object in `text`, with all digits; {} for "", else the text itself."""
+    """Return the JSON object in `text` with exact digits; {} for "", or `text` if it is not one."""
     return exact_object_or_text(text) if text else {}
 
 
 class _WriterV2(_Writer):
-    """Writes version 2. Content blocks are numbered, and each is closed before the next one."""
+    """Writes version 2 of the API, in which each content block is closed before the next."""
 
     def begin(self) -> None:
         self._blocks = 0

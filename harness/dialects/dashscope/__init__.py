@@ -1,4 +1,4 @@
-"""The dialect `dashscope`: the text generation stream of DashScope's native API."""
+"""Register the dialect `dashscope`: the text generation stream of DashScope's native API."""
 
 from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect

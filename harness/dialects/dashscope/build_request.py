@@ -1,4 +1,4 @@
-"""The requests of DashScope's native API: messages in `input`, tools in `parameters`."""
+"""Build the requests of DashScope's native API: messages in `input`, tools in `parameters`."""
 
 from functools import partial
 from typing import Final

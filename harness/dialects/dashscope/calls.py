@@ -1,8 +1,8 @@
-"""Entries of DashScope's `tool_calls` lists -> calls, each under a separate key.
+"""Find out which call each item of DashScope's `tool_calls` lists belongs to.
 
-An entry has the position of its call as `index`. Later entries repeat id and name, or leave them
-empty. Without an index the id decides, then the position in the list; an entry without any of them
-continues the last call. An entry with another id and a name at the same position is another call.
+An item has the position of its call as `index`. Later items repeat id and name, or leave them
+empty. Without an index the id decides, then the position in the list. An item without any of these
+continues the last call. An item with another id and a name at the same position is another call.
 Source: https://help.aliyun.com/zh/model-studio/qwen-function-calling (DashScope)
 """
 
@@ -19,14 +19,14 @@ from harness.dialects.kit.piece import piece_decoder
 
 
 class Function(msgspec.Struct, frozen=True, gc=False):
-    """The function of a call."""
+    """The member `function` of an item of `tool_calls`: a name and a part of the arguments."""
 
     name: Any = None
     arguments: str | None = None
 
 
 class Entry(msgspec.Struct, gc=False):
-    """One entry of a `tool_calls` list."""
+    """One item of a `tool_calls` list, which adds to one call."""
 
     index: Any = None
     id: Any = None
@@ -35,7 +35,7 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    """The message of the model."""
+    """The member `message` of a choice: the model's text, reasoning and calls."""
 
     content: str | None = None
     reasoning_content: str | None = None
@@ -43,7 +43,7 @@ class Message(msgspec.Struct, gc=False):
 
 
 class Choice(msgspec.Struct, gc=False):
-    """One of the answers."""
+    """One of the alternative answers in an event."""
 
     message: Message
     index: Any = None
@@ -51,20 +51,20 @@ class Choice(msgspec.Struct, gc=False):
 
 
 class Output(msgspec.Struct, gc=False):
-    """The answers."""
+    """The member `output` of an event, which contains the choices."""
 
     choices: list[Choice] = []
 
 
 class Counts(msgspec.Struct, gc=False):
-    """Tokens so far."""
+    """The member `usage` of an event: the numbers of tokens so far."""
 
     input_tokens: Any = None
     output_tokens: Any = None
 
 
 class MessageEvent(msgspec.Struct, gc=False):
-    """One event. The fields from `code` on are those of errors."""
+    """One event of a response. An error uses the members from `code` on."""
 
     output: Output
     usage: Counts | None = None
@@ -76,11 +76,11 @@ piece_of = piece_decoder(MessageEvent)
 
 
 class DashScopeCalls(ListedCalls):
-    """All calls of one response.
+    """Collects the calls of one response.
 
     Args:
         turn: receives the deltas of the calls.
-        fields: decides what the arguments of an event add.
+        fields: decides what the arguments in an event add to earlier ones.
     """
 
     def __init__(self, turn: Assembly, fields: GrowingFields) -> None:
@@ -88,7 +88,7 @@ class DashScopeCalls(ListedCalls):
         self._fields = fields
 
     def take_typed(self, entries: list[Entry]) -> None:
-        """Take one list whose arguments are all text."""
+        """Process one `tool_calls` list in which all arguments are text."""
         alone = len(entries) == 1
         for position, entry in enumerate(entries):
             function = entry.function
@@ -96,14 +96,14 @@ class DashScopeCalls(ListedCalls):
             self.take_entry(ids, function.name, function.arguments or "", -1 if alone else position)
 
     def known(self, index: object, call_id: object, name: object) -> ListedCall | None:
-        """Return the call at the index of an entry, unless it has another id or name."""
+        """Return the call at the index of an item; None if the item has another id or name."""
         call = self.by_index.get(index) if type(index) is int else None
         if call is None or (call_id and call_id != call.id) or (name and name != call.name):
             return None
         return call
 
     def without_index(self, position: int) -> ListedCall | None:
-        """Return the call at the same place of the list, or the last one."""
+        """Return the call at the same position of the list, or the last call; None if none."""
         return self.calls[position] if self.calls and position < len(self.calls) else None
 
     def is_other(
@@ -114,15 +114,15 @@ class DashScopeCalls(ListedCalls):
         name: str,
         arguments: str,  # noqa: ARG002 - as above
     ) -> bool:
-        """Whether a named entry has another id or name."""
+        """Return whether an item with a name has another id or name than `call`."""
         return bool(name and ((call_id and call.id) or (call.name and name != call.name)))
 
     def append(self, call: ListedCall, arguments: str) -> None:
-        """Take the arguments of an event, which are new or all so far."""
+        """Process the arguments in an event, which are either new or all so far."""
         self._fields.take(call.key, arguments)
 
     def open(self) -> ListedCall:
-        """Return a new call, whose arguments are a separate growing field."""
+        """Return a new call. Its arguments are a separate field of the response that grows."""
         call = super().open()
         emit: Callable[[str], None] = partial(self.turn.append, call.key)
         reason = "a snapshot of its arguments takes back what came before"

@@ -1,4 +1,4 @@
-"""The oracle of the dialect dashscope.
+"""Decide the meaning of a body of the dialect `dashscope` by the contract (the oracle).
 
 The request specifies whether events contain the increment or all so far (`incremental_output`). If
 it was not recorded, the values may show it. If request and values contradict each other, or if both
@@ -30,13 +30,13 @@ _SURE_CHARACTERS = 16
 
 
 class Values:
-    """The values of one field in the events, in order, without empty ones.
+    """Stores the values of one field in all events, in order, without empty ones.
 
     Fields:
-        all: each value, with the end of its event.
+        all: each value, with the offset of the end of its event.
         repeats: some value begins with the value before it.
         differs_at: the end of the first event whose value does not begin with the value before,
-            so that it continues that value.
+            so that it continues that value; None if there is none.
         grows: some value begins with the value before it, and is longer.
         repeats_much: a value repeats so much text that this must be intended.
         has_half_characters: some value contains half a surrogate pair.
@@ -49,7 +49,7 @@ class Values:
         self.has_half_characters = False
 
     def add(self, value: str, end: int) -> None:
-        """Take the value of one event."""
+        """Process the value of one event."""
         if not value:
             return
         self.has_half_characters |= any("\ud800" <= mark <= "\udfff" for mark in value)
@@ -64,7 +64,7 @@ class Values:
         self.all.append((value, end))
 
     def total(self, *, cumulative: bool) -> str:
-        """Return the complete value."""
+        """Return the complete value: the last one if `cumulative`, or else all values joined."""
         if cumulative:
             return self.all[-1][0] if self.all else ""
         return "".join(value for value, _ in self.all)
@@ -81,7 +81,7 @@ _PATH = ("output", "choices", 0, "message", "tool_calls")
 
 
 class _Call(OpenCall):
-    """One call, and the values of its arguments event by event."""
+    """Stores one call, and the values of its arguments event by event."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(offset)
@@ -89,7 +89,7 @@ class _Call(OpenCall):
 
 
 class CallTable(OpenCalls[int, _Call]):
-    """The calls of one response."""
+    """Collects the calls of one response."""
 
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
@@ -103,12 +103,12 @@ class CallTable(OpenCalls[int, _Call]):
         return [call.values for call in self._calls.values()]
 
     def join(self, *, cumulative: bool) -> None:
-        """Give each call its complete arguments."""
+        """Compute the complete arguments of each call from the values in the events."""
         for call in self._calls.values():
             call.fragments = [call.values.total(cumulative=cumulative)]
 
     def add(self, entries: object, event: Event) -> None:
-        """Take one `tool_calls` value."""
+        """Process one `tool_calls` value."""
         if entries is None:
             return
         if not isinstance(entries, list):
@@ -128,7 +128,7 @@ class CallTable(OpenCalls[int, _Call]):
             self._notes.ambiguous("DELTA-INDEX-MISSING", event.offset, calls=True)
 
     def _entry(self, entry: Json, arguments: str, place: int, event: Event) -> None:
-        """Take one entry, whose arguments are text."""
+        """Process one item of `tool_calls`, whose arguments are text."""
         index = entry.get("index")
         if not is_index(index):
             self._without_index = True
@@ -162,7 +162,7 @@ _CONVINCING_CHARACTERS = 8
 
 
 class DashScopeOracle(FinishWordOracle):
-    """Reads one body of DashScope's native API."""
+    """Reads one response body of DashScope's native API by its contract."""
 
     MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length",))
 
@@ -180,7 +180,7 @@ class DashScopeOracle(FinishWordOracle):
         return super().read(interaction)
 
     def reading(self) -> OracleReading:
-        """Return the meaning of what was taken."""
+        """Return the meaning of the events so far."""
         reading = super().reading()
         text = self._text_values.total(cumulative=self._cumulative)
         reasoning = self._reasoning_values.total(cumulative=self._cumulative)
@@ -192,13 +192,13 @@ class DashScopeOracle(FinishWordOracle):
         )
 
     def conclude(self) -> None:
-        """Note deviations that only the complete body shows."""
+        """Note deviations that can be seen only in the complete body."""
         self._cumulative = self._is_cumulative()
         self._calls.join(cumulative=self._cumulative)
         super().conclude()
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one event, or the complete response."""
+        """Process one event, or the complete response."""
         code, output = value.get("code"), value.get("output")
         if event.name == "error" or code not in _NO_ERROR or value.get("error"):
             self._error(value, event.offset)
@@ -210,7 +210,7 @@ class DashScopeOracle(FinishWordOracle):
             self._output(output, event)
 
     def _is_cumulative(self) -> bool:
-        """Return whether the events contain all so far; noted as ambiguous if uncertain."""
+        """Return whether the events contain all text so far; note if this is ambiguous."""
         fields = self._fields()
         if any(field.has_half_characters for field in fields):
             self.notes.unreadable("SSE-UTF8-SPLIT", 0)
@@ -234,7 +234,7 @@ class DashScopeOracle(FinishWordOracle):
         return cumulative
 
     def _text_marks(self) -> tuple[tuple[int, int], ...]:
-        """Return how much of the text is complete after which byte.
+        """Return pairs (bytes of the body, characters of text that are complete by then).
 
         A client may hold back a value that repeats earlier text, or may do so, until that is
         certain.

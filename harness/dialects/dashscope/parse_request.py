@@ -1,4 +1,4 @@
-"""A request of DashScope's native API -> what it contains.
+"""Parse a request of DashScope's native API.
 
 Messages are in `input`, tools in `parameters`. A header requests a stream, and recordings do not
 store it, so only `incremental_output` shows the stream here.
@@ -11,7 +11,7 @@ from harness.turns.json_values import as_dict, as_text
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     parameters, content = as_dict(body.get("parameters")), as_dict(body.get("input"))
     return kit.ChatRequest(
         model=as_text(body.get("model")),

@@ -1,4 +1,4 @@
-"""Frames of DashScope's native text generation -> deltas; a complete response is read alike.
+"""Read the frames of DashScope's native text generation, or a complete response, as deltas.
 
 Each event contains the message, either its new part or all of it so far: `snapshots` decides which.
 `output` has `choices`, or only `text` if the request asked for that format. A search by the model
@@ -28,9 +28,9 @@ _TEXT, _REASONING = "content", "reasoning"
 
 
 class _GrowingTurn(Assembly):
-    """A turn that emits all pending text before it ends, however it ends.
+    """Builds the deltas of a turn, and emits all held text before the turn ends.
 
-    Counts of tokens are pending too: each event has them, and only the last ones count.
+    It holds back token counts too, because each event has them, and only the last ones count.
     """
 
     __slots__ = ("_input_tokens", "_output_tokens", "fields")
@@ -58,7 +58,7 @@ class _GrowingTurn(Assembly):
 
 
 class _Reader(EventReader):
-    """Reads one response: its first choice, and no other."""
+    """Reads the first choice of one response of the dialect `dashscope`."""
 
     def __init__(self) -> None:
         turn = _GrowingTurn()
@@ -77,7 +77,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def _takes_piece(self, piece: MessageEvent) -> bool:
-        """Take an ordinary event; return False for any other."""
+        """Process an ordinary event; return False for any other."""
         choices = piece.output.choices
         if not choices or choices[0].index not in _FIRST_CHOICE:
             return False
@@ -98,7 +98,7 @@ class _Reader(EventReader):
         return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a complete response."""
+        """Process one event, or a complete response."""
         if not self.turn.seed:
             self.turn.seed = as_text(value.get("request_id"))
         output = value.get("output")
@@ -140,7 +140,7 @@ class _Reader(EventReader):
         self._take_finish(choice.get("finish_reason"))
 
     def _take_content(self, key: str, content: object) -> None:
-        """Take text, or a list of parts with text, which the multimodal address sends."""
+        """Process text, or a list of parts with text, which the multimodal address sends."""
         if isinstance(content, list):
             texts = (part.get("text") for part in content if isinstance(part, dict))
             content = "".join(text for text in texts if isinstance(text, str))
@@ -148,7 +148,7 @@ class _Reader(EventReader):
             self._fields.take(key, content)
 
     def _take_finish(self, word: object) -> None:
-        """Take a finish reason. A later event cannot take back the first one."""
+        """Process a finish reason. A later event cannot take back the first one."""
         # Until the end, the finish reason is the text "null" (quirk DASH-FINISH-NULL-TEXT).
         if isinstance(word, str) and word not in _NO_FINISH and not self.turn.finished:
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)

@@ -1,20 +1,20 @@
-"""Values that events repeat or continue -> what each of them adds.
+"""Find out what each event adds, if events either continue a value or repeat all of it.
 
-With `incremental_output` an event contains what is new; without it each event contains all text so
+With `incremental_output` an event contains what is new. Without it, each event contains all text so
 far, a snapshot (quirk DASH-CUMULATIVE). The response does not say which, so the bytes must show it:
 
 - A value that does not begin with the earlier value of its field proves increments.
 - A value that does, and is longer, may be either. It counts as a snapshot if it repeats eight
   characters or more, or if this happens in a field for the second time, and
-  never while the value is the same character repeated. Until then it is held back, which takes two
-  or three events of a stream that grows.
+  never while the value is the same character repeated. Until then the module holds it back, which
+  takes two or three events of a stream that grows.
 - If the stream ends before that, it consists of snapshots, unless its arguments are JSON only if
   the values are appended.
 - One answer holds for the complete stream, all its fields together. Empty values contain nothing.
 
-Its limits: increments whose second piece repeats the first one and that end there ("ha",
-"ha") are read as a snapshot that did not grow. A snapshot that takes back earlier text has no
-certain meaning, so the turn fails and nothing is guessed.
+Limits: if the second increment repeats the first one and the stream ends there ("ha", "ha"), the
+second counts as a snapshot that did not grow. A snapshot that takes back earlier text has no
+certain meaning, so the turn fails.
 """
 
 from collections.abc import Callable, Hashable
@@ -28,7 +28,7 @@ _CONVINCING_TIMES = 2
 
 
 class _Field(msgspec.Struct, eq=False):
-    """One value of the message that grows: its text, its reasoning, or a call's arguments."""
+    """One growing value of the message: its text, its reasoning, or a call's arguments."""
 
     emit: Callable[[str], None]
     contradict: Callable[[], None]
@@ -51,10 +51,11 @@ class _Field(msgspec.Struct, eq=False):
 
 
 class GrowingFields:
-    """The values of one stream, by field.
+    """Collects the growing values of one stream, by field.
 
     Fields:
-        cumulative: an event contains all so far, and not only what is new; None while unknown.
+        cumulative: whether an event contains all text so far, and not only new text; None while
+            this is unknown.
     """
 
     def __init__(self) -> None:
@@ -69,18 +70,18 @@ class GrowingFields:
         *,
         is_json: bool = False,
     ) -> None:
-        """Open the field `key`.
+        """Add a field called `key`.
 
         Args:
             key: the name of the field.
-            emit: receives the content of the field, piece by piece.
-            contradict: called if its values contradict each other.
-            is_json: its complete value must be JSON.
+            emit: a function that receives each new part of the field.
+            contradict: a function that is called if the values contradict each other.
+            is_json: whether the complete value must be JSON.
         """
         self._fields[key] = _Field(emit, contradict, is_json)
 
     def take(self, key: Hashable, value: str) -> None:
-        """Take the value in an event of the field `key`, which was opened before."""
+        """Process the value of the field `key` in one event."""
         field = self._fields[key]
         if not value:
             return
@@ -92,7 +93,7 @@ class GrowingFields:
             field.emit(value)
 
     def flush(self) -> None:
-        """Decide what is still undecided, and emit what was held back."""
+        """Decide whether held values are snapshots or increments, and emit them."""
         if self.cumulative is None:
             self._decide(cumulative=not self._only_appended_is_json())
 

@@ -1,4 +1,4 @@
-"""Deltas -> the events of DashScope's native text generation, as its options say.
+"""Write deltas as the events of DashScope's native text generation, controlled by options.
 
 Source: https://help.aliyun.com/zh/model-studio/qwen-api-reference (DashScope)
 """
@@ -12,25 +12,27 @@ from harness.turns.exact_json import encode_json
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `dashscope` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
-        output: what is new, or all so far in each event (`DASH-CUMULATIVE`).
+        output: each event has what is new, or all so far (`DASH-CUMULATIVE`).
         result_format: `text` can contain text only, so a turn with calls or reasoning is
             always written as a message.
         content: text as a string, or as a list of parts, as the multimodal address sends it
             (`DASH-CONTENT-PARTS`).
-        later_id, later_name: in the increments that follow the first one of a call
-            (`DELTA-ID-EMPTY-LATER`, `DELTA-NAME-REPEATED`).
-        index: of the calls; the plain response has none.
+        later_id, later_name: the id and the name in the increments that follow the first one of a
+            call (`DELTA-ID-EMPTY-LATER`, `DELTA-NAME-REPEATED`).
+        index: whether calls have an index; the document has none.
         arguments: `object` is a JSON object instead of its text (`ARGS-OBJECT`).
         open_finish: the finish reason before the last event (`DASH-FINISH-NULL-TEXT`).
         finish: in a separate event, or in the last one with content.
-        usage: in each event, growing, or in the last one only.
+        usage: token counts in each event, growing, or in the last one only.
         fields: the lines `id`, `event` and the comment with the status before each payload.
-        document: one plain response instead of a stream (`JSON-FOR-STREAM`).
+        document: one document instead of a stream (`JSON-FOR-STREAM`).
         model: unused, as no event names it.
-        request_id: of all events.
+        request_id: the id of the request, which all events contain.
     """
 
     output: Literal["increments", "snapshots"] = "increments"
@@ -57,7 +59,7 @@ _OPEN_FINISHES: Final[dict[str, Json]] = {
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one response. `_steps` are the messages of its events, new parts or all so far."""
+    """Writes one response; `_steps` are the messages of its events."""
 
     def begin(self) -> None:
         self._cumulative = self.options.output == "snapshots" or self.options.document
@@ -171,7 +173,7 @@ class _Writer(Writer[WriterOptions]):
         self._steps.append(self._copy(self._message if self._cumulative else increment))
 
     def _copy(self, message: Json) -> Json:
-        """Return `message` as it is now; its calls still grow."""
+        """Return a copy of `message` that does not change when its calls grow."""
         if "tool_calls" not in message:
             return dict(message)
         entries = [{**e, "function": dict(e["function"])} for e in message["tool_calls"]]

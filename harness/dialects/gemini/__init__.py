@@ -1,4 +1,4 @@
-"""The dialect `gemini`: generateContent streams of the Gemini API and of Vertex AI."""
+"""Register the dialect `gemini`: generateContent streams of the Gemini API and of Vertex AI."""
 
 from harness.dialects.kit.detect import Detection, Strength, error_in, members, shape
 from harness.dialects.kit.dialect import Dialect

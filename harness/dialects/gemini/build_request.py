@@ -1,4 +1,4 @@
-"""A history -> a request of Gemini's generateContent.
+"""Build a request of Gemini's generateContent from a history.
 
 The role of the model is `model`, calls and results are parts, and results are objects. The address
 names the model and requests the stream. A thought signature is sent back on the part that had it,
@@ -16,7 +16,7 @@ from harness.turns.turn import Tool
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for `streamGenerateContent`."""
+    """Return the body of a `streamGenerateContent` request."""
     instructions, messages = kit.split_instructions(spec.messages)
     body: Json = {"systemInstruction": {"parts": [_text(instructions)]}} if instructions else {}
     body |= {"contents": kit.blocks_by_speaker(messages, _BLOCKS, spec)}
@@ -24,7 +24,10 @@ def build_request(spec: kit.RequestSpec) -> Json:
 
 
 def _tools(spec: kit.RequestSpec) -> Json:
-    """Return the declarations. The API has no field that limits the model to one call at a time."""
+    """Return the members with the tools; {} if there are none.
+
+    The API has no field that limits the model to one call at a time.
+    """
     if not spec.tools:
         return {}
     fields: Json = {"tools": [{"functionDeclarations": [_tool(tool) for tool in spec.tools]}]}

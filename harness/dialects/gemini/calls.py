@@ -1,4 +1,4 @@
-"""The `functionCall` parts of a stream -> calls, complete ones and those that come in parts.
+"""Turn the `functionCall` parts of a stream into calls, whether complete or in several parts.
 
 A call is one part, unless it has `willContinue`. Then the next parts without a name belong to it,
 up to the first one without `willContinue`. The API's id is optional, so calls are distinguished by
@@ -13,7 +13,7 @@ from harness.turns.exact_json import write_exactly
 
 
 class _Growing:
-    """A call whose parts are still arriving."""
+    """Stores a call whose parts are still arriving."""
 
     __slots__ = ("complete", "id", "key", "parts")
 
@@ -25,7 +25,7 @@ class _Growing:
 
 
 class GeminiCalls:
-    """All calls of one response, which add their deltas to `turn`."""
+    """Collects the calls of one response, and adds their deltas to `turn`."""
 
     def __init__(self, turn: Assembly) -> None:
         self._turn = turn
@@ -33,7 +33,7 @@ class GeminiCalls:
         self._complete_calls: dict[str, tuple[object, str]] = {}  # id -> name and arguments
 
     def take(self, call: object, signature: object = None) -> None:
-        """Take one `functionCall`, with the signature of its part."""
+        """Process one `functionCall`, with the signature of its part."""
         if not isinstance(call, dict):
             self._turn.reject(len(self._turn), "its functionCall is not an object")
             return
@@ -54,7 +54,7 @@ class GeminiCalls:
             self._turn.reject(growing.key, "its arguments were still to be continued")
 
     def _begin(self, call: dict[str, Any], complete: str) -> _Growing | None:
-        """Open a call; None if the part has no name, or repeats a call."""
+        """Begin a call; return None if the part has no name, or repeats a call."""
         turn = self._turn
         call_id, name = call.get("id"), call.get("name")
         # An empty part ends a call; if that has ended already, it is ignored.
@@ -73,7 +73,7 @@ class GeminiCalls:
         return self._growing
 
     def _grow(self, growing: _Growing, call: dict[str, Any], complete: str) -> None:
-        """Take the content of one part; the last part ends the call."""
+        """Process the content of one part; the last part ends the call."""
         pieces = member(call, "partialArgs")
         more = bool(member(call, "willContinue"))
         # An empty `args` next to parts is not a value (quirk GEM-PARTIAL-ARGS).
@@ -90,7 +90,7 @@ class GeminiCalls:
             self._end(growing)
 
     def _end(self, growing: _Growing) -> None:
-        """Emit the arguments of the call, or the reason why it cannot be used."""
+        """Emit the arguments of the call, or reject it with the reason why it is unusable."""
         turn, parts = self._turn, growing.parts
         self._growing = None
         if parts is None:
@@ -105,7 +105,7 @@ class GeminiCalls:
 
 
 def _continues(call: dict[str, Any], growing: _Growing) -> bool:
-    """Whether a part belongs to the call that is still arriving."""
+    """Return whether a part belongs to the call that is still arriving."""
     call_id = call.get("id")
     if call.get("name"):
         return bool(call_id) and call_id == growing.id

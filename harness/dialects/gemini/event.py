@@ -1,6 +1,6 @@
-"""The payload of an event, typed: the piece that it adds, or its arguments as they are written.
+"""Decode the payload of an event into typed structs: the added text, or the arguments as written.
 
-Most events add one piece of text, and decoding the payload into a typed struct takes half the time.
+Most events add only text, and decoding the payload into a typed struct takes half the time.
 Any other event is decoded into plain values and read by the slower reader.
 Source: Gemini API reference, `streamGenerateContent`, `GenerateContentResponse`.
 """
@@ -40,7 +40,7 @@ class _Candidate(msgspec.Struct, gc=False):
 
 
 class UsagePiece(msgspec.Struct, gc=False):
-    """The counts of an event under their camelCase names; snake_case names are not read here."""
+    """The token counts of an event. Only their camelCase names are used."""
 
     promptTokenCount: Any = None  # noqa: N815 - the API's own name
     candidatesTokenCount: Any = None  # noqa: N815 - the API's own name
@@ -153,7 +153,7 @@ def has_object_arguments(call: Json) -> bool:
 
 
 def _copy_argument_text(event: Json, typed_event: _CallEvent) -> None:
-    """Copy the text of arguments that are an object into the event, from its typed form."""
+    """Copy the JSON text of arguments that are an object from the typed event to `event`."""
     typed_event = typed_event.response or typed_event
     for candidate, shape in zip(event["candidates"], typed_event.candidates or (), strict=False):
         content = shape.content
@@ -167,7 +167,7 @@ def _copy_argument_text(event: Json, typed_event: _CallEvent) -> None:
 
 
 def _has_values(args: object) -> bool:
-    """Whether arguments are neither text nor empty."""
+    """Return whether arguments are neither text nor empty."""
     return bool(args) and not isinstance(args, str)
 
 

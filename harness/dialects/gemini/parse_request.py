@@ -1,4 +1,4 @@
-"""A generateContent request -> what it contains, and its messages in OpenAI's form.
+"""Parse a generateContent request, and convert its messages to OpenAI's format.
 
 The address names the model and requests a stream. Ids of calls are optional: a call without an id
 gets one from its position, and a result without an id answers the first call of the turn that has
@@ -22,7 +22,7 @@ _MODEL = re.compile(r"/models/([^/:?]+)(?::|%3A)(\w+)")
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     match = _MODEL.search(uri)
     named, method = match.groups() if match else ("", "")
     system = member(_inner(body), "systemInstruction")
@@ -61,7 +61,7 @@ def _inner(body: Json) -> Json:
 
 
 class _Contents:
-    """Parses the contents in order, and remembers which calls wait for their results."""
+    """Parses the messages of a request in order, and remembers which calls wait for results."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[str, object]] = []  # id and name
@@ -110,7 +110,7 @@ class _Contents:
 
 
 def _signed(part: Json) -> SealedPlace:
-    """Return what the signature of a part belongs to."""
+    """Return what the signature of a part belongs to: `call`, `reasoning` or `text`."""
     if member(part, "functionCall"):
         return "call"
     return "reasoning" if part.get("thought") else "text"

@@ -1,6 +1,6 @@
-"""The partial arguments of one call -> the JSON text of its arguments.
+"""Join the partial arguments of one call to the JSON text of its arguments.
 
-Vertex AI streams arguments as values with JSON paths; a string may come in pieces. The paths
+Vertex AI streams arguments as values with JSON paths. A string may come in several parts. The paths
 name the location of each value, and the values may come in any order, so the text is known only at
 the end of the call. Values that contradict each other or leave a gap are a fault. The reader never
 fills a gap.
@@ -32,7 +32,7 @@ _CAPITAL = re.compile("[A-Z]")
 
 
 def parse_path(path: str) -> tuple[Step, ...]:
-    """Return the steps from the arguments down to one value; () if `path` is not a valid path."""
+    """Return the keys and indexes of a JSON path; () if `path` is not a valid path."""
     at = 1
     steps: list[Step] = []
     if not path.startswith("$"):
@@ -48,7 +48,7 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 
 def format_path(steps: tuple[Step, ...]) -> str:
-    """Return the path of `steps`, in dot notation if the names permit it."""
+    """Return the JSON path of these keys and indexes, in dot notation if the names permit it."""
     return "$" + "".join(map(_format_step, steps))
 
 
@@ -62,7 +62,7 @@ def _step(match: re.Match[str]) -> Step | None:
 
 
 def _requoted(text: str) -> str:
-    """Return the content of a single-quoted name in the escapes of a double-quoted one."""
+    """Return the content of a single-quoted name with the escapes of double quotes."""
     return re.sub(r'\\.|"', lambda m: {"\\'": "'", '"': '\\"'}.get(m[0], m[0]), text)
 
 
@@ -84,15 +84,15 @@ _QUOTED = 80
 
 
 class _Object(dict[Step, "_Node"]):
-    """An object so far. Its members are in the order in which they first arrived."""
+    """A JSON object so far, with members in the order in which they first arrived."""
 
 
 class _Array(dict[Step, "_Node"]):
-    """An array so far, by index. Indexes may arrive in any order."""
+    """A JSON array so far, by index. Indexes may arrive in any order."""
 
 
 class _Leaf:
-    """One value. A string may still grow."""
+    """A value that is neither object nor array. A string may still grow."""
 
     __slots__ = ("growing", "is_text", "pieces")
 
@@ -110,10 +110,10 @@ _Node: TypeAlias = _Object | _Array | _Leaf
 
 
 class PartialArguments:
-    """The arguments that the partial arguments of one call add up to.
+    """Joins the partial arguments of one call.
 
     Fields:
-        fault: why they cannot be arguments; "" if they may be.
+        fault: why the values cannot be arguments; "" if they can.
     """
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class PartialArguments:
         self._growing: set[tuple[Step, ...]] = set()  # places whose string is not complete
 
     def add(self, piece: object) -> None:
-        """Take one partial argument."""
+        """Add one partial argument, or set `fault` if it contradicts the others."""
         if self.fault:
             return
         if not isinstance(piece, dict):
@@ -139,11 +139,11 @@ class PartialArguments:
             self._put(steps, value, more=bool(member(piece, "willContinue")))
 
     def text(self) -> str:
-        """Return the arguments so far; an array with a gap is a fault."""
+        """Return the arguments so far as JSON text. An array with a gap sets `fault`."""
         return self._written(self._root)
 
     def close(self) -> None:
-        """Note a fault if the call ends before a string in it."""
+        """Set `fault` if the call ends before a string in it has ended."""
         if self._growing and not self.fault:
             path = format_path(min(self._growing, key=str))[:_QUOTED]
             self.fault = f"the string at {path!r} never ended"
@@ -159,7 +159,7 @@ class PartialArguments:
         (self._growing.add if leaf.growing else self._growing.discard)(steps)
 
     def _leaf(self, steps: tuple[Step, ...], *, is_text: bool) -> _Leaf | None:
-        """Return the leaf at `steps`; None if another value is at that path."""
+        """Return the value at this path; None if an object, array or other value is there."""
         node: _Node = self._root
         for position, step in enumerate(steps):
             if isinstance(node, _Leaf) or isinstance(step, int) != isinstance(node, _Array):
@@ -191,7 +191,10 @@ def _new(following: tuple[Step, ...], *, is_text: bool) -> _Node:
 
 
 def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
-    """Return the text that a partial argument adds, and whether it belongs to a string."""
+    """Return the text that a partial argument adds, and whether it is part of a string.
+
+    None if the partial argument has no value.
+    """
     text = member(piece, "stringValue")
     if isinstance(text, str):
         return text, True
@@ -206,7 +209,7 @@ def _value(piece: dict[str, Any]) -> tuple[str, bool] | None:
 
 
 def member(holder: dict[str, Any], name: str) -> Any:  # noqa: ANN401 - a provider's member may be anything
-    """Return a member under the API's name, or under the snake_case name of Python clients."""
+    """Return the member `name`, or the member with the snake_case name of Python clients."""
     return holder[name] if name in holder else holder.get(snake_case(name))
 
 

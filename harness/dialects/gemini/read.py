@@ -1,4 +1,4 @@
-"""Frames of a generateContent stream -> deltas, as promptly as the bytes allow.
+"""Read the frames of a generateContent stream as deltas, as promptly as the bytes allow.
 
 Every event is a complete response that continues the ones before: SSE events, elements of one
 JSON array, or lines. A finish reason does not end the turn before the stream ends, because a turn
@@ -52,7 +52,7 @@ _NO_CANDIDATE = object()
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `gemini`."""
 
     _stopped: bool  # the finish reason came, and nothing since; unset before it
     _event: dict[str, Any]  # the one at hand
@@ -78,7 +78,7 @@ class _Reader(EventReader):
         turn.out.append(ReasoningDelta(text) if is_thought else TextDelta(text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event."""
+        """Process one event."""
         if frame.event == "error":
             self._error(value.get("error") or value)
             return
@@ -97,7 +97,7 @@ class _Reader(EventReader):
             self._error(value["error"])
 
     def end_of_stream(self) -> None:
-        """End the turn. It is complete if it has a finish reason."""
+        """End the turn, as complete if it has a finish reason and as failed otherwise."""
         self._calls.close()
         # The turn went on after a finish reason, and then broke off (quirk GEM-FINISH-THEN-MORE).
         if self.turn.finished and not self._stopped:
@@ -106,14 +106,14 @@ class _Reader(EventReader):
             super().end_of_stream()
 
     def interrupted(self, message: str = "") -> None:
-        """Fail the turn. The report still shows the part of a call that was received."""
+        """Fail the turn, after emitting the part of a call that arrived."""
         self._calls.close()
         super().interrupted(message)
 
     # One event
 
     def _blocked(self, value: dict[str, Any]) -> None:
-        """Take an event without candidates: it has only usage, or reports a blocked prompt."""
+        """Process an event without candidates: it has only usage, or reports a blocked prompt."""
         # The last event may have only usage, without candidates.
         if not _OURS.isdisjoint(value):
             self.is_known = True
@@ -153,7 +153,7 @@ class _Reader(EventReader):
             self._finish(reason, candidate)
 
     def _part(self, part: dict[str, Any]) -> None:
-        """Take one part. Parts of tools that the provider executes are ignored."""
+        """Process one part. Parts of tools that the provider executes are ignored."""
         text = part.get("text")
         if text:
             self._stopped = False

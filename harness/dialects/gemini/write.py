@@ -1,4 +1,4 @@
-"""Deltas -> the events of a generateContent stream, as its options say.
+"""Write deltas as the events of a generateContent stream, controlled by options.
 
 Source: Gemini API reference, `GenerateContentResponse`.
 """
@@ -25,12 +25,14 @@ from harness.turns.exact_json import decode_exactly, write_exactly
 
 
 class WriterOptions(Options, frozen=True):
-    """The switches of `write`; the first value of each is the contract.
+    """Sets how the writer of the dialect `gemini` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         framing: SSE as with `alt=sse`, or one JSON array as without it, or one object on each
             line, as clients log it; `document` is the complete response that was not streamed.
-        line_end: of the SSE framing.
+        line_end: the end of lines in server-sent events.
         names: `snake` is how Python clients write the members.
         wrapped: each event inside `response`, as Code Assist does.
         call_id: the API's id is optional (`GEM-NO-ID`).
@@ -74,7 +76,7 @@ _PIECE_CHARACTERS: Final = 8
 
 
 class Raw(str):
-    """JSON text that is written unchanged, so that arguments keep every digit."""
+    """JSON text that the encoder writes unchanged, so that arguments keep every digit."""
 
     __slots__ = ()
 
@@ -151,7 +153,7 @@ def _pieces(arguments: str) -> list[Json]:
 
 
 def _leaves(value: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], object]]:
-    """Yield each value that is neither an object nor an array, with its steps."""
+    """Yield the path and value of each value that is neither an object nor an array."""
     if isinstance(value, dict):
         for name, member in value.items():
             yield from _leaves(member, (*steps, name))
@@ -178,7 +180,7 @@ def _partial_args(steps: tuple[Step, ...], leaf: object) -> list[Json]:
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream."""
+    """Writes one stream of the dialect `gemini`."""
 
     FINISH_WORDS: ClassVar = finish_words(
         stop="STOP", tool_calls="STOP", length="MAX_TOKENS", content_filter="SAFETY", other="OTHER"

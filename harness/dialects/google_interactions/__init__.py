@@ -1,4 +1,4 @@
-"""The dialect `google-interactions`: the event stream of Google's Interactions API."""
+"""Register the dialect `google-interactions`: the event stream of Google's Interactions API."""
 
 from harness.dialects.kit.detect import Detection, event_types, members, objects
 from harness.dialects.kit.dialect import Dialect

@@ -1,4 +1,4 @@
-"""The requests of the Google Interactions API, whose input is a list of steps."""
+"""Build the requests of the Google Interactions API, whose input is a list of steps."""
 
 from typing import Final
 

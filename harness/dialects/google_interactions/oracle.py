@@ -1,4 +1,4 @@
-"""The oracle of the dialect google-interactions: it adds up the steps.
+"""Define the oracle of the dialect `google-interactions`, which adds up the steps.
 
 Source: Gemini API reference, "Interactions", `InteractionSseEvent`, `Step`; for the events of the
 first version, `InteractionStreamingEvent` of Vertex AI (`v1beta1`).
@@ -22,7 +22,7 @@ _GOES_ON: Final = frozenset(("in_progress", "queued"))
 
 
 class _Call(OpenCall):
-    """One function call so far."""
+    """Collects the arguments of one function call."""
 
     def __init__(self, step: Json, at_start: str, offset: int) -> None:
         super().__init__(offset, text_or_empty(step.get("id")), text_or_empty(step.get("name")))
@@ -31,12 +31,12 @@ class _Call(OpenCall):
 
     @property
     def arguments(self) -> str:
-        """Return the arguments so far as JSON text; "" if none came."""
+        """The arguments so far as JSON text; "" if none came."""
         return "".join(self.fragments) or self.at_start
 
 
 class GoogleInteractionsOracle(GoogleOracle):
-    """Reads one body of the Interactions API."""
+    """Reads one response body of Google's Interactions API by its contract."""
 
     MEANINGS: ClassVar = meanings(
         stop=("completed", "requires_action"), length=("incomplete", "budget_exceeded")
@@ -72,7 +72,7 @@ class GoogleInteractionsOracle(GoogleOracle):
     # Events
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one event, or the complete interaction."""
+        """Process one event, or the complete interaction."""
         kind = value.get("event_type")
         if self.error is not None or (self.finishes and kind not in ("error", *_LASTS)):
             self.notes.unreadable("CONTENT-AFTER-FINISH", event.offset)
@@ -227,7 +227,7 @@ class GoogleInteractionsOracle(GoogleOracle):
                 self._open_first(event)
 
     def _document(self, value: Json, event: Event) -> None:
-        """Take a complete interaction, which was not streamed."""
+        """Process a complete interaction, which was not streamed."""
         steps = value.get("steps")
         if self.values > 1 or not isinstance(steps, list):
             self.notes.unreadable(_FIRST_VERSION, event.offset)
@@ -246,7 +246,7 @@ class GoogleInteractionsOracle(GoogleOracle):
     # The end
 
     def conclude(self) -> None:
-        """Note deviations that only the complete body shows."""
+        """Note deviations that can be seen only in the complete body."""
         calls = self.calls()
         if self._first_kinds and not all(call.name for call in calls):
             self.notes.ambiguous(_FIRST_VERSION, 0, calls=True)

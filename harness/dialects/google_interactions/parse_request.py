@@ -1,4 +1,4 @@
-"""An Interactions request -> what it contains.
+"""Parse an Interactions request.
 
 Source: Gemini API reference, "Interactions", `CreateInteraction`.
 """
@@ -9,7 +9,7 @@ from harness.turns.json_values import as_text, dicts, text_of
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     return kit.ChatRequest(
         model=as_text(body.get("model") or body.get("agent")),
         tools=tuple(

@@ -1,4 +1,4 @@
-"""Frames of an Interactions stream -> deltas, as promptly as the bytes allow.
+"""Read the frames of an Interactions stream as deltas, as promptly as the bytes allow.
 
 An interaction is a list of steps (`content` in the first version of the API). A function call
 is a step. Its arguments come complete with its start, as one object, or as fragments of their
@@ -22,10 +22,10 @@ from harness.wire.frames import Frame
 
 
 class StepPiece(msgspec.Struct, gc=False):
-    """What an event adds to its step.
+    """The member `delta` of an event: what the event adds to its step.
 
     Fields:
-        text: a piece of the answer, or of a thought if the step is one.
+        text: a part of the answer, or of a thought if the step is one.
         arguments: a fragment of the text of a call's arguments.
     """
 
@@ -35,7 +35,7 @@ class StepPiece(msgspec.Struct, gc=False):
 
 
 class StepDeltaEvent(msgspec.Struct, gc=False):
-    """An event that adds one piece to step `index`."""
+    """An event that adds text or arguments to the step `index`."""
 
     event_type: Literal["step.delta", "content.delta"]
     delta: StepPiece
@@ -55,7 +55,7 @@ _DOCUMENT_KEYS = ("steps", "outputs")
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `google-interactions`."""
 
     INTERRUPTED: ClassVar = "the stream ended before the interaction did"
 
@@ -84,7 +84,7 @@ class _Reader(EventReader):
             self.turn.out.append((ReasoningDelta if is_thought else TextDelta)(delta.text))
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a complete interaction."""
+        """Process one event, or a complete interaction."""
         if frame.event == "error":
             self._error(value if value.get("error") else {"error": value})
             return
@@ -159,7 +159,7 @@ class _Reader(EventReader):
             self._complete_call(call)
 
     def _document(self, value: dict[str, Any]) -> None:
-        """Take a complete interaction, which was not streamed."""
+        """Process a complete interaction, which was not streamed."""
         self.is_known = True
         self._identify(value)  # before its calls, whose ids may depend on it
         for key in _DOCUMENT_KEYS:
@@ -177,7 +177,7 @@ class _Reader(EventReader):
     # Steps
 
     def _step(self, index: object, step: dict[str, Any]) -> None:
-        """Take the content of a step at its start. Steps of the provider's tools are ignored."""
+        """Process the content of a step at its start. Steps of the provider's tools are ignored."""
         kind = step.get("type")
         if kind == "function_call":
             self._call(index, step)
@@ -195,7 +195,7 @@ class _Reader(EventReader):
                 emit(content.get("text"))
 
     def _call(self, index: object, call: dict[str, Any]) -> None:
-        """Open the call of this step, or take more data of it."""
+        """Begin the call of this step, or add data to a call that has begun."""
         call_id, arguments = as_text(call.get("id")), call.get("arguments")
         key = self._calls.get(index)
         if key is None or (call_id and self._ids.get(key, "") not in ("", call_id)):

@@ -1,4 +1,4 @@
-"""Deltas -> the events of an Interactions stream, as its options say.
+"""Write deltas as the events of an Interactions stream, controlled by options.
 
 Source: Gemini API reference, "Interactions", `InteractionSseEvent`.
 """
@@ -21,16 +21,18 @@ from harness.turns.exact_json import encode_json
 
 
 class WriterOptions(Options, frozen=True):
-    """The switches of `write`; the first value of each is the contract.
+    """Sets how the writer of the dialect `google-interactions` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         version: `steps`, or `contents` as the first version of the API has it.
-        arguments: of a call as fragments of text, or complete at its start.
+        arguments: a call's arguments come as fragments of text, or complete at its start.
         framing: named server-sent events, or one object on each line, as clients log it; `document`
             is the interaction that was not streamed.
         done: whether `[DONE]` ends the stream.
         status: `absent` leaves out the last event, with the state of the interaction.
-        line_end: of the server-sent events.
+        line_end: the end of lines in server-sent events.
         model, interaction_id: their values in the events.
     """
 
@@ -60,7 +62,7 @@ _ENDED_STATES: Final = frozenset(("failed", "cancelled"))
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream."""
+    """Writes one stream of the dialect `google-interactions`."""
 
     FINISH_WORDS: ClassVar = finish_words(
         stop="completed",
@@ -112,7 +114,10 @@ class _Writer(Writer[WriterOptions]):
         self._continue({"type": "thought_summary", "content": content})
 
     def _begin(self, kind: str, complete: Json) -> None:
-        """Start a step unless one of its kind is open; `complete` is its form without streaming."""
+        """Begin a step; if one of this kind is open, add to it what `complete` contains.
+
+        `complete` is the step as a document contains it.
+        """
         if self._open != kind:
             self._close()
             self._new_step({"type": kind}, complete)

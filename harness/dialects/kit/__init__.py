@@ -1,1 +1,1 @@
-"""The code that dialects share. It imports turns and wire, and never a dialect."""
+"""Share code between dialects. It imports `turns` and `wire`, and never a dialect."""

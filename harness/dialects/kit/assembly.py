@@ -1,4 +1,4 @@
-"""One response while it is read: what its dialect reads becomes deltas, in the same order.
+"""Turn what a reader parses from one response into deltas, in the same order.
 
 It is for dialects whose events name the call that they belong to. A call starts as soon as its name
 is known. All calls end together with the turn, so that no call of a turn that fails later is
@@ -32,7 +32,7 @@ _NO_USAGE = Usage()
 
 
 class _Call:
-    """One call while it is read."""
+    """Collects the id, name and arguments of one call while the response arrives."""
 
     __slots__ = ("fragments", "id", "kind", "name", "position", "rejection")
 
@@ -52,10 +52,10 @@ class _Call:
 
 
 class Assembly:
-    """The deltas of one response.
+    """Builds the deltas of one response.
 
     Fields:
-        out: deltas that were not emitted yet; always the same list.
+        out: deltas that the reader has not emitted yet; always the same list object.
         over: no later event may change the turn.
         seed: distinguishes this response from others; generated ids depend on it.
     """
@@ -74,18 +74,18 @@ class Assembly:
 
     @property
     def finished(self) -> bool:
-        """Whether a finish reason came."""
+        """Whether the response contained a finish reason so far."""
         return self._finish is not None
 
     # What the model writes
 
     def text(self, piece: object) -> None:
-        """Add a piece of the visible answer. A value that is not text, or empty, is ignored."""
+        """Add the next part of the visible answer; ignore an empty value and other types."""
         if piece and type(piece) is str:
             self.out.append(TextDelta(piece))
 
     def reasoning(self, piece: object) -> None:
-        """Add a piece of the reasoning. A value that is not text, or empty, is ignored."""
+        """Add the next part of the reasoning; ignore an empty value and other types."""
         if piece and type(piece) is str:
             self.out.append(ReasoningDelta(piece))
 
@@ -94,7 +94,13 @@ class Assembly:
     ) -> None:
         """Add data that only the provider can read, for the reasoning or the text before it.
 
-        A value that is not text, or empty, is ignored.
+        An empty value, or one that is not text, has no effect.
+
+        Args:
+            kind: the API's name for the data, such as `signature`.
+            value: the data.
+            of: what the data belongs to: `reasoning` or `text`.
+            item_id: the id of the item that contains it.
         """
         if value and type(value) is str:
             self.out.append(
@@ -102,7 +108,7 @@ class Assembly:
             )
 
     def seal_call(self, key: Hashable, kind: str, value: object) -> None:
-        """Add such data to the call at `key`, which is open; nothing if it has no name yet."""
+        """Add data that only the provider can read to the open call at `key`, if it has a name."""
         call = self._calls[key]
         if call.position >= 0 and value and type(value) is str:
             self.out.append(SealedDelta(kind, value, "call", call.position))
@@ -110,7 +116,7 @@ class Assembly:
     # Calls, by the provider's own key
 
     def __len__(self) -> int:
-        """Return how many calls were opened."""
+        """Return the number of calls so far."""
         return len(self._calls)
 
     def open(
@@ -120,7 +126,7 @@ class Assembly:
         name: object = "",
         kind: CallKind = "function",
     ) -> None:
-        """Open the call at `key`, or take more data of an open one.
+        """Begin the call at `key`, or add the id or name to a call that has begun.
 
         An id cannot change after the call has started. A name that differs from the one with which
         it started makes the call unusable.
@@ -138,7 +144,7 @@ class Assembly:
             self._start(call)
 
     def append(self, key: Hashable, fragment: object) -> None:
-        """Append to the arguments of the call at `key`, opening it if it is not."""
+        """Append to the arguments of the call at `key`, which begins if it is new."""
         call = self._calls.get(key)
         if call is None:
             call = self._calls[key] = _Call("", "")
@@ -149,10 +155,10 @@ class Assembly:
             self.out.append(ArgumentsDelta(call.position, fragment))
 
     def complete_arguments(self, key: Hashable, arguments: str) -> None:
-        """Take the complete arguments of the call at `key`, which repeat its fragments.
+        """Compare complete arguments, which the API sends after the fragments, with the fragments.
 
-        If they begin with the fragments, the rest is appended. If they differ, the call cannot be
-        trusted and is rejected.
+        If they begin with the fragments, append the rest. If they differ, reject the call, because
+        it is not known which arguments are right.
         """
         call = self._calls.get(key)
         so_far = call.arguments if call else ""
@@ -162,13 +168,13 @@ class Assembly:
             self.reject(key, "its arguments came twice and differ")
 
     def reject(self, key: Hashable, reason: str) -> None:
-        """Let the call at `key` end as rejected, opening it if it is not."""
+        """Mark the call at `key`, which begins if it is new, as unusable."""
         self.append(key, "")
         call = self._calls[key]
         call.rejection = call.rejection or reason
 
     def arguments(self, key: Hashable) -> str:
-        """Return the arguments so far of the call at `key`."""
+        """Return the arguments so far of the call at `key`; "" if there are none."""
         call = self._calls.get(key)
         return call.arguments if call else ""
 
@@ -182,7 +188,7 @@ class Assembly:
     # The end
 
     def usage(self, input_tokens: object = None, output_tokens: object = None) -> None:
-        """Take counts of tokens. A value that is not a number keeps the earlier count."""
+        """Store the numbers of tokens. A value that is not an integer keeps the earlier count."""
         known = self._usage
         read = input_tokens if type(input_tokens) is int else known.input_tokens
         written = output_tokens if type(output_tokens) is int else known.output_tokens
@@ -191,16 +197,16 @@ class Assembly:
             self.out.append(UsageDelta(self._usage))
 
     def count(self, usage: object, input_name: str, output_name: str) -> None:
-        """Take the counts of an object that has members with these names."""
+        """Store the numbers of tokens in `usage`, an object with members of these names."""
         if isinstance(usage, dict):
             self.usage(usage.get(input_name), usage.get(output_name))
 
     def finish(self, reason: FinishReason, raw: str) -> None:
-        """Store why the model stopped. The turn continues until it is closed."""
+        """Store why the model stopped. The turn continues until `close`."""
         self._finish = Finish(reason, raw)
 
     def close(self) -> None:
-        """End the turn as complete. Without a finish reason, it is `stop`."""
+        """End the turn as complete. Without a finish reason, the reason is `stop`."""
         finish = self._finish or Finish(FinishReason.STOP, "")
         self.end_calls("", cut_short=finish.reason in _CUT_SHORT)
         if len(self) and finish.reason in DECIDED_BY_CALLS:
@@ -215,7 +221,7 @@ class Assembly:
         self.over = True
 
     def end_calls(self, failed: str, *, cut_short: bool) -> None:
-        """End or reject each call.
+        """Emit the last delta of each call, as usable or as rejected.
 
         Args:
             failed: why no call of this turn may be executed; "" if they may.

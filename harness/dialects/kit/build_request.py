@@ -1,8 +1,8 @@
-"""The common parts of the request builders: history, tools and options -> the body.
+"""Build the bodies of requests from a history, tools and options; shared by the dialects.
 
-The history is in OpenAI's form. A builder returns the complete body. It leaves out data for which
-the API has no field, and never invents data that the history does not contain, such as the
-signature of a thought.
+The history has the format of OpenAI's chat API. A builder returns the complete body. It leaves out
+data for which the API has no field, and never invents data that the history does not contain, such
+as the signature of a thought.
 """
 
 import json
@@ -22,12 +22,12 @@ _INSTRUCTION_ROLES: Final = ("system", "developer")
 
 
 class RequestSpec(msgspec.Struct, frozen=True):
-    """What one request must contain.
+    """Describes what one request must contain.
 
     Fields:
         uri: the address. Clouds name the model in it.
-        options: further fields of the body. `parallel_tool_calls` and `tool_choice` are in
-            OpenAI's form, and each builder writes them in the form of its API.
+        options: further fields of the body. `parallel_tool_calls` and `tool_choice` have
+            OpenAI's format, and each builder converts them to the format of its API.
         reasoning_field: the member of a message with the reasoning to send back.
     """
 
@@ -52,7 +52,7 @@ class RequestSpec(msgspec.Struct, frozen=True):
 
     @property
     def other_options(self) -> Json:
-        """The options that have the same form in all APIs."""
+        """The options that have the same format in all APIs."""
         own_forms = ("parallel_tool_calls", "tool_choice")
         return {key: value for key, value in self.options.items() if key not in own_forms}
 
@@ -61,14 +61,15 @@ BuildRequest: TypeAlias = Callable[[RequestSpec], Json]
 
 
 class RequestForm(msgspec.Struct, frozen=True):
-    """The requests of emulated cassettes: addresses, and the smallest body that the API accepts.
+    """Describes the requests of emulated cassettes: addresses, and the smallest valid body.
 
     The requests of agents contain what a real client needs, and may change. Requests in cassettes
     may not.
 
     Fields:
-        addresses: provider -> address; `{model}` in it represents the model.
-        body: returns the first request, whose messages are the instructions and a question.
+        addresses: the address of each provider; `{model}` in it represents the model.
+        body: a function that returns the body of the first request, whose messages are the
+            instructions and a question.
         history: the path of the member to which later messages are added; () if there is none.
     """
 
@@ -77,7 +78,7 @@ class RequestForm(msgspec.Struct, frozen=True):
     history: tuple[str, ...] = ("messages",)
 
     def first_request(self, model: str, question: str, tools: tuple[Tool, ...]) -> Request:
-        """Return the request that asks `question`, for its first address."""
+        """Return the request with the message `question`, for the first of `addresses`."""
         address = next(iter(self.addresses.values()))
         spec = RequestSpec(model, address, (user(question),), tools)
         body = msgspec.json.encode(self.body(spec))
@@ -95,22 +96,22 @@ def split_instructions(messages: tuple[Message, ...]) -> tuple[str, tuple[Messag
 
 
 def text_of(message: Message) -> str:
-    """Return the text of a message; "" if it has none."""
+    """Return the text of a message of the history; "" if it has none."""
     return message.get("content") or ""
 
 
 def reasoning_of(message: Message, spec: RequestSpec) -> str | None:
     """Return the reasoning to send back with a message; None if there is none to send.
 
-    A provider that wants reasoning back also wants the member if the model did not reason. Then it
-    is "".
+    If a provider wants reasoning back, it also wants the member for a turn without reasoning.
+    Then the result is "".
     """
     found = message.get(spec.reasoning_field) if spec.reasoning_field else None
     return found if isinstance(found, str) else None
 
 
 def names_by_call_id(messages: Iterable[Message]) -> dict[str, str]:
-    """Return the name of the tool for each id of a call, for APIs whose results name it."""
+    """Return the tool's name for each call id, for APIs in which a result names its tool."""
     return {
         call["id"]: call["function"]["name"]
         for message in messages
@@ -119,7 +120,7 @@ def names_by_call_id(messages: Iterable[Message]) -> dict[str, str]:
 
 
 def question_of(spec: RequestSpec) -> tuple[str, str]:
-    """Return the instructions and the question of a first request."""
+    """Return the instructions and the question of the first request of a conversation."""
     instructions, messages = split_instructions(spec.messages)
     return instructions, "".join(map(text_of, messages))
 
@@ -135,18 +136,18 @@ def declaration(tool: Tool) -> Json:
 
 
 def function_of(tool: Tool) -> Json:
-    """Return name, description and schema of a tool under OpenAI's names."""
+    """Return name, description and schema of a tool, with the keys of OpenAI's API."""
     return {"name": tool.name, "description": tool.description, "parameters": schema_of(tool)}
 
 
 def flat_declarations(tools: Iterable[Tool]) -> Json:
-    """Return the member `tools` of APIs that put the function next to its type."""
+    """Return the member `tools` of APIs that put the function's keys next to its type."""
     listed = [{"type": "function", **function_of(tool)} for tool in tools]
     return {"tools": listed} if listed else {}
 
 
 def arguments_object(text: str) -> Json:
-    """Return the arguments of a call as the object that most APIs want."""
+    """Return the arguments of a call as an object; text that is not one becomes `{"raw": text}`."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):  # a number of more digits than Python reads, or no JSON
@@ -159,17 +160,18 @@ _MODEL: Final = "assistant"
 
 
 class BlockFormat(msgspec.Struct, frozen=True):
-    """How an API writes blocks.
+    """Describes how an API writes content blocks, the items of a message's content.
 
     Fields:
         model: the role of the model.
-        call: id, name and arguments -> block.
-        result: id and name of the call, and its result -> block.
-        thought: reasoning that is sent back -> block.
+        text: a function that returns the block of a text.
+        call: a function that returns the block of a call, given its id, name and arguments.
+        result: a function that returns the block of a result, given the call's id and name.
+        thought: a function that returns the block of reasoning that is sent back.
         content: the member of a message that contains its blocks.
-        sealed: kind of data that only the provider can read -> a function of the data and of the
-            block that it belongs to, which returns the block with that data. Data of other kinds
-            is not sent.
+        sealed: a function for each kind of data that only the provider can read. It gets the data
+            and the block that the data belongs to, and returns the block with the data. Data of
+            other kinds is not sent.
     """
 
     model: str
@@ -184,7 +186,7 @@ class BlockFormat(msgspec.Struct, frozen=True):
 def blocks_by_speaker(
     messages: tuple[Message, ...], form: BlockFormat, spec: RequestSpec
 ) -> list[Json]:
-    """Return one message of blocks for all consecutive messages of one speaker."""
+    """Return the messages as blocks, with consecutive messages of one speaker joined to one."""
     names = names_by_call_id(messages)
 
     def blocks(message: Message) -> Iterator[Json]:
@@ -202,12 +204,12 @@ def blocks_by_speaker(
 
 
 def _speaker(role: str, form: BlockFormat) -> str:
-    """Return the speaker of a role. Instructions after the first message become the user's."""
+    """Return the role that sends a message: results and later instructions are the user's."""
     return {_RESULT: "user", _MODEL: form.model}.get(role, role)
 
 
 def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> Iterator[Json]:
-    """Yield the blocks of a message. Blank text next to calls does not become a block."""
+    """Yield the content blocks of a message, without blank text next to calls."""
     calls, text = message.get("tool_calls", ()), text_of(message)
     sealed = SealedParts(message, form.sealed)
     thought = None if sealed.has_reasoning else reasoning_of(message, spec)
@@ -233,7 +235,7 @@ def _message_blocks(message: Message, form: BlockFormat, spec: RequestSpec) -> I
 
 
 class SealedParts:
-    """The data of a message that only the provider can read, by the part that it belongs to.
+    """Finds the data of a message that only the provider can read, such as signatures.
 
     Args:
         message: a message of the assistant.
@@ -257,17 +259,17 @@ class SealedParts:
         self.has_text = bool(self._texts)
 
     def reasoning(self, call: int) -> list[Json]:
-        """Return the data of the reasoning before the call at this position."""
+        """Return the data of the reasoning before the call at position `call`; [] if none."""
         return self._reasoning.get(call, [])
 
     def of_call(self, call: int) -> list[Json]:
-        """Return the data of the call at this position."""
+        """Return the data of the call at position `call`; [] if none."""
         return self._of_calls.get(call, [])
 
     def texts(self, text: str) -> dict[int, list[tuple[str, Json | None]]]:
-        """Return the pieces of `text` by the number of calls before them, each with its data.
+        """Split `text` into parts with the data of each, by the number of calls before them.
 
-        The rest of the text has no data, and follows the last piece.
+        The last part is the rest of the text, which has no data (None).
         """
         pieces: dict[int, list[tuple[str, Json | None]]] = {}
         start = at = 0
@@ -293,7 +295,7 @@ def chat_messages(spec: RequestSpec) -> list[Message]:
 
 
 def chat_body(spec: RequestSpec) -> Json:
-    """Return the body for OpenAI's chat API."""
+    """Return the body of a request of OpenAI's chat API."""
     body: Json = {"model": spec.model, "stream": True, "messages": chat_messages(spec)}
     tools = [declaration(tool) for tool in spec.tools]
     return body | ({"tools": tools} if tools else {}) | dict(spec.options)

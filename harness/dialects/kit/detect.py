@@ -1,7 +1,7 @@
-"""How an API is recognized: by the request, and by the first events of the response.
+"""Recognize an API by a request, or by the first events of a response.
 
 Each dialect lists what only its API writes (`Detection`). `Detector` compares a request or an event
-with the lists of all dialects; the result does not depend on the order of the dialects.
+with the lists of all dialects. The result does not depend on the order of the dialects.
 """
 
 import re
@@ -17,7 +17,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 class Strength(IntEnum):
-    """The kinds of signs of an event. If an event has several, the first of these counts."""
+    """Ranks the signs of an event. If an event has several, the first of these counts."""
 
     FRAME_NAME = 1
     TYPE = 2
@@ -38,11 +38,12 @@ _WEAKEST_CERTAIN: Final = Strength.MEMBERS
 
 
 class Sign(msgspec.Struct, frozen=True):
-    """One feature of the events of an API.
+    """Describes one feature by which events of an API are recognized.
 
     Fields:
-        strength: the kind of the sign.
-        label_of: an event and its name in the framing -> the feature as text; "" if it has none.
+        strength: how certain the sign is.
+        label_of: a function of an event and its name in the framing. It returns the feature as
+            text, or "" if the event does not have it.
     """
 
     strength: Strength
@@ -50,7 +51,7 @@ class Sign(msgspec.Struct, frozen=True):
 
 
 class Detection(msgspec.Struct, frozen=True, kw_only=True):
-    """How one API is recognized.
+    """Lists the features by which one API is recognized.
 
     Fields:
         paths: regular expressions for the end of an address before its query.
@@ -62,7 +63,7 @@ class Detection(msgspec.Struct, frozen=True, kw_only=True):
         signs: the signs of its events.
         looks_like: the dialect whose events look the same; the provider then decides.
         providers: the providers of an API whose events look like those of another dialect.
-        events_in_lists: how its servers frame the events that a recorder saved as a list.
+        events_in_lists: how its servers frame events, for a recorder that saved them as a list.
         events_one_a_line: a member of events that servers send as lines, whatever the framing is.
         sends_arrays: whether a list of events may be a body of the API.
     """
@@ -81,12 +82,12 @@ class Detection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """The dialect that one event shows.
+    """Says which dialect one event shows.
 
     Fields:
-        dialect: "unknown" if it shows none.
+        dialect: "unknown" if the event shows none.
         strong: False if other dialects write such an event too.
-        label: the feature of the event that shows it.
+        label: the feature of the event that shows the dialect.
     """
 
     dialect: str = UNKNOWN
@@ -101,27 +102,30 @@ _NO_MARK: Final = Mark()
 
 
 def frame_names(*names: str) -> Sign:
-    """Return the sign of events that the framing names."""
+    """Return a sign for events that have one of these names in the framing."""
     return Sign(Strength.FRAME_NAME, lambda _, name: name if name in names else "")
 
 
 def types(*starts: str) -> Sign:
-    """Return the sign of a `type` with this beginning; one that ends in `$` must be equal."""
+    """Return a sign for events whose `type` begins with one of these texts.
+
+    If a text ends in `$`, the rest of it must equal the type.
+    """
     return _value_sign(Strength.TYPE, "type", starts)
 
 
 def event_types(*starts: str) -> Sign:
-    """Return the sign of an `event_type`, matched as `types` does."""
+    """Return a sign for events whose `event_type` begins with one of these texts; see `types`."""
     return _value_sign(Strength.EVENT_TYPE, "event_type", starts)
 
 
 def objects(*starts: str) -> Sign:
-    """Return the sign of an `object`, matched as `types` does."""
+    """Return a sign for events whose `object` begins with one of these texts; see `types`."""
     return _value_sign(Strength.OBJECT, "object", starts)
 
 
 def members(*groups: str) -> Sign:
-    """Return the sign of members that occur together, such as `done message`."""
+    """Return a sign for events with all members of one of these groups, such as `done message`."""
     sets = tuple(frozenset(group.split()) for group in groups)
 
     def label_of(event: Json, _: str) -> str:
@@ -132,25 +136,25 @@ def members(*groups: str) -> Sign:
 
 
 def shape(strength: Strength, label: str, has: Callable[[Json], bool]) -> Sign:
-    """Return the sign of events for which `has` is true."""
+    """Return a sign for events for which the function `has` returns True."""
     return Sign(strength, lambda event, _: label if has(event) else "")
 
 
 def first_choice(event: Json) -> Json | None:
-    """Return the first object among the `choices` of an event."""
+    """Return the first object among the `choices` of an event; None if there is none."""
     choices = event.get("choices")
     objects_in = choices if isinstance(choices, list) else ()
     return next((choice for choice in objects_in if isinstance(choice, dict)), None)
 
 
 def is_chat_choice(event: Json) -> bool:
-    """Whether an event has a choice with a delta or a message, whatever `object` is."""
+    """Return whether an event has a choice with a delta or a message."""
     choice = first_choice(event)
     return choice is not None and ("delta" in choice or "message" in choice)
 
 
 def error_in(event: Json) -> Json:
-    """Return the object `error` of an event; empty without one."""
+    """Return the object `error` of an event; {} if it has none."""
     error = event.get("error")
     return error if isinstance(error, dict) else {}
 
@@ -171,7 +175,7 @@ class Detector:
     """Recognizes the dialect of requests and events.
 
     Fields:
-        by_dialect: how each dialect is recognized.
+        by_dialect: the features of each dialect.
     """
 
     def __init__(self, by_dialect: Mapping[str, Detection]) -> None:
@@ -202,20 +206,26 @@ class Detector:
         return self._content_types.get(content_type, "")
 
     def key_of_request(self, body: Json) -> tuple[str, str]:
-        """Return the member of a request's body that shows its dialect, and the dialect."""
+        """Return the member of a request's body that shows its dialect, and the dialect.
+
+        Both are "" if no member shows it.
+        """
         return next(((key, name) for key, name in self._keys.items() if key in body), ("", ""))
 
     def dialect_of_provider(self, provider: str, dialect: str) -> str:
-        """Return the provider's own dialect if it looks like `dialect`, else `dialect`."""
+        """Return the dialect of `provider` if its events look like those of `dialect`.
+
+        Otherwise, return `dialect`.
+        """
         return self._of_provider.get((provider, dialect), dialect)
 
     def looks_like(self, dialect: str) -> str:
-        """Return the dialect that `dialect` may look like; "" without one."""
+        """Return the dialect whose events look like those of `dialect`; "" if there is none."""
         row = self.by_dialect.get(dialect)
         return row.looks_like if row else ""
 
     def mark_of(self, event: object, name: str = "") -> Mark:
-        """Return what `event` shows, which the framing calls `name`."""
+        """Return which dialect `event` shows; `name` is its name in the framing."""
         if not isinstance(event, dict):
             return _NO_MARK
         for sign, dialect in self._signs:
@@ -224,7 +234,10 @@ class Detector:
         return _NO_MARK
 
     def first_mark(self, events: Iterable[tuple[object, str]]) -> Mark:
-        """Return the first strong mark among `events` and their names, else the first weak one."""
+        """Return the first strong mark among `events`, or else the first weak one.
+
+        Each event comes with its name in the framing.
+        """
         weak = _NO_MARK
         for event, name in events:
             mark = self.mark_of(event, name)

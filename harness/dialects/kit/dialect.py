@@ -1,4 +1,4 @@
-"""The row of a dialect: the facts about one API that shared code needs."""
+"""Define the facts about one API that shared code needs, as a table row for each dialect."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -21,39 +21,42 @@ ParseRequest: TypeAlias = Callable[[str, Json], ChatRequest]
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
-    """One provider API: the row that registers it for import, runs, recording and fuzzing.
+    """Registers one provider API for import, runs, recording and fuzzing.
 
     Fields:
         name: a stable name such as `openai-chat`.
         reference: the URL of the provider's documentation, which the oracle follows.
-        read: frames of a response and the names of the declared tools -> deltas. It is lazy, and
-            no content of a stream makes it raise.
-        write: deltas and options -> the bytes of each frame; joined, they are a body.
+        read: a function that yields the deltas of a response, given its frames and the names of
+            the declared tools. It is lazy, and no content of a stream makes it raise.
+        write: a function that returns the bytes of each frame, given deltas and options; joined,
+            the frames are a body.
         writer_options: the options of `write`. Each one is a quirk, and its default is what the
             API documents.
         oracle: reads one body by the contract of the API; make a new one for each body.
-        parse_request: address and JSON body -> what the request contains; never raises.
-        request_forms: variant -> requests of emulated cassettes; the variant "" is the usual one.
+        parse_request: a function that returns the content of a request, given its address and
+            JSON body. It never raises.
+        request_forms: requests of emulated cassettes by variant; the variant "" is the usual one.
         detection: how the API is recognized by requests and events.
         record_path: the path below a server's address to which `harness record` sends requests;
             "" if it cannot send requests to this API.
         messages: where a request contains messages and tools.
-        build_request: history -> body; None if agents do not support the API.
+        build_request: a function that returns the body for a history; None if agents do not
+            support the API.
         request_headers: headers that each request needs.
         content_type: the content type of its streams.
         done: whether the API sends `[DONE]`, gateways add it, or neither does.
         unknown_events: events that the API does not define, which clients must ignore.
         meaningful_options: writer options that change the turn, and not only its format.
-        option_needs: writer option -> a capability of clients. An API or a proxy uses other values
-            than the default only for clients with this capability.
-        arguments: the form of a call's arguments; "none" if the API has no calls.
+        option_needs: for a writer option, the capability that a client needs for other values
+            than the default.
+        arguments: the format of a call's arguments; "none" if the API has no calls.
         has_call_ids: calls have ids.
         can_require_tool: a request may name the tool that the model must call.
         id_pattern: a regular expression that ids must match in full; "" for any.
         may_send_snapshots: an event may contain all the text so far, so that text which repeats
             itself is ambiguous.
-        sealed_kind: the API's name for the data, readable only by the provider, of the reasoning
-            before a call; "" if the harness reads no such data of the API.
+        sealed_kind: the API's name for data of the reasoning before a call that only the provider
+            can read; "" if the harness reads no such data of the API.
         has_text_call_clients: some clients of the API read text calls.
     """
 
@@ -93,8 +96,14 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     ) -> Interaction:
         """Return an interaction whose body encodes `deltas`, without any network.
 
+        Args:
+            deltas: the deltas to encode.
+            options: how to write them; None for the defaults.
+            request: the request of the interaction.
+            tools: the tools that the prompt describes.
+
         Raises:
-            ValueError: the API cannot encode them.
+            ValueError: the API cannot encode the deltas.
         """
         return synthetic_interaction(
             b"".join(self.write(deltas, options or self.writer_options())),

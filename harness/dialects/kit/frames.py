@@ -1,6 +1,6 @@
-"""Payloads -> the bytes of a response: server-sent events, JSON lines, or one JSON array.
+"""Join payloads to the bytes of a response: server-sent events, JSON lines, or one JSON array.
 
-Each function returns one item for each event; joined, they are the body.
+Each function returns one item for each event. The joined items are the body.
 Source: HTML Standard, 9.2.6 "Interpreting an event stream"; https://jsonlines.org
 """
 
@@ -25,14 +25,14 @@ def sse_events(  # noqa: PLR0913 - what real servers do to this format, each on 
     comment: str = "",
     bom: bool = False,
 ) -> tuple[bytes, ...]:
-    """Return server-sent events.
+    """Return the bytes of each server-sent event.
 
     Args:
         payloads: the data of each event.
         names: the name of each event; "" for an event without one, () if no event has one.
         line_end: the end of each line.
         space: whether a space follows the colon of a field.
-        comment: a line before each event, as gateways keep a connection open; "" for none.
+        comment: a comment line before each event, like a gateway's keep-alive; "" for none.
         bom: whether the stream begins with a byte order mark.
     """
     end = LINE_ENDS[line_end]
@@ -50,7 +50,7 @@ def sse_events(  # noqa: PLR0913 - what real servers do to this format, each on 
 def json_lines(
     payloads: Iterable[bytes], line_end: LineEnd = "lf", *, final: bool = True
 ) -> tuple[bytes, ...]:
-    """Return each payload as a line. Without `final`, the last line has no line end."""
+    """Return each payload as a line. If `final` is False, the last line has no line end."""
     end = LINE_ENDS[line_end]
     lines = [payload + end for payload in payloads]
     if lines and not final:
@@ -61,7 +61,7 @@ def json_lines(
 def json_array(
     payloads: Sequence[bytes], separator: bytes, end: bytes = b"]", *, ended: bool = True
 ) -> tuple[bytes, ...]:
-    """Return the payloads as the items of one array. It is closed only if the stream `ended`."""
+    """Return the payloads as items of one array, with its closing bracket only if `ended`."""
     if not payloads:
         return (b"[]",) if ended else ()
     items = (b"[" + payloads[0], *(separator + payload for payload in payloads[1:]))

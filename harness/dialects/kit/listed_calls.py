@@ -1,7 +1,7 @@
-"""Entries of `tool_calls` lists -> calls, each under a separate key.
+"""Find out which call each item of a streamed list `tool_calls` belongs to.
 
 It is for APIs that repeat a call in several messages, or leave out index or id. Each API has its
-own rules for which call an entry continues, by its index, id, name and position.
+own rules for which call an item (an entry) continues, by its index, id, name and position.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from harness.turns.json_values import as_text
 
 
 class ListedCall(msgspec.Struct, eq=False):
-    """What distinguishes one call from the next."""
+    """Stores what distinguishes one call of a response from the others."""
 
     key: int
     id: str = ""
@@ -25,11 +25,11 @@ class ListedCall(msgspec.Struct, eq=False):
 
 
 class ListedCalls(ABC):
-    """All calls of one response, which add their deltas to `turn`.
+    """Collects the calls of one response from its `tool_calls` lists, and adds them to `turn`.
 
     Fields:
         NO_ID: texts that mean a missing id, in addition to "".
-        FUNCTION_TYPES: types of an entry that calls a function.
+        FUNCTION_TYPES: values of `type` with which an item of the list calls a function.
     """
 
     NO_ID: ClassVar[frozenset[str]] = frozenset()
@@ -42,7 +42,12 @@ class ListedCalls(ABC):
         self.by_id: dict[str, ListedCall] = {}
 
     def take(self, entries: list[Any], read_exactly: Callable[[], list[Any]]) -> None:
-        """Take one list. `read_exactly` returns it again with each digit and key of its objects."""
+        """Process one list `tool_calls`.
+
+        Args:
+            entries: the items of the list.
+            read_exactly: returns the list again, with each digit and repeated key of its objects.
+        """
         exact: list[Any] | None = None
         alone = len(entries) == 1
         for position, entry in enumerate(entries):
@@ -61,13 +66,13 @@ class ListedCalls(ABC):
     def take_entry(
         self, ids: tuple[object, object, object], name: object, arguments: str, position: int
     ) -> None:
-        """Take one entry.
+        """Process one item of a list `tool_calls`.
 
         Args:
-            ids: its index, id and type.
+            ids: the index, id and type of the item.
             name: the name of the function.
-            arguments: the arguments or a piece of them.
-            position: the position of the entry in its list; -1 if it is alone.
+            arguments: the arguments or a part of them.
+            position: the position of the item in its list; -1 if it is alone.
         """
         index, call_id, kind = ids
         call = self.known(index, call_id, name)
@@ -81,24 +86,24 @@ class ListedCalls(ABC):
 
     @abstractmethod
     def known(self, index: object, call_id: object, name: object) -> ListedCall | None:
-        """Return the call of an entry that can only continue it, as most entries do."""
+        """Return the call that an item clearly continues, as most items do; None if unclear."""
 
     @abstractmethod
     def without_index(self, position: int) -> ListedCall | None:
-        """Return the call that an entry without an index may continue."""
+        """Return the call that an item without an index may continue; None if there is none."""
 
     @abstractmethod
     def is_other(
         self, call: ListedCall, index: int | None, call_id: str, name: str, arguments: str
     ) -> bool:
-        """Whether an entry with other ids or names than `call` opens another call."""
+        """Return whether an item whose id or name differs from `call` begins another call."""
 
     @abstractmethod
     def append(self, call: ListedCall, arguments: str) -> None:
-        """Take the arguments of an entry."""
+        """Add the arguments of an item of the list to `call`."""
 
     def open(self) -> ListedCall:
-        """Return a new call."""
+        """Add a new call to `calls`, and return it."""
         call = ListedCall(len(self.calls))
         self.calls.append(call)
         return call
@@ -106,7 +111,10 @@ class ListedCalls(ABC):
     def _identified(
         self, index: object, call_id: str, name: str, arguments: str, position: int
     ) -> ListedCall | None:
-        """Return the call of an entry that may open a call or add its id or name."""
+        """Return the call of an item that may begin a call or add its id or name.
+
+        None if the item has neither id, name nor arguments.
+        """
         call_id = "" if call_id in self.NO_ID else call_id
         if not (name or call_id or arguments):
             return None
@@ -124,7 +132,7 @@ class ListedCalls(ABC):
     def _find(
         self, index: int | None, call_id: str, name: str, arguments: str, position: int
     ) -> ListedCall | None:
-        """Return the call that an entry continues; None if it opens one."""
+        """Return the call that an item of the list continues; None if it begins one."""
         at = self.without_index(position) if index is None else self.by_index.get(index)
         if at is not None and call_id and call_id == at.id:
             return at

@@ -1,7 +1,7 @@
-"""Options of a writer or of a reader: each has a closed set of values, which is checked.
+"""Check the options of a writer or a reader, each of which has a closed set of values.
 
-Otherwise a misspelt value would reach the last branch of a `match`, and the writer would write
-something that the caller did not request.
+Without the check, a misspelt value would reach the last branch of a `match`, and the writer would
+write something that the caller did not request.
 """
 
 from functools import lru_cache
@@ -11,11 +11,11 @@ import msgspec
 
 
 class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The base of all options. The default of a writer's option is what the API documents.
+    """Base class of all options. The default of a writer's option is what the API documents.
 
     Raises:
         ValueError: an option has a value that it does not define.
-        TypeError: there is no option of that name.
+        TypeError: the class has no option of that name.
     """
 
     def __post_init__(self) -> None:
@@ -29,7 +29,7 @@ class Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @lru_cache
 def _fields(options: type[Options]) -> tuple[tuple[str, type, tuple[Any, ...]], ...]:
-    """Return name, type and choices of each option; without choices, any value of the type."""
+    """Return name, type and allowed values of each option; () allows any value of the type."""
     hints = get_type_hints(options).items()
     return tuple(
         (name, object, get_args(hint)) if get_origin(hint) is Literal else (name, hint, ())

@@ -1,4 +1,4 @@
-"""The common parts of parsing a request: model, tools, system text, messages in OpenAI's form.
+"""Parse a request: model, tools, system text, and messages in the format of OpenAI's API.
 
 A body is hostile and often incomplete in a recording. A value that cannot be read becomes empty,
 and no body makes these functions raise. No code is shared with `build_request`, because agents send
@@ -25,7 +25,7 @@ SYSTEM_ROLES: Final = frozenset(("system", "developer"))
 
 
 class ChatRequest(msgspec.Struct, frozen=True):
-    """The content of one request.
+    """Holds the content of one request.
 
     Fields:
         model: as sent; "" if neither address nor body names it.
@@ -48,7 +48,7 @@ UNKNOWN_REQUEST = ChatRequest(tools_known=False)
 
 
 def bars_calls(body: Json) -> bool:
-    """Return whether a request's body forbids calls, in the form of any API."""
+    """Return whether a request's body forbids calls, in the format of any API."""
     choice = body.get("tool_choice")
     if isinstance(choice, dict):  # Anthropic
         choice = choice.get("type")
@@ -57,12 +57,12 @@ def bars_calls(body: Json) -> bool:
 
 
 def tool(name: object, description: object, parameters: object) -> Tool:
-    """Return the tool that these members of a request declare, whatever their types."""
+    """Return a tool with these members of a request; a value of a wrong type becomes empty."""
     return Tool(as_text(name), as_text(description), as_dict(parameters))
 
 
 def function_tools(declared: object) -> Iterator[Tool]:
-    """Yield the tools of a list in which each declaration is the member `function`."""
+    """Yield the tools of a list whose items have the declaration under the key `function`."""
     for item in dicts(declared):
         function = item.get("function")
         if isinstance(function, dict):
@@ -70,14 +70,17 @@ def function_tools(declared: object) -> Iterator[Tool]:
 
 
 def declared_tool(declared: Json) -> Tool:
-    """Return the tool of a declaration under OpenAI's names."""
+    """Return the tool of a declaration that has the keys of OpenAI's API."""
     return tool(declared.get("name"), declared.get("description"), declared.get("parameters"))
 
 
 def system_text(
     messages: object, roles: frozenset[str] = SYSTEM_ROLES, *, instructions: str = ""
 ) -> str:
-    """Return `instructions`, if any, and the text of messages with one of `roles`, as lines."""
+    """Return the system text: `instructions`, and the text of messages with one of `roles`.
+
+    The parts are joined by newlines.
+    """
     texts = [instructions] if instructions else []
     texts += [
         text_of(message.get("content"))
@@ -96,7 +99,7 @@ def path_of(uri: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Return `text` with its escapes decoded."""
+    """Return `text` with its percent escapes decoded."""
     return _ESCAPES.sub(_decode_escapes, text)
 
 
@@ -105,16 +108,17 @@ def _decode_escapes(escapes: re.Match[str]) -> str:
 
 
 def json_text(value: object) -> str:
-    """Return the JSON text of a value that was decoded from a request."""
+    """Return `value`, which was decoded from a request, as JSON text again."""
     return json.dumps(value, ensure_ascii=False)
 
 
 class MessageForm(msgspec.Struct, frozen=True):
-    """How the requests of one API contain messages and tools.
+    """Describes where the requests of one API contain messages and tools.
 
     Fields:
-        messages: body -> its messages in OpenAI's form.
-        declarations: body -> the declarations of tools, each an object with a `name`.
+        messages: a function that returns the messages of a body in OpenAI's format.
+        declarations: a function that returns the declarations of tools in a body, each an object
+            with a `name`.
         fields: the members of the body that contain messages or tools.
         has_blocks: content is a list of blocks. So a message with calls and without text has
             neither null nor `''` as content, and reasoning is a block.
@@ -140,7 +144,7 @@ class MessageForm(msgspec.Struct, frozen=True):
 
 
 def chat_declarations(body: Json) -> Iterator[object]:
-    """Yield the declarations of OpenAI's member `tools`."""
+    """Yield the declarations in the member `tools` of OpenAI's API."""
     return (item.get("function", item) for item in dicts(body.get("tools")))
 
 
@@ -151,19 +155,22 @@ CHAT_MESSAGES: Final = MessageForm(
 
 
 class TextPart(msgspec.Struct, frozen=True):
-    """Visible text."""
+    """A part of a message that is visible text."""
 
     text: str
 
 
 class ReasoningPart(msgspec.Struct, frozen=True):
-    """Reasoning that is sent back."""
+    """A part of a message with reasoning that the client sends back."""
 
     text: str
 
 
 class CallPart(msgspec.Struct, frozen=True):
-    """A call. `arguments` are JSON text, or a value of any type if they are invalid."""
+    """A part of a message that is a call.
+
+    `arguments` are JSON text, or a value of any type if they are invalid.
+    """
 
     id: str
     name: Any
@@ -171,26 +178,29 @@ class CallPart(msgspec.Struct, frozen=True):
 
 
 class ResultPart(msgspec.Struct, frozen=True):
-    """The result of a call. `content` is text or parts, or a value of any type if it is invalid."""
+    """A part of a message that is the result of a call.
+
+    `content` is text or a list of parts, or a value of any type if it is invalid.
+    """
 
     id: Any
     content: Any
 
 
 class OtherPart(msgspec.Struct, frozen=True):
-    """Any other part, such as an image, a file, or a call that the provider executed."""
+    """A part of a message of any other kind, such as an image or a file."""
 
     raw: Json
 
 
 class SealedPart(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Data that only the provider can read and wants back: a signature, a reasoning item.
+    """A part with data that only the provider can read and wants back, such as a signature.
 
     Fields:
-        kind: the provider's name for it.
+        kind: the provider's name for the data.
         value: the data; "" if the part only refers to data that the provider stores.
-        of: what it belongs to. If that is a call, it is the next part.
-        id: the id of the item that contains it.
+        of: what the data belongs to: `reasoning`, `text` or `call`, which means the next part.
+        id: the id of the item that contains the data.
     """
 
     kind: str
@@ -228,10 +238,10 @@ def user_messages(parts: Iterable[Part], role: str = "user") -> Iterator[Json]:
 
 
 def joined_messages(groups: Iterable[Iterable[object]]) -> Iterator[object]:
-    """Yield the messages of `groups`, one group for each message of the request.
+    """Yield the messages of all `groups`. Each group comes from one message of the request.
 
-    Results that follow results of the previous message are marked as `apart`, because APIs whose
-    messages have blocks want all results of one turn in one message.
+    The function marks results that follow results of the previous message as `apart`, because
+    some APIs want all results of one turn in one message.
     """
     follows = False
     for group in groups:
@@ -247,9 +257,9 @@ def joined_messages(groups: Iterable[Iterable[object]]) -> Iterator[object]:
 
 
 def object_arguments(value: object) -> str:
-    """Return arguments as JSON text, for an API that takes an object.
+    """Return arguments as JSON text, for an API in which they must be an object.
 
-    Text in place of the object is quoted twice, so that it is not taken for arguments.
+    If they are text, the function quotes them twice, so that they are not valid arguments.
     """
     text = json_text(value)
     return json_text(text) if isinstance(value, str) else text
@@ -277,7 +287,7 @@ def _result_message(part: Part) -> Json:
 
 
 def _content_of(parts: tuple[Part, ...]) -> str | list[Json]:
-    """Return the text, or a list of parts if there is more than text."""
+    """Return the text, or a list of parts if there are parts other than text."""
     if any(isinstance(part, OtherPart) for part in parts):
         return [
             {"type": "text", "text": part.text} if isinstance(part, TextPart) else part.raw

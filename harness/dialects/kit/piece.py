@@ -1,8 +1,8 @@
-"""The payload of an event that only adds a piece -> that piece, typed.
+"""Decode the payload of an event that only adds text or arguments into a typed struct.
 
-Nearly all events of a stream are of this kind. Decoding them straight into a typed struct skips the
-fields that a reader does not need, which halves the time. A payload that does not fit gives None,
-and the reader decodes it as a plain value.
+Nearly all events of a stream are of this kind. The typed decoder skips the fields that a reader
+does not need, which halves the time. If a payload does not fit, it returns None, and the reader
+decodes the payload as a plain value.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,9 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 def piece_decoder(shape: type[S]) -> Callable[[bytes], S | None]:
-    """Return a decoder of payloads into `shape`; it gives None if they do not fit, or may be deep.
+    """Return a function that decodes a payload into `shape`, or returns None if it does not fit.
 
-    `decode_json` refuses values that are nested too deeply; a typed decoder would skip them unseen.
+    It also returns None if the payload may be nested too deeply, which `decode_json` refuses.
     """
     decode = msgspec.json.Decoder(shape).decode
 

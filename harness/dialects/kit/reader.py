@@ -1,9 +1,8 @@
-"""Frames of one response -> deltas: the common part of all dialects whose events are JSON.
+"""Read the frames of one response as deltas; shared by all dialects whose events are JSON.
 
 A dialect defines what one event means (`event`) and what the end of the stream means
-(`end_of_stream`). Input that is not an event fails here, in the same way for all dialects: no
-bytes, an HTML page, an incomplete event, a message that the framing refuses. It never becomes an
-empty success.
+(`end_of_stream`). Input that is not an event fails here, in the same way for all dialects: an empty
+body, an HTML page, an incomplete event, a damaged AWS message. It never becomes an empty success.
 """
 
 from abc import ABC, abstractmethod
@@ -29,9 +28,9 @@ class EventReader(ABC):
     Fields:
         turn: receives the content of the events.
         first: the first event, for error messages; empty until one arrives.
-        is_known: an event of this API arrived. A reader that fails at any other event leaves it
-            True.
-        failed: the finish word for a provider that failed, "" without one.
+        is_known: an event of this API arrived. A reader that reports any other event as a failure
+            leaves it True.
+        failed: the finish word that reports a failure of the provider; "" if there is none.
     """
 
     # Payloads that end a stream and hold nothing.
@@ -66,10 +65,10 @@ class EventReader(ABC):
 
     @abstractmethod
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event; its content is added to `turn`. Must never raise."""
+        """Process one event, and add its content to `turn`. It must never raise."""
 
     def end_of_stream(self) -> None:
-        """End the turn at the end of the stream; called if it is not over by then.
+        """End the turn at the end of the stream; not called if the turn is over by then.
 
         At least one event arrived. A turn that has its finish reason is complete.
         """
@@ -89,10 +88,10 @@ class EventReader(ABC):
     def provider_error(
         self, error: object, codes: tuple[str, ...] = ("code", "type"), default: str = "error"
     ) -> None:
-        """Fail the turn with an error of the provider: an object, or text.
+        """Fail the turn with an error of the provider.
 
         Args:
-            error: the value of the member that contains it.
+            error: the error as an object, or as text.
             codes: the members of the object that may contain its code, the best first.
             default: the code of an error without one.
         """
@@ -103,7 +102,7 @@ class EventReader(ABC):
         self.turn.fail(quote(code), quote(error.get("message") or error))
 
     def unknown(self, value: object) -> None:
-        """Fail the turn, because the value is not an event of this API."""
+        """Fail the turn, because `value` is not an event of this API."""
         self.turn.fail("unknown_envelope", f"no event of this API: {quote(value)}")
 
     def _end(self) -> None:
@@ -137,7 +136,7 @@ class EventReader(ABC):
                 self.event(value, frame)
 
     def _not_json(self, frame: Frame, error: str) -> None:
-        """Take a payload that is not JSON: an end mark, a comment, or a broken stream."""
+        """Process a payload that is not JSON: an end mark, a comment, or a broken stream."""
         data = frame.data.strip()
         if data in self.TERMINALS:
             self._end()
@@ -169,7 +168,7 @@ def _payload_kind(data: bytes, error: str) -> str:
 
 
 def error_text(data: bytes) -> str:
-    """Return the text of an error that the framing reports."""
+    """Return the message of an error that the framing reports, such as an AWS exception."""
     try:
         value = decode_json(data)
     except NotJson:
@@ -180,7 +179,7 @@ def error_text(data: bytes) -> str:
 
 
 class ReadFrames(Protocol):
-    """The function `read` of a dialect."""
+    """The type of a dialect's function `read`."""
 
     def __call__(self, frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:
         """Yield the deltas of one response.
@@ -192,7 +191,7 @@ class ReadFrames(Protocol):
 
 
 def reads_with(reader: Callable[[], EventReader]) -> ReadFrames:
-    """Return `read` of a dialect that needs no declared tools, because names come complete."""
+    """Return the function `read` of a dialect whose reader does not need the declared tools."""
 
     def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta]:  # noqa: ARG001 - see above
         return reader().read(frames)
@@ -201,12 +200,12 @@ def reads_with(reader: Callable[[], EventReader]) -> ReadFrames:
 
 
 def finish_reasons(**words: tuple[str, ...]) -> dict[str, FinishReason]:
-    """Return finish word -> its meaning, given the name of a reason and the API's words for it."""
+    """Return the meaning of each finish word, given the words of the API for each reason."""
     return {word: FinishReason(reason) for reason, own in words.items() for word in own}
 
 
 def exact_event(value: Json, data: bytes) -> Json:
-    """Return the event of `data` with each digit and repeated key.
+    """Return the event in `data` with each digit and repeated key of its JSON.
 
     Args:
         value: the event as `decode_json` returned it, which is returned if `data` is a list.
@@ -217,7 +216,7 @@ def exact_event(value: Json, data: bytes) -> Json:
 
 
 def exact_list(data: bytes, *path: str | int) -> list[Any]:
-    """Return the list at `path` of an event, read as by `exact_event`; [] without one."""
+    """Return the list at `path` of an event with exact digits and keys; [] if there is none."""
     try:
         value: Any = decode_exactly(data)
         for step in path:
@@ -228,11 +227,11 @@ def exact_list(data: bytes, *path: str | int) -> list[Any]:
 
 
 def exact_arguments(entries: list[Any], place: int, arguments: object) -> str:
-    """Return the text of arguments that came as an object.
+    """Return the JSON text of arguments that the provider sent as an object.
 
     Args:
         entries: the calls of the event, as `exact_list` read them.
-        place: the position of the call in it.
+        place: the position of the call in `entries`.
         arguments: the value to write if `entries` does not contain them.
     """
     with suppress(LookupError, TypeError):  # it may not be there, or be something else

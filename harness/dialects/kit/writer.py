@@ -1,4 +1,4 @@
-"""Deltas -> the events of a response: the common part of the writers of all dialects.
+"""Write deltas as the events of a response; shared by the writers of all dialects.
 
 A writer is the inverse of a reader. Emulated cassettes, round-trip tests and the fuzzer use it.
 """
@@ -45,15 +45,15 @@ class Writer(ABC, Generic[OptionsT]):
 
     Fields:
         FINISH_WORDS: the API's word for each reason; by default OpenAI's, which many APIs use.
-        USAGE_AFTER_FINISH: the API sends the counts of tokens in an event after the finish.
+        USAGE_AFTER_FINISH: the API sends the numbers of tokens in an event after the finish.
         deltas: all deltas to write.
         options: how to write them.
         starts: the start of each call, by its index.
         arguments: the complete arguments of each call, by its index.
-        usage: the last counts of tokens; None if there are none.
-        total: the same, each count None if there are none.
+        usage: the last numbers of tokens; None if there are none.
+        total: the same, with None for each number if there are none.
         values: the JSON value of each event so far.
-        reason: why the turn ended, once it did.
+        reason: why the turn ended; None before the end.
         word: the API's word for `reason`, if the dialect writes it later; None before.
         failed: a failure was written, or shows only in the events that are missing.
         has_sealed: `deltas` contain data that only the provider can read, so options add none.
@@ -78,14 +78,14 @@ class Writer(ABC, Generic[OptionsT]):
         self.begin()
 
     def begin(self) -> None:
-        """Set the attributes that a dialect adds."""
+        """Initialize the attributes that a dialect's writer adds."""
 
     @abstractmethod
     def events(self) -> tuple[bytes, ...]:
-        """Return the bytes of each event; joined, they are the body."""
+        """Return the bytes of each event. The joined bytes are the body."""
 
     def take_all(self) -> None:
-        """Take all deltas in order.
+        """Write all deltas in order.
 
         Raises:
             ValueError: the API cannot express a delta.
@@ -97,7 +97,7 @@ class Writer(ABC, Generic[OptionsT]):
             self._take(delta)
 
     def _in_order(self) -> Iterable[Delta]:
-        """Return the deltas, with the usage at the position where the API sends it."""
+        """Return the deltas, with the token counts at the position where the API sends them."""
         ends = [at for at, delta in enumerate(self.deltas) if isinstance(delta, Finish)]
         if not ends or not self.USAGE_AFTER_FINISH:
             return self.deltas
@@ -140,28 +140,28 @@ class Writer(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def text(self, text: str) -> None:
-        """Write a piece of the answer."""
+        """Write the next part of the answer."""
 
     def reasoning(self, _text: str) -> None:
-        """Write a piece of the reasoning."""
+        """Write the next part of the reasoning; refuse it if the API has none."""
         raise ValueError("this API streams text only: cannot write ReasoningDelta")
 
     def seal(self, _delta: SealedDelta) -> None:
-        """Write data that only the provider can read."""
+        """Write data that only the provider can read; refuse it if the API has none."""
         raise ValueError("this API has no sealed data here: cannot write SealedDelta")
 
     def start_call(self, _start: ToolCallStart) -> None:
-        """Write the start of a call, or all of it."""
+        """Write the start of a call, or the complete call; refuse it if the API has no calls."""
         raise ValueError("this API streams text only: cannot write ToolCallStart")
 
     def continue_call(self, index: int, fragment: str) -> None:
-        """Write a fragment of the arguments of the call `index`."""
+        """Write a fragment of the arguments of the call with this index."""
 
     def end_call(self, end: CallEnd) -> None:
         """Write the end of a call."""
 
     def count(self, usage: Usage) -> None:
-        """Write the counts of tokens."""
+        """Write the numbers of tokens."""
 
     def finish(self, word: str) -> None:
         """Write the end of the turn, whose reason is `word`, or store it for later."""
@@ -169,16 +169,16 @@ class Writer(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def fail(self, failure: StreamFailure) -> None:
-        """Write an error."""
+        """Write the error `failure`, which ends the turn."""
 
 
 class Write(Protocol[OptionsT_contra]):
-    """The function `write` of a dialect."""
+    """The type of a dialect's function `write`."""
 
     def __call__(
         self, deltas: Iterable[Delta], options: OptionsT_contra | None = None
     ) -> tuple[bytes, ...]:
-        """Return the bytes of each event; joined, they are the body.
+        """Return the bytes of each event. The joined bytes are the body.
 
         Raises:
             ValueError: the API cannot express a delta.
@@ -189,7 +189,7 @@ class Write(Protocol[OptionsT_contra]):
 def writes_with(
     writer: Callable[[tuple[Delta, ...], OptionsT], Writer[OptionsT]], default: type[OptionsT]
 ) -> Write[OptionsT]:
-    """Return `write` of a dialect; without options it uses `default`."""
+    """Return the function `write` of a dialect; without options, it uses `default`."""
 
     def write(deltas: Iterable[Delta], options: OptionsT | None = None) -> tuple[bytes, ...]:
         return writer(tuple(deltas), default() if options is None else options).events()
@@ -198,14 +198,14 @@ def writes_with(
 
 
 def finish_words(**words: str) -> dict[FinishReason, str]:
-    """Return reason -> the API's word for it; reasons that are not given get the word `other`."""
+    """Return the API's word for each finish reason; `other` for a reason that is not given."""
     known = {"stop": "stop", "length": "length", **words}
     own = {FinishReason(reason): word for reason, word in known.items()}
     return dict.fromkeys(FinishReason, "other") | own
 
 
 def json_object(text: str) -> Json | None:
-    """Return the JSON object that `text` is, or None."""
+    """Return the JSON object in `text`; None if `text` is not a JSON object."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -214,13 +214,13 @@ def json_object(text: str) -> Json | None:
 
 
 def object_or_text(text: str) -> Any:  # noqa: ANN401 - an object, or the text
-    """Return the JSON object that `text` is, else the text."""
+    """Return the JSON object in `text`, or `text` itself if it is not one."""
     value = json_object(text)
     return text if value is None else value
 
 
 def exact_object_or_text(text: str) -> object:
-    """Return the JSON object that `text` is, with each digit and key, else the text."""
+    """Return the JSON object in `text` with each digit and key, or `text` if it is not one."""
     try:
         payload = text.encode()
         return decode_exactly(payload) if isinstance(decode_json(payload), dict) else text
@@ -229,7 +229,10 @@ def exact_object_or_text(text: str) -> object:
 
 
 def optional_field(name: str, mode: str, value: str, changed: str = "") -> Json:
-    """Return the member `name`: absent, empty, null, repeated or changed, as `mode` says."""
+    """Return an object with the member `name`, depending on `mode`.
+
+    The member is absent, empty, null, repeated (`value`) or changed (`changed`).
+    """
     modes: dict[str, Json] = {
         "absent": {},
         "empty": {name: ""},
@@ -241,7 +244,7 @@ def optional_field(name: str, mode: str, value: str, changed: str = "") -> Json:
 
 
 def openai_usage(usage: Usage) -> Json:
-    """Return the counts of tokens as OpenAI's completions name them."""
+    """Return the numbers of tokens with the keys of OpenAI's completions."""
     return {
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
@@ -250,7 +253,7 @@ def openai_usage(usage: Usage) -> Json:
 
 
 def token_counts(usage: Usage, input_name: str, output_name: str) -> Json:
-    """Return the counts that are known, under the names of an API."""
+    """Return the numbers of tokens that are known, under these keys."""
     counts = {input_name: usage.input_tokens, output_name: usage.output_tokens}
     return {name: count for name, count in counts.items() if count is not None}
 

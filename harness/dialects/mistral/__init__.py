@@ -1,4 +1,4 @@
-"""The dialect `mistral`: the chat completions stream of Mistral's own API."""
+"""Register the dialect `mistral`: the chat completions stream of Mistral's own API."""
 
 from harness.dialects.kit.detect import Detection, Strength, is_chat_choice, shape
 from harness.dialects.kit.dialect import Dialect

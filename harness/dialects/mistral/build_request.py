@@ -1,4 +1,4 @@
-"""The requests of Mistral's chat API, which takes OpenAI's messages.
+"""Build the requests of Mistral's chat API, which takes OpenAI's messages.
 
 Source: Mistral's API reference, `POST /v1/chat/completions`.
 """

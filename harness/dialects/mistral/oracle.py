@@ -1,4 +1,4 @@
-"""The oracle of the dialect mistral: it adds up the deltas of choice 0.
+"""Define the oracle of the dialect `mistral`, which adds up the deltas of choice 0.
 
 Content is text or a list of parts. An entry of `tool_calls` with a name is a complete call, and one
 without continues the call at its index. If an entry does not identify its call, the calls are
@@ -16,7 +16,7 @@ from harness.dialects.kit.oracle.values import dict_or_empty, is_index, meanings
 
 
 class CallList(OpenCalls[int, OpenCall]):
-    """The calls of one choice, numbered in the order of their first appearance."""
+    """Collects the calls of one choice, numbered in the order of their first appearance."""
 
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
@@ -24,7 +24,7 @@ class CallList(OpenCalls[int, OpenCall]):
         self._by_index: dict[int, OpenCall] = {}
 
     def add(self, entries: list[Any], path: tuple[str | int, ...], event: Event) -> None:
-        """Take one list, which is at `path` of the event."""
+        """Process one list of calls; `path` is its location in the event."""
         if len(entries) > 1:
             self._notes.harmless("DELTA-MULTI-IN-CHUNK", event.offset)
         for _, entry, arguments in function_entries(entries, path, event, self._notes):
@@ -57,7 +57,7 @@ class CallList(OpenCalls[int, OpenCall]):
     def _new(
         self, call_id: str, name: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
-        """Open a call. It is ambiguous if it could also continue a known one."""
+        """Begin a call; note that it is ambiguous if the item could also continue `known`."""
         rival = known if has_index else next(reversed(self._calls.values()), None)
         if call_id in self._by_id:
             self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=True)
@@ -71,7 +71,7 @@ class CallList(OpenCalls[int, OpenCall]):
     def _continued(
         self, call_id: str, known: OpenCall | None, offset: int, *, has_index: bool
     ) -> OpenCall:
-        """Return the call that an entry without a name continues."""
+        """Return the call that an item without a name continues."""
         self._notes.harmless("MIST-CALL-FRAGMENTS", offset)
         if not has_index and len(self._calls) == 1:
             known = self._calls[0]
@@ -93,7 +93,7 @@ _SILENT_PARTS: Final = frozenset(
 
 
 class MistralOracle(FinishWordOracle):
-    """Reads one body of Mistral's chat API."""
+    """Reads one response body of Mistral's chat API by its contract."""
 
     MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length", "model_length"))
 
@@ -103,7 +103,7 @@ class MistralOracle(FinishWordOracle):
         self._chunks = 0
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one chunk, or the complete completion."""
+        """Process one chunk, or the complete completion."""
         choices = value.get("choices")
         error = _error_of(value, event.name)
         if error is not None:
@@ -188,7 +188,7 @@ class MistralOracle(FinishWordOracle):
 
 
 def _error_of(value: Json, event: str) -> tuple[str, str] | None:
-    """Return code and message of the error that `value` is, or None."""
+    """Return code and message of the error in an event; None if it is not an error."""
     error = value.get("error")
     holder = error if isinstance(error, dict) else value
     is_error = not value.get("choices") and any(value.get(key) for key in ("message", "detail"))

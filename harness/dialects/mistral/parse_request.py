@@ -1,4 +1,4 @@
-"""A request of Mistral's chat API -> what it contains.
+"""Parse a request of Mistral's chat API.
 
 Source: https://docs.mistral.ai/api/#tag/chat
 """
@@ -9,7 +9,7 @@ from harness.turns.json_values import as_text
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     return kit.ChatRequest(
         model=as_text(body.get("model")),
         tools=tuple(kit.function_tools(body.get("tools"))),

@@ -1,4 +1,4 @@
-"""Frames of a Mistral chat stream -> deltas; a complete response reads to the same turn.
+"""Read the frames of a Mistral chat stream as deltas; a complete response reads to the same turn.
 
 Text comes as a string or as a list of parts, reasoning as a separate part, and calls come
 complete. It never raises, whatever a stream contains, and never invents a call or a finish that the
@@ -17,30 +17,30 @@ from harness.wire.frames import Frame
 
 
 class MistralCalls(ListedCalls):
-    """All calls of one choice."""
+    """Collects the calls of one choice."""
 
     NO_ID: ClassVar = frozenset(("null",))
     FUNCTION_TYPES: ClassVar = ("function", None, "", "null")
 
     def known(self, index: object, call_id: object, name: object) -> ListedCall | None:  # noqa: ARG002 - as below
-        """Return None: entries that only continue a call are rare, so no fast path is needed."""
+        """Return None, because items that only continue a call are too rare for a fast path."""
         return None
 
     def without_index(self, position: int) -> ListedCall | None:  # noqa: ARG002 - the last one counts
-        """Return the last call."""
+        """Return the last call, which an item without an index continues; None if there is none."""
         return self.calls[-1] if self.calls else None
 
     def is_other(
         self, call: ListedCall, index: int | None, call_id: str, name: str, arguments: str
     ) -> bool:
-        """Whether an entry opens another call. A repeated name may begin new arguments."""
+        """Return whether an item begins another call. A repeated name may begin new arguments."""
         if call_id and (call.id or index is None):
             return True
         begins = call.end == "}" and arguments.lstrip()[:1] == "{"
         return bool(name and call.name and (name != call.name or begins))
 
     def append(self, call: ListedCall, arguments: str) -> None:
-        """Append a fragment."""
+        """Append a fragment to the arguments of `call`."""
         if arguments:
             call.end = arguments.rstrip()[-1:] or call.end
             self.turn.append(call.key, arguments)
@@ -58,7 +58,7 @@ _ERROR_KEYS: Final = ("error", "message", "detail")
 
 
 class _Reader(EventReader):
-    """Reads one response: the first choice that comes, and no other."""
+    """Reads one response of the dialect `mistral`: the first choice that comes, and no other."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class _Reader(EventReader):
         self._choice: int | None = None
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one chunk, or a complete response."""
+        """Process one chunk, or a complete response."""
         if not self.turn.seed:
             self.turn.seed = as_text(value.get("id"))
         choices = value.get("choices")
@@ -81,7 +81,7 @@ class _Reader(EventReader):
         self.turn.count(usage, "prompt_tokens", "completion_tokens")
 
     def _is_ours(self, index: object) -> bool:
-        """Whether a choice is the first one that came; without an index it is number 0."""
+        """Return whether a choice is the first one that came. A missing index counts as 0."""
         number = index if type(index) is int else 0
         if self._choice is None:
             self._choice = number
@@ -101,7 +101,7 @@ class _Reader(EventReader):
             self._finished(finish)
 
     def _content(self, content: object) -> None:
-        """Take text, or a list of parts; those for sources, images and files are ignored."""
+        """Process text, or a list of parts; ignore parts with sources, images and files."""
         if not isinstance(content, list):
             self.turn.text(content)
             return
@@ -121,7 +121,7 @@ class _Reader(EventReader):
         self.turn.reasoning(thoughts)
 
     def _finished(self, word: str) -> None:
-        """Take a finish reason. Only a failure of the provider replaces the first one."""
+        """Process a finish reason. Only a failure of the provider replaces the first one."""
         # `error` is a finish word of this API (quirk MIST-FINISH-WORDS), and not an end.
         if word in _FAILED:
             self.failed = word
@@ -129,7 +129,7 @@ class _Reader(EventReader):
             self.turn.finish(_FINISH.get(word, FinishReason.OTHER), word)
 
     def _no_chunk(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take an event that is not a chunk: an error in a form of the API, or unknown data."""
+        """Process an event that is not a chunk: an error of the API, or unknown data."""
         error = value.get("error")
         holder = error if isinstance(error, dict) else value
         if frame.event == "error" or any(value.get(key) for key in _ERROR_KEYS):

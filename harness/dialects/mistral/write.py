@@ -1,4 +1,4 @@
-"""Deltas -> the events of a Mistral chat stream, or a complete response, as its options say.
+"""Write deltas as the events of a Mistral chat stream, or as a complete response.
 
 Calls are written complete, as the API does, unless the options ask for fragments.
 Source: https://docs.mistral.ai/api/#tag/chat
@@ -21,7 +21,9 @@ from harness.turns.exact_json import encode_json
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `mistral` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         content: text as a string, or as a list of parts, as models that reason send it
@@ -32,9 +34,9 @@ class WriterOptions(Options, frozen=True):
         index: `DELTA-INDEX-MISSING`, `DELTA-INDEX-ALL-ZERO`.
         call_type: `DELTA-TYPE-MISSING`.
         arguments: `object` is a JSON object instead of its text (`ARGS-OBJECT`).
-        calls: all of a turn in one delta, each in its own, or in fragments, as some models
-            send it (`MIST-CALL-FRAGMENTS`).
-        later_id: in the fragments that follow the first one of a call (`MIST-ID-NULL`).
+        calls: all calls of a turn in one delta, each in a separate one, or in fragments, as some
+            models send it (`MIST-CALL-FRAGMENTS`).
+        later_id: the id in the fragments that follow the first one of a call (`MIST-ID-NULL`).
         finish: with the last delta, or in a separate chunk.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         padding: the key `p` of random length in each chunk.
@@ -63,7 +65,7 @@ _MOST_PADDING: Final = 7
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one response. `_messages` are its deltas as messages of the API."""
+    """Writes one response; `_messages` are its deltas as messages of the API."""
 
     def begin(self) -> None:
         self._messages: list[Json] = []
@@ -137,7 +139,7 @@ class _Writer(Writer[WriterOptions]):
         self._messages.append({"content": parts})
 
     def reasoning(self, text: str) -> None:
-        """Write reasoning as a part, which is its only form, even if text is a string."""
+        """Write reasoning as a part of a list, even if the option `content` asks for strings."""
         part: Json = {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
         if self.options.closed:
             part["closed"] = True

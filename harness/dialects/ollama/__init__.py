@@ -1,4 +1,4 @@
-"""The dialect `ollama`: Ollama's own API, `/api/chat` and `/api/generate`, one JSON a line."""
+"""Register the dialect `ollama`: Ollama's `/api/chat` and `/api/generate`, one JSON a line."""
 
 from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect

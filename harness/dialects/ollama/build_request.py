@@ -1,4 +1,4 @@
-"""A history -> a request of Ollama's API.
+"""Build a request of Ollama's API from a history.
 
 Arguments are objects, a result names its tool, and calls have no ids.
 Source: Ollama's API reference, `POST /api/chat`.
@@ -13,7 +13,7 @@ from harness.turns.messages import Message
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for Ollama's chat API."""
+    """Return the body of a request of Ollama's chat API."""
     names = kit.names_by_call_id(spec.messages)
     return kit.chat_body(spec) | {
         "messages": [_message(each, names) for each in kit.chat_messages(spec)]

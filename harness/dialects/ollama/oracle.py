@@ -1,4 +1,4 @@
-"""The oracle of the dialect ollama.
+"""Decide the meaning of a body of the dialect `ollama` by the contract (the oracle).
 
 Each line is a piece of the answer: text, thinking and complete calls. The line whose `done` is
 true is the last one. Arguments are an object, whose JSON text is preserved. A complete response is
@@ -17,7 +17,7 @@ from harness.turns.oracle_reading import CallReading
 
 
 class OllamaOracle(OneEndOracle):
-    """Reads one body of Ollama's API."""
+    """Reads one response body of Ollama's API by its contract."""
 
     MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
     OTHER_WORDS: ClassVar[frozenset[str]] = frozenset({"load", "unload"})
@@ -33,7 +33,7 @@ class OllamaOracle(OneEndOracle):
         return tuple(call.reading() for call in self._calls)
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one line."""
+        """Process one line."""
         if self.framing == "sse":
             # Events of a gateway: no contract defines how it translates the lines.
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
@@ -102,7 +102,7 @@ class OllamaOracle(OneEndOracle):
         return member_text(text, "function", "arguments")
 
     def _check_key(self, call_id: str | None, index: object, offset: int) -> None:
-        """Take an entry as a call; if another call has the same key, it may repeat that call."""
+        """Note deviations if a call has no id, or the id or index of another call."""
         if not call_id:
             self.notes.harmless("OLL-ARGS-OBJECT", offset)
         elif call_id in self._ids:
@@ -126,7 +126,7 @@ class OllamaOracle(OneEndOracle):
         self.finish(word if isinstance(word, str) else "", offset)
 
     def check_calls(self, calls: int) -> None:
-        """Note deviations between the finish word and the number of calls."""
+        """Note deviations if the finish word does not match the number of calls."""
         if calls and self.word == "stop":
             self.notes.harmless("OLL-DONE-STOP", 0)
         if self.word == "tool_calls" and not calls:

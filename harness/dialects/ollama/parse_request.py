@@ -1,4 +1,4 @@
-"""A request of Ollama's API -> what it contains, and its messages in OpenAI's form.
+"""Parse a request of Ollama's API, and convert its messages to OpenAI's format.
 
 Source: https://docs.ollama.com/api/chat and /api/generate
 """
@@ -12,7 +12,7 @@ from harness.turns.json_values import as_dict, as_text, dicts, listed
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     functions = (item.get("function") for item in dicts(body.get("tools")))
     system = kit.system_text(body.get("messages"), frozenset(("system",)))
     return kit.ChatRequest(

@@ -1,4 +1,4 @@
-"""Frames of an Ollama stream -> deltas: the lines of `/api/chat` and of `/api/generate`.
+"""Read the frames of an Ollama stream as deltas: the lines of `/api/chat` and of `/api/generate`.
 
 A call comes complete in one line. Its arguments are an object, whose JSON text the reader preserves
 exactly. The line with `done` ends the turn, and lines after it are ignored. A complete response
@@ -65,7 +65,7 @@ _NOTHING: Final[dict[str, Any]] = {}
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `ollama`."""
 
     INTERRUPTED: ClassVar = "the stream ended without a line that says `done`"
 
@@ -94,7 +94,7 @@ class _Reader(EventReader):
             self._done(line.done_reason, line.prompt_eval_count, line.eval_count)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take a line that does not fit the typed struct."""
+        """Process a line that does not fit the typed struct."""
         if error := value.get("error"):
             self.provider_error(error)
             return
@@ -116,7 +116,7 @@ class _Reader(EventReader):
     # Calls
 
     def _calls(self, frame: Frame) -> None:
-        """Take the calls of a line. Each entry is a separate call."""
+        """Process the calls of a line, each of which is complete."""
         message = _message_of(exact_event({}, frame.data))
         entries = message.get("tool_calls") if message else None
         if not isinstance(entries, list):

@@ -1,4 +1,4 @@
-"""Deltas -> the lines of an Ollama stream, as its options say.
+"""Write deltas as the lines of an Ollama stream, controlled by options.
 
 Calls are written complete, where they start. Source: https://docs.ollama.com/api/chat
 """
@@ -20,18 +20,20 @@ from harness.turns.exact_json import write_exactly
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `ollama` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         endpoint: `/api/chat`, or `/api/generate` with its own field for text.
         call_id: whether calls have ids; servers before 2025-10 sent none (`OLL-ARGS-OBJECT`).
-        index: `function.index`: that of the call, left out if it is 0, or never there.
+        index: `function.index` is the index of the call, left out if it is 0, or never there.
         arguments: an object as documented, or its text (`OLL-ARGS-TEXT`).
         calls: a line for each call, one line for all of them, or the last line of the
             stream (`OLL-CALLS-WITH-DONE`).
         done_reason: whether the last line says why it ended; the first servers did not.
         final_newline: whether the last line has its line end (`NDJSON-NO-FINAL-NEWLINE`).
-        line_end: between the lines.
+        line_end: the characters that end each line.
         model, second: their values in the lines; the second is that of `created_at`.
     """
 
@@ -57,7 +59,7 @@ _DURATIONS: Final = {
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream; calls are written complete, where they start."""
+    """Writes one stream of the dialect `ollama`; calls are written complete, where they start."""
 
     FINISH_WORDS: ClassVar = finish_words(
         tool_calls="stop", content_filter="content_filter", other="load"

@@ -1,4 +1,4 @@
-"""The dialect `openai-chat`: the chat completions stream, as many providers implement it."""
+"""Register the dialect `openai-chat`: chat completions, as many providers implement them."""
 
 from harness.dialects.kit.detect import (
     Detection,

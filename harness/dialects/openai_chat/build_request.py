@@ -1,4 +1,4 @@
-"""A history -> a request of the chat completions API. The history has the same form.
+"""Build a request of the chat completions API from a history, which has the same format.
 
 Source: OpenAI API reference, `POST /chat/completions`.
 """

@@ -1,4 +1,4 @@
-"""The `tool_calls` entries of a stream -> call deltas, each entry routed to its call.
+"""Turn the items of streamed `tool_calls` lists into deltas of calls, each under its call.
 
 By the contract, `index` is the key, id and name come once, and fragments are appended. Group B of
 the catalogue lists how providers deviate from it. The rules here distinguish the calls in spite of
@@ -21,13 +21,13 @@ from harness.turns.verdicts import CallIds, end_of_call, unusable_reason
 
 
 class ReaderPolicy(Options, frozen=True):
-    """How `read` decides; the defaults are those of the `reference` normalizer.
+    """Sets how `read` decides ambiguous cases. The defaults are those of `reference`.
 
     Fields:
-        names: a second piece of a name (`DELTA-NAME-FRAGMENTED` against
+        names: what a second part of a name means (`DELTA-NAME-FRAGMENTED` against
             `DELTA-NAME-REPEATED`): `by-tools` chooses the result that the request declares,
             `append` always appends, `first` keeps the first.
-        arguments: a fragment that repeats or extends all the text before it
+        arguments: what a fragment means that repeats or extends all the text before it
             (`ARGS-CUMULATIVE`, `ARGS-REPEATED-AT-END` against plain appending): `auto`
             replaces the text only if appending cannot give JSON, `append` always appends.
         nameless: a call whose name never came (`NAME-EMPTY`) is reported or dropped.
@@ -50,29 +50,29 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 class CallAssembler(Protocol):
-    """Turns the entries of one choice into call deltas; make a new one for each response."""
+    """Turns the `tool_calls` items of one choice into deltas; make a new one for each response."""
 
     seed: str
 
     def __len__(self) -> int: ...
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
-        """Take one entry of a `tool_calls` list; append its deltas to `out`."""
+        """Process one item of a `tool_calls` list; append its deltas to `out`."""
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
         """Return whether arguments came for the call that `entry` repeats.
 
         Args:
-            entry: an entry of another list of the response's calls.
-            position: the position of the entry in that list, which counts if it has no index.
+            entry: an item of another list of the response's calls.
+            position: the position of the item in that list, which counts if it has no index.
         """
 
     def close(self, out: list[Delta], *, failed: str, cut_short: bool) -> None:
-        """End or reject every call."""
+        """Emit the last delta of every call, as usable or as rejected."""
 
 
 class _Call(msgspec.Struct, eq=False):
-    """One call while it streams."""
+    """Collects the id, name and arguments of one call while they arrive."""
 
     key: Hashable  # the provider's index
     position: int = -1  # ours, from its `ToolCallStart` on
@@ -97,7 +97,7 @@ class _Call(msgspec.Struct, eq=False):
 
 
 class ChatCalls:
-    """All calls of one choice."""
+    """Collects the calls of one choice."""
 
     def __init__(self, tools: frozenset[str], policy: ReaderPolicy) -> None:
         self.seed = ""  # from the response; makes generated ids differ between turns
@@ -114,7 +114,7 @@ class ChatCalls:
         return len(self._calls)
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
-        """Take one entry of a `tool_calls` list; append its deltas to `out`."""
+        """Process one item of a `tool_calls` list; append its deltas to `out`."""
         custom = entry.custom
         function = entry.function or custom or entry  # some servers leave `function` out
         fragment = (function.arguments if custom is None else custom.input) or ""
@@ -139,7 +139,7 @@ class ChatCalls:
             self._append(call, fragment, out)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
-        """Return whether arguments came for the call that `entry` repeats."""
+        """Return whether arguments came for the call that an item of another list repeats."""
         index = position if entry.index is None else _index_key(entry.index)
         call = self._by_id.get(as_text(entry.id)) or self._by_index.get(index)
         if call is None and entry.index is None and position < len(self._calls):
@@ -147,7 +147,7 @@ class ChatCalls:
         return call is not None and call.fragments.size > 0
 
     def close(self, out: list[Delta], *, failed: str, cut_short: bool) -> None:
-        """End or reject every call.
+        """Emit the last delta of every call, as usable or as rejected.
 
         Args:
             out: receives the deltas.
@@ -197,7 +197,7 @@ class ChatCalls:
         return known
 
     def _without_index(self, call_id: str, name: str) -> _Call | None:
-        """Return the call of an entry without index: by id, a new one, or the last one."""
+        """Return the call of an item without index: by id, or the last one; None if it is new."""
         last = self._calls[-1] if self._calls else None
         if not call_id:
             return last
@@ -210,7 +210,7 @@ class ChatCalls:
     def _opens_new(
         self, call: _Call, key: Hashable, call_id: str, name: str, fragment: str
     ) -> bool:
-        """Whether a named entry at a known index is another call (quirk DELTA-INDEX-ALL-ZERO)."""
+        """Return whether a named item at a used index is another call (DELTA-INDEX-ALL-ZERO)."""
         # Some servers repeat id and name in each delta of a call (quirk DELTA-NAME-REPEATED).
         if call_id and call_id == call.given_id and key is not None:
             return False
@@ -224,7 +224,7 @@ class ChatCalls:
         return key is None or not call.given_id or call.fragments.complete()
 
     def _identify(self, call: _Call, call_id: str, name: str, out: list[Delta]) -> None:
-        """Take the id and the name of an entry."""
+        """Process the id and the name of an item."""
         if call_id and not call.given_id:
             call.given_id = call_id
             self._by_id[call_id] = call
@@ -318,7 +318,7 @@ def _kind(call: _Call) -> CallKind:
 
 
 def _is_sibling(call: _Call, fragment: str) -> bool:
-    """Whether a complete object follows another complete object without repeating it."""
+    """Return whether a complete object follows another complete object without repeating it."""
     if not fragment.startswith("{") or not call.fragments.complete():
         return False
     text = call.fragments.text

@@ -1,4 +1,4 @@
-"""The payload of one event -> a chunk, typed in its structure and untyped in its leaves.
+"""Decode the payload of one event into a chunk, with a typed structure and untyped leaves.
 
 Decoding straight into this struct skips the fields that no reader needs, which halves the
 time of the slowest part of reading. A payload of another structure (`choices` that is an object,
@@ -18,7 +18,7 @@ from harness.turns.exact_json import write_exactly
 
 
 class Function(msgspec.Struct, gc=False):
-    """The function of a call. A missing name is UNSET, which is false, and differs from null.
+    """The member `function` of a call. A missing name is UNSET, which differs from null.
 
     A custom tool has `input`, free text, instead of `arguments`.
     """
@@ -29,10 +29,10 @@ class Function(msgspec.Struct, gc=False):
 
 
 class Entry(msgspec.Struct, gc=False):
-    """One entry of a `tool_calls` list.
+    """One item of a `tool_calls` list, which adds to one call.
 
-    `name` and `arguments` are here if a server leaves `function` out; `custom` is the
-    call of a tool that is not a function.
+    If a server leaves `function` out, `name` and `arguments` are here. `custom` is the call of a
+    custom tool.
     """
 
     index: Any = None
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, gc=False):
 
 
 class ChoiceDelta(msgspec.Struct, gc=False):
-    """The content of a `delta` or a `message`."""
+    """The member `delta` or `message` of a choice: text, reasoning and calls."""
 
     content: Any = None
     tool_calls: list[Entry] | None = None
@@ -57,7 +57,7 @@ class ChoiceDelta(msgspec.Struct, gc=False):
 
 
 class Choice(msgspec.Struct, gc=False):
-    """One of the alternative answers, which a chunk continues."""
+    """One of the alternative answers, with what a chunk adds to it."""
 
     index: Any = None
     delta: ChoiceDelta | None = None
@@ -67,7 +67,7 @@ class Choice(msgspec.Struct, gc=False):
 
 
 class Chunk(msgspec.Struct, gc=False):
-    """One event. The fields from `error` on are those in which servers report failures."""
+    """One event of a chat completion. Servers report failures in the fields from `error` on."""
 
     id: Any = None
     choices: list[Choice] | None = None
@@ -85,7 +85,7 @@ decode_plain = piece_decoder(Chunk)
 
 
 def chunk_of(value: dict[str, Any]) -> Chunk:
-    """Return a chunk with the members of a decoded object that fit."""
+    """Return a chunk with those members of a decoded object that have the expected type."""
     fields = _plain(value, Chunk)
     choices = fields.get("choices")
     listed = choices if isinstance(choices, list) else []
@@ -94,7 +94,7 @@ def chunk_of(value: dict[str, Any]) -> Chunk:
 
 
 def entries_of(value: object) -> list[Entry]:
-    """Return the entries of a `tool_calls` value: a list, or one entry alone."""
+    """Return the items of a `tool_calls` value, which is a list, or one item alone."""
     entries = value if isinstance(value, list) else [value]
     return [_entry(entry) for entry in entries if isinstance(entry, dict)]
 

@@ -1,10 +1,10 @@
-"""The fragments of one call's arguments -> the text to append, even if the provider repeats text.
+"""Join the fragments of one call's arguments, even if the provider repeats text.
 
 Most providers append. Some send all the text so far in each fragment, or all of it again at the
 end, or `{}` before the real object. Such a fragment starts with all the text before it, and
 appending it can rarely give JSON. Only if it cannot, the fragment counts as a repetition. So
 fragments that append to JSON, or to the start of it, are never read in another way. If a
-stream mixes both forms, `fault` has the reason and the call must not be executed.
+stream mixes both ways, `fault` has the reason and the call must not be executed.
 Quirks: ARGS-CUMULATIVE, ARGS-REPEATED-AT-END, ARGS-EMPTYOBJ-THEN-REAL.
 """
 
@@ -23,7 +23,7 @@ _SCALAR_CHARACTERS = 64
 
 
 class Completeness:
-    """Whether a growing text is complete JSON, the start of JSON, or neither."""
+    """Tracks whether a growing text is complete JSON."""
 
     __slots__ = (
         "_complete_text",
@@ -45,7 +45,7 @@ class Completeness:
         self._complete_text: bool | None = None  # None until the brackets were closed once
 
     def of(self, pieces: Sequence[str]) -> bool:
-        """Return whether `pieces`, which begin with those of the call before, are complete."""
+        """Return whether the text is complete JSON. `pieces` only grows from call to call."""
         for at in range(self._pieces_seen, len(pieces)):
             self._read(pieces[at])
         self._pieces_seen = len(pieces)
@@ -93,7 +93,7 @@ _BROKEN_OFF = "its fragments repeated all the text before them, and then one did
 
 
 class Fragments:
-    """Takes the fragments of a stream, none of them empty, and returns what is to be appended."""
+    """Collects the fragments of one call's arguments, and returns the text that each adds."""
 
     def __init__(self) -> None:
         self.size = 0  # number of characters so far
@@ -107,7 +107,7 @@ class Fragments:
 
     @property
     def text(self) -> str:
-        """The text so far."""
+        """The text of the arguments so far."""
         return "".join(self._pieces)
 
     def append(self, fragment: str) -> str:
@@ -117,7 +117,7 @@ class Fragments:
         return fragment
 
     def take(self, fragment: str) -> str:
-        """Take a fragment; return the new text, which may be "" for now."""
+        """Process a fragment; return the new text, or "" if it adds none or must wait."""
         size = len(fragment)
         if self._appending and size < self.size:
             if self._repeats(fragment):
@@ -128,7 +128,7 @@ class Fragments:
         return self._take_rare(fragment)
 
     def close(self) -> str:
-        """Return what was held back, because the call has ended."""
+        """Return the text that was held back, because the call has ended."""
         if self._pending:
             return self.text
         last = self._in_doubt[-1] if self._in_doubt else ""
@@ -138,7 +138,7 @@ class Fragments:
         return rest
 
     def complete(self) -> bool:
-        """Whether the text so far is one complete JSON value."""
+        """Return whether the text so far is one complete JSON value."""
         return self._completeness.of(self._pieces)
 
     def _take_rare(self, fragment: str) -> str:
@@ -153,7 +153,7 @@ class Fragments:
         return self._long(fragment)
 
     def _first(self, fragment: str) -> str:
-        """Take the first fragment that is not blank. Blank fragments before it have no meaning."""
+        """Process the first fragment that is not blank; ignore blank fragments before it."""
         if not fragment.strip(_BLANKS):
             return ""
         self._pending = "".join(fragment.split()) == _PLACEHOLDER
@@ -175,7 +175,7 @@ class Fragments:
         return self.append(fragment)
 
     def _long(self, fragment: str) -> str:
-        """Take a fragment at least as long as the text before it."""
+        """Process a fragment at least as long as the text before it."""
         text = self.text
         if not fragment.startswith(text):
             return "" if self._repeats(fragment) else self.append(fragment)
@@ -186,7 +186,7 @@ class Fragments:
         return self._replace(fragment)
 
     def _decide(self, fragment: str) -> str:
-        """Decide about held fragments by a fragment that follows them.
+        """Use a further fragment to decide whether held fragments append to the text or replace it.
 
         The text before the last held fragment is open JSON. So if this fragment can be appended to
         the last one, it can be appended to all of them, and no text is checked twice.
@@ -212,7 +212,7 @@ class Fragments:
         return doubtful
 
     def _replace(self, fragment: str) -> str:
-        """Take a fragment that cannot be appended, if it may replace the text."""
+        """Process a fragment that cannot be appended: replace the text if the fragment is JSON."""
         if prefix_state(fragment) not in _OPEN:
             return self.append(fragment)
         new = fragment[self.size :]
@@ -227,7 +227,7 @@ class Fragments:
         self.size = len(text)
 
     def _extend(self, fragment: str) -> str:
-        """Take a fragment of a call in which each fragment replaces the one before."""
+        """Process a fragment of a call in which each fragment contains all the text so far."""
         so_far = self._pieces[0]
         if so_far.startswith(fragment):
             return ""
@@ -240,7 +240,7 @@ class Fragments:
         return self.append(fragment)
 
     def _repeats(self, fragment: str) -> bool:
-        """Whether a complete object is repeated, perhaps with other white space or key order."""
+        """Return whether a complete object is repeated, perhaps with other white space or order."""
         if not fragment.lstrip().startswith("{") or not fragment.rstrip().endswith("}"):
             return False
         return self.complete() and same_value(self.text, fragment)

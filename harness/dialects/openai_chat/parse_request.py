@@ -1,4 +1,4 @@
-"""A request of the chat completions API -> what it contains.
+"""Parse a request of the chat completions API.
 
 Source: OpenAI API reference, "Create chat completion".
 """
@@ -12,7 +12,7 @@ from harness.turns.turn import Tool
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     return kit.ChatRequest(
         model=as_text(body.get("model")),
         tools=tuple(_tools(body)),

@@ -1,4 +1,4 @@
-"""Frames of an openai-chat stream -> deltas, as promptly as the bytes allow.
+"""Read the frames of an openai-chat stream as deltas, as promptly as the bytes allow.
 
 The reader handles what providers really send, not only the contract: all quirks of group B of the
 catalogue. It never raises, whatever a stream contains, and never invents
@@ -62,9 +62,9 @@ def read(
 
     Args:
         frames: the frames of the response's body, in order.
-        tools: the names of the declared tools, which decide how a name in pieces is meant.
+        tools: the names of the declared tools, which decide what a name in several parts means.
         policy: how to decide if rules contradict each other.
-        calls: how entries become calls; a new `ChatCalls` if not given.
+        calls: turns the items of `tool_calls` into calls; a new `ChatCalls` if None.
     """
     policy = policy or _DEFAULT_POLICY
     if calls is None:  # an assembler that holds no call yet is false
@@ -73,7 +73,7 @@ def read(
 
 
 class _ChatTurn(Assembly):
-    """The deltas of one response, whose calls are made by an assembler."""
+    """Builds the deltas of one response, with calls from an assembler."""
 
     __slots__ = ("calls",)
 
@@ -89,7 +89,7 @@ class _ChatTurn(Assembly):
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `openai-chat`."""
 
     INTERRUPTED: ClassVar = "the stream ended without a finish reason or [DONE]"
 
@@ -120,7 +120,7 @@ class _Reader(EventReader):
             super()._take(frame)
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take an event that is truncated, or that is not a chunk by its structure."""
+        """Process an event that is truncated, or that is not a chunk by its structure."""
         self._chunk(chunk_of(exact_event(value, frame.data)), frame)
 
     def end_of_stream(self) -> None:
@@ -134,7 +134,7 @@ class _Reader(EventReader):
         """Ignore a list, because events of this API are objects."""
 
     def _may_be_left_out(self, frame: Frame) -> bool:
-        """Whether an event that is incomplete at the end of the stream does not matter.
+        """Return whether an event that is incomplete at the end of the stream does not matter.
 
         A turn with a finish reason is complete (quirk SSE-DONE-MISSING). So an incomplete [DONE] or
         an incomplete usage chunk after it does not fail the turn.
@@ -166,7 +166,7 @@ class _Reader(EventReader):
             self._out.append(UsageDelta(_usage(usage)))
 
     def _take_choice(self, choice: Choice, frame: Frame) -> bool:
-        """Take the content of a choice; return whether it ends the turn."""
+        """Process the content of a choice; return whether it ends the turn."""
         out = self._out
         if choice.index != self._choice and not self._is_ours(choice.index):
             return False  # another answer to the same request (quirk N-CHOICES)
@@ -190,7 +190,7 @@ class _Reader(EventReader):
         return False
 
     def _is_ours(self, index: object) -> bool:
-        """Whether a choice is the first one that came; without an index it is number 0."""
+        """Return whether a choice is the first one that came. A missing index counts as 0."""
         number = index if type(index) is int else 0
         if self._choice is _NO_CHOICE:
             self._choice = number
@@ -221,7 +221,7 @@ class _Reader(EventReader):
         return True
 
     def _calls_elsewhere(self, answer: ChoiceDelta, out: list[Delta]) -> None:
-        """Take calls outside of `tool_calls`; if both are there, these are only copies."""
+        """Process calls outside of `tool_calls`, which may be copies of calls in it."""
         # The field of the first version of tool calls (quirk LEGACY-FUNCTION-CALL).
         if answer.function_call is not None:
             self._calls.take(Entry(index=0, function=answer.function_call), out)
@@ -231,7 +231,7 @@ class _Reader(EventReader):
                 self._take_copy(entry, position, out)
 
     def _take_copy(self, entry: Entry, position: int, out: list[Delta]) -> None:
-        """Take an entry that may repeat a call of `tool_calls` (quirk DELTA-ADDITIONAL-KWARGS).
+        """Process an item that may repeat a call of `tool_calls` (quirk DELTA-ADDITIONAL-KWARGS).
 
         It only adds members that are missing there. Without an index, its position in the list
         counts.
@@ -292,7 +292,7 @@ class _Reader(EventReader):
             self.turn.close()
 
     def _not_json(self, frame: Frame, error: str) -> None:
-        """Take a payload that is not JSON, which may have an error at its end."""
+        """Process a payload that is not JSON, which may have an error at its end."""
         failure = None
         if frame.complete:
             failure = _glued_error(frame)
@@ -314,7 +314,7 @@ def _usage(usage: dict[str, Any]) -> Usage:
 
 
 def _failure(chunk: Chunk, frame: Frame) -> StreamFailure | None:
-    """Return the error of a chunk in any form that servers use; None if there is none."""
+    """Return the error of a chunk in any format that servers use; None if there is none."""
     error = chunk.error
     if isinstance(error, dict):
         code = error.get("code") or error.get("type") or "error"
@@ -335,7 +335,7 @@ def _is_error(finish: Finish) -> bool:
 
 
 def _glued_error(frame: Frame) -> StreamFailure | None:
-    """Return the error that a gateway appended to an incomplete event."""
+    """Return the error that a gateway appended to an incomplete event; None if there is none."""
     # Gateways write their error into an event that broke off (quirk ERR-INJECTED-MID-EVENT).
     _, mark, rest = frame.data.partition(b'{"error"')
     data = mark + rest

@@ -1,4 +1,4 @@
-"""Deltas -> the events of an openai-chat stream, as its options say.
+"""Write deltas as the events of an openai-chat stream, controlled by options.
 
 Source: OpenAI API reference, "The chat completion chunk object".
 """
@@ -24,13 +24,15 @@ RepeatedField = Literal["absent", "empty", "null", "repeated"]
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `openai-chat` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         first_id: the id in the delta that opens a call (`DELTA-ID-MISSING`).
         later_id: the id in the deltas that follow (`DELTA-ID-EMPTY-LATER`, `-NULL-LATER`).
-        later_name: the name there (`DELTA-NAME-REPEATED`, `-NULL-STRINGIFIED`).
-        name_pieces: in how many deltas the name comes (`DELTA-NAME-FRAGMENTED`).
+        later_name: the name in these deltas (`DELTA-NAME-REPEATED`, `-NULL-STRINGIFIED`).
+        name_pieces: the number of deltas with parts of the name (`DELTA-NAME-FRAGMENTED`).
         index: `DELTA-INDEX-MISSING`, `-SPARSE`, `-ALL-ZERO`.
         call_type: `DELTA-TYPE-MISSING`, `-EMPTY-OR-NULL`.
         arguments: `ARGS-OBJECT`, `-CUMULATIVE`, `-REPEATED-AT-END`, `-EMPTYOBJ-THEN-REAL`,
@@ -39,7 +41,7 @@ class WriterOptions(Options, frozen=True):
         where: the field that contains the calls (`MESSAGE-NOT-DELTA`, `LEGACY-FUNCTION-CALL`,
             `DELTA-ADDITIONAL-KWARGS`).
         idle: the fields that a delta does not use (`TOOLCALLS-NULL`, `-EMPTY-ARRAY`).
-        reasoning_field: `REASONING-FIELD-NAMES`.
+        reasoning_field: the name of the field for reasoning (`REASONING-FIELD-NAMES`).
         usage: `CHUNK-CHOICES-EMPTY`, `-NULL`, `-ABSENT`.
         finish: `FINISH-EMPTY-STRING`, `-DUPLICATE`, `-TOOLCALLS-THEN-STOP`, `-WITH-CALL`,
             `-STOP-TOO-EARLY`; `absent` leaves it out (with `done` still there).
@@ -50,7 +52,8 @@ class WriterOptions(Options, frozen=True):
         open_finish: the finish reason of chunks before the last.
         open_usage: the usage of chunks that have none.
         new_response_ids: a new id in each chunk (`RESPONSE-ID-PER-CHUNK`).
-        line_end, space, bom, comment, event_name: the framing (group A).
+        line_end, space, bom, comment, event_name: the format of the server-sent events (quirks
+            of group A).
         model, response_id: their values in the chunks.
     """
 
@@ -108,7 +111,7 @@ _CALL_FIELDS: Final = ("tool_calls", "function_call", "additional_kwargs")
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream; its values are the chunks."""
+    """Writes one stream of the dialect `openai-chat`; its values are the chunks."""
 
     USAGE_AFTER_FINISH: ClassVar = True
 
@@ -300,7 +303,7 @@ class _Writer(Writer[WriterOptions]):
 
 
 def _pieces(name: str, count: int) -> list[str]:
-    """Split `name` into at most `count` pieces, none of them empty unless the name is."""
+    """Split `name` into at most `count` parts, none of them empty unless the name is."""
     size = max(1, -(-len(name) // max(1, count)))
     return [name[at : at + size] for at in range(0, len(name), size)] or [""]
 

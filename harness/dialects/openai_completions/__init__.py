@@ -1,4 +1,4 @@
-"""The dialect `openai-completions`: the legacy text completion, a stream of text alone."""
+"""Register the dialect `openai-completions`: the legacy text completion, a stream of text alone."""
 
 from harness.dialects.kit.detect import (
     Detection,

@@ -1,4 +1,4 @@
-"""The requests of the legacy completions API, which take a prompt and no tools."""
+"""Build the requests of the legacy completions API, which take a prompt and no tools."""
 
 from typing import Final
 

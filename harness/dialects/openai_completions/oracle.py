@@ -1,4 +1,4 @@
-"""The oracle of the dialect openai-completions.
+"""Decide the meaning of a body of the dialect `openai-completions` by the contract (the oracle).
 
 The texts of the first choice are appended; other choices are alternative answers to the prompt.
 A chunk without a choice has usage. Any other member of a choice belongs to another API, and the
@@ -15,14 +15,14 @@ from harness.dialects.kit.oracle.values import error_of, meanings
 
 
 class OpenAICompletionsOracle(FinishWordOracle):
-    """Reads one body of legacy completions."""
+    """Reads one response body of the legacy completions API by its contract."""
 
     MEANINGS: ClassVar = meanings(
         stop=("stop",), length=("length",), content_filter=("content_filter",)
     )
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one chunk, or the completion."""
+        """Process one chunk, or the completion."""
         choices = value.get("choices")
         if error := error_of(value, event.name):
             self._error(error, value, event)

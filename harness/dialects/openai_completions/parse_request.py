@@ -1,4 +1,4 @@
-"""An openai-completions request -> the model, and whether it requests a stream.
+"""Parse an openai-completions request: the model, and whether it requests a stream.
 
 The prompt is one text without roles and without tools.
 Source: OpenAI API reference, "Create completion" (legacy).
@@ -10,7 +10,7 @@ from harness.turns.json_values import as_text
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:  # noqa: ARG001 - other APIs name the model in the address
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     return kit.ChatRequest(
         model=as_text(body.get("model")),
         stream=body.get("stream") is True,

@@ -1,4 +1,4 @@
-"""Frames of an openai-completions response -> deltas; a stream and a complete response alike.
+"""Read the frames of an openai-completions stream, or a complete response, as deltas.
 
 This API has only text, a finish reason and usage. An event whose choice contains a
 message or a delta belongs to another API and fails the turn. The reader never raises.
@@ -23,12 +23,12 @@ _NO_CHOICE = object()  # in the place of the choice's number until one came
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `openai-completions`."""
 
     _choice: object = _NO_CHOICE
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one chunk, or the complete response."""
+        """Process one chunk, or the complete response."""
         if self._is_failure(value, frame):
             return
         choices = value.get("choices")
@@ -43,7 +43,7 @@ class _Reader(EventReader):
         self.turn.count(value.get("usage"), "prompt_tokens", "completion_tokens")
 
     def _choose(self, choice: object) -> None:
-        """Take a piece of the first answer. Other answers to the same prompt are ignored."""
+        """Process a part of the first answer. Other answers to the same prompt are ignored."""
         if type(choice) is not dict:
             self.unknown(choice)
             return
@@ -68,7 +68,7 @@ class _Reader(EventReader):
         self.turn.finish(_FINISH.get(word.lower(), FinishReason.OTHER), word)
 
     def _is_failure(self, value: dict[str, Any], frame: Frame) -> bool:
-        """Fail the turn if the event is an error in any known form; return whether it is one."""
+        """Fail the turn if the event is an error in any known format; return whether it is one."""
         is_error = frame.event == "error" or value.get("object") == "error"
         details = value.get("error") or (value if is_error else None)
         if not details:

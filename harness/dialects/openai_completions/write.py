@@ -1,4 +1,4 @@
-"""Deltas -> the events of an openai-completions stream, as its options say.
+"""Write deltas as the events of an openai-completions stream, controlled by options.
 
 The API has text alone, so a call or reasoning cannot be written.
 Source: OpenAI API reference, "Completions" (legacy), "The completion object".
@@ -14,15 +14,18 @@ from harness.turns.exact_json import encode_json
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `openai-completions` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         finish: which chunk has the finish reason: one with an empty text, or the last text.
-        usage: with the separate chunk that `stream_options` asks for, or with the finish.
+        usage: token counts in the separate chunk that `stream_options` asks for, or with the
+            finish.
         done: whether `[DONE]` ends the stream (`SSE-DONE-MISSING`).
         choice: the index of the choice; None leaves it out.
-        logprobs: whether the member is there, null.
-        space: after `data:` (`SSE-NO-SPACE`).
+        logprobs: whether choices have the member `logprobs`, which is null.
+        space: whether a space follows `data:` (`SSE-NO-SPACE`).
         crlf: whether lines end with CRLF (`SSE-CRLF`).
         model, response_id: their values in the chunks.
     """
@@ -39,7 +42,7 @@ class WriterOptions(Options, frozen=True):
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream; its values are the chunks."""
+    """Writes one stream of the dialect `openai-completions`; its values are the chunks."""
 
     USAGE_AFTER_FINISH: ClassVar = True
     FINISH_WORDS: ClassVar = {**Writer.FINISH_WORDS, FinishReason.TOOL_CALLS: "other"}

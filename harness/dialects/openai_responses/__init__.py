@@ -1,4 +1,4 @@
-"""The dialect `openai-responses`: typed events of the Responses API, and of the Realtime API."""
+"""Register the dialect `openai-responses`: events of the Responses and Realtime APIs."""
 
 from harness.dialects.kit.detect import Detection, objects, types
 from harness.dialects.kit.dialect import Dialect

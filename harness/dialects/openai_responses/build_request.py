@@ -1,4 +1,4 @@
-"""A history -> a request of the Responses API.
+"""Build a request of the Responses API from a history.
 
 Instructions are a separate member, and a list of items replaces messages. Reasoning items are sent
 back with their id and their encrypted content, before the calls that followed them; the option
@@ -16,7 +16,7 @@ from harness.turns.messages import Message
 
 
 def build_request(spec: kit.RequestSpec) -> Json:
-    """Return the body for the Responses API."""
+    """Return the body of a request of the Responses API."""
     instructions, messages = kit.split_instructions(spec.messages)
     body: Json = {"model": spec.model, "stream": True, "store": False}
     body |= {"instructions": instructions} if instructions else {}

@@ -1,4 +1,4 @@
-"""The calls of one response: the data in each event about an item that is a call for the client.
+"""Collect the calls of one response from the events about items that are calls for the client.
 
 A call is identified by its item; its result must name the id `call_id`. Its arguments, or
 the input of a custom tool, come as fragments, as complete text, or as both, up to three times.
@@ -27,7 +27,7 @@ Path = tuple[str | int, ...]
 
 
 class ResponsesCalls:
-    """The calls so far, which add their deltas to `turn`."""
+    """Collects the calls of one response, and adds their deltas to `turn`."""
 
     def __init__(self, turn: Assembly, items: Items) -> None:
         self._turn = turn
@@ -35,7 +35,7 @@ class ResponsesCalls:
         self._exact: tuple[Frame, object] | None = None
 
     def announced(self, item: Item, value: dict[str, Any], arguments: str) -> None:
-        """Take the start of a call's item. Arguments that it has already are held back.
+        """Process the start of a call's item, and hold back arguments that it already has.
 
         The fragments that follow may continue or repeat these arguments.
         """
@@ -44,7 +44,7 @@ class ResponsesCalls:
             item.snapshot, item.pending = arguments, []
 
     def complete(self, item: Item, value: dict[str, Any], arguments: str) -> None:
-        """Take the end of a call's item, or the item in a complete response."""
+        """Process the end of a call's item, or the item in a complete response."""
         item.kind = as_text(value.get("type"))
         self.named(item, value)
         if value.get("status") == "incomplete":
@@ -52,7 +52,7 @@ class ResponsesCalls:
         self.complete_arguments(item, arguments)
 
     def fragment(self, item: Item, piece: object, kind: str) -> None:
-        """Take a piece of the arguments of a call whose items have the type `kind`."""
+        """Process a fragment of a call's arguments; `kind` is the type of the call's item."""
         if not item.kind:
             item.kind = kind
             self._turn.open(item.key, kind=kind_of(kind))
@@ -62,7 +62,7 @@ class ResponsesCalls:
             item.pending.append(piece)
 
     def complete_arguments(self, item: Item, arguments: str) -> None:
-        """Take the complete arguments. A value that is not text is ignored, as is a later `{}`."""
+        """Process the complete arguments. Ignore a value that is not text, or a later `{}`."""
         if not arguments:
             return
         if item.complete:
@@ -82,14 +82,14 @@ class ResponsesCalls:
             self._turn.complete_arguments(item.key, arguments)
 
     def named(self, item: Item, value: dict[str, Any]) -> None:
-        """Take the name and id, which the end of arguments or of the response may have too."""
+        """Process the name and id in an event that ends the arguments or the response."""
         item.kind = item.kind or "function_call"
         item.name = item.name or as_text(value.get("name"))
         item.call_id = item.call_id or as_text(value.get("call_id"))
         self._name(item, value)
 
     def finish(self) -> None:
-        """Decide what was held back: calls without an id, fragments after early arguments."""
+        """Process what was held back: calls without an id, and fragments after early arguments."""
         for item in self._items:
             if item.pending is not None:
                 self.complete_arguments(item, _from_early(item, "".join(item.pending)))
@@ -139,7 +139,10 @@ def _is_function(item: Item) -> bool:
 
 
 def _from_early(item: Item, rest: str) -> str:
-    """Return arguments that began before their first fragment, which repeats or continues."""
+    """Return the complete arguments of a call whose item had arguments before any fragment.
+
+    The fragments may repeat or continue these arguments.
+    """
     if _is_function(item):
         repeated = rest != "" and parse(rest).value is not None
     else:

@@ -1,4 +1,4 @@
-"""The output items of one response, and the item that each event means.
+"""Collect the output items of one response, and find the item that each event belongs to.
 
 By the contract, `output_index` is the position of an item and `item_id` its id, each event of an
 item has both, and the terminal event repeats all items. Some gateways leave ids out, change them in
@@ -20,21 +20,21 @@ class Item(msgspec.Struct, eq=False):
     """One output item while it streams.
 
     Fields:
-        key: its number here, which is the key of a call's deltas.
-        kind: its `type`; "" until an event has it.
+        key: a number for the item in this reader, and the key of a call's deltas.
+        kind: the `type` of the item; "" until an event has it.
         id, call_id, name: "" if they did not arrive.
-        index: its `output_index`; -1 if it has none.
-        announced: an `output_item` event of it arrived, and not only pieces.
-        done: its `output_item.done` arrived.
-        texts: its texts so far, by field.
+        index: the `output_index` of the item; -1 if it has none.
+        announced: an `output_item` event of the item arrived, and not only fragments.
+        done: the event `output_item.done` of the item arrived.
+        texts: the texts of the item so far, by field.
         compared: its texts were compared with a complete item.
         complete: its complete arguments, as they arrived first.
         pending: fragments of arguments that are held back, because the item had arguments already
-            when it opened.
-        snapshot: the arguments with which the item opened.
-        has_event: an event reported it, and not only the complete response.
+            when it began; None if none are held back.
+        snapshot: the arguments with which the item began.
+        has_event: an event reported the item, and not only the complete response.
         by_provider: the provider executes it.
-        opened: the name with which its call was opened under its `call_id`, None before.
+        opened: the name with which its call began under its `call_id`; None before.
     """
 
     key: int
@@ -56,7 +56,7 @@ class Item(msgspec.Struct, eq=False):
 
 
 class Items:
-    """All items of one response."""
+    """Collects the output items of one response."""
 
     def __init__(self) -> None:
         self._all: list[Item] = []
@@ -187,7 +187,7 @@ class Items:
 
 
 def _queues(items: Iterable[Item]) -> dict[tuple[str, str], list[Item]]:
-    """Return `items` by type and name, the first of each last."""
+    """Return `items` grouped by type and name, in reverse order."""
     queues: dict[tuple[str, str], list[Item]] = {}
     for item in reversed(list(items)):
         queues.setdefault((item.kind, item.name), []).append(item)
@@ -267,7 +267,7 @@ def field_of(value: dict[str, Any]) -> str:
 
 
 def name_of(item_type: str, name: object) -> str:
-    """Return the name of a call; that of an action without a name is its type."""
+    """Return the name of a call. An action without a name gets its type as name."""
     is_action = kind_of(item_type) == "action"
     return as_text(name) or (item_type.removesuffix("_call") if is_action else "")
 
@@ -293,7 +293,7 @@ def is_call(value: dict[str, Any], custom: frozenset[str] | None = None) -> bool
 
 
 def custom_tools(tools: object) -> frozenset[str] | None:
-    """Return the names of the custom tools that a response repeats; None if it has none."""
+    """Return the names of the custom tools in the `tools` of a response; None without `tools`."""
     if not isinstance(tools, list) or not tools:
         return None
     declared = (tool for tool in tools if isinstance(tool, dict) and tool.get("type") == "custom")

@@ -1,4 +1,4 @@
-"""The parts of a written Responses stream: the response, output items, content parts, usage.
+"""Build the parts of a written Responses stream: response, output items, content parts, usage.
 
 All of them have every member that the API's reference requires. Source: OpenAI API
 reference, "The response object" and "Responses: streaming events".
@@ -59,13 +59,13 @@ CALLS: Final = {
 
 
 class Out:
-    """One output item.
+    """One output item that the writer writes.
 
     Fields:
-        index: its position.
+        index: the position of the item.
         kind: the kind of a text, which is a key of `TEXTS`, or of a call.
-        call: the start of the call, if it is one.
-        pieces: its text, or its arguments, so far.
+        call: the start of the call; None if the item is not a call.
+        pieces: the fragments so far of the text or of the arguments.
         status: the status in its next complete item.
         encrypted: the data of a reasoning item that only the provider can read.
     """
@@ -80,17 +80,17 @@ class Out:
 
     @property
     def type(self) -> str:
-        """Return the type of the item."""
+        """The type of the item."""
         return (CALLS if self.call else TEXTS)[self.kind][0]
 
     @property
     def id(self) -> str:
-        """Return the id of the item."""
+        """The id of the item."""
         return f"{_ID_PREFIXES[self.type]}_{self.index + 1}"
 
     @property
     def text(self) -> str:
-        """Return its pieces as one text."""
+        """The text, or the arguments, of the item so far."""
         return "".join(self.pieces)
 
 
@@ -103,7 +103,7 @@ def response(response_id: str, model: str, status: str, output: Json, usage: Usa
 
 
 def as_realtime(value: Json) -> Json:
-    """Return the response object `value` in the form of the Realtime API."""
+    """Return the response object `value` in the format of the Realtime API."""
     details = value["incomplete_details"] or {}
     error = {"error": value["error"]} if value["error"] else {}
     details_of_end = {"type": value["status"], **details, **error} if details or error else None
@@ -118,7 +118,7 @@ def part(kind: str, text_so_far: str) -> Json:
 
 
 def usage_of(usage: Usage | None) -> Json | None:
-    """Return the usage as a response has it; a count that is not known is left out."""
+    """Return the usage as a response has it, without unknown counts; None if `usage` is None."""
     if usage is None:
         return None
     counts: dict[str, Json] = {

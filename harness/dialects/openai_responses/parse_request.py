@@ -1,4 +1,4 @@
-"""A request of the Responses API -> what it contains, and its messages in OpenAI's chat form.
+"""Parse a request of the Responses API, and convert its messages to OpenAI's format.
 
 Items take the place of messages; consecutive items of the model are one turn.
 Source: OpenAI API reference, "Create a model response"; "Realtime client events" for the `session`
@@ -18,7 +18,7 @@ _CALLED_BY_NAME = ("function", "custom")
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     session = body.get("session")
     holder = session if isinstance(session, dict) else body
     return kit.ChatRequest(

@@ -1,4 +1,4 @@
-"""Frames of a Responses stream -> deltas, as promptly as the bytes allow.
+"""Read the frames of a Responses stream as deltas, as promptly as the bytes allow.
 
 Deltas are emitted as they arrive. Complete texts, complete items and the terminal event repeat
 them, and only add what no delta contained. Without the terminal event the turn is not complete, and
@@ -38,7 +38,7 @@ from harness.wire.frames import Frame
 
 
 class TextDeltaEvent(msgspec.Struct, gc=False):
-    """One event that has a `delta`."""
+    """An event with the member `delta`, which adds text or arguments to an item."""
 
     type: str
     delta: Any = None
@@ -95,7 +95,7 @@ def failure_of(value: dict[str, Any]) -> StreamFailure:
 
 
 def is_error(value: dict[str, Any]) -> bool:
-    """Whether a value without a known type is an error of a gateway or of HTTP."""
+    """Return whether a value without a known type is an error of a gateway or of HTTP."""
     if value.get("error") or value.get("object") == "error":
         return True
     return isinstance(value.get("detail"), str) or (
@@ -123,7 +123,7 @@ def read(frames: Iterable[Frame], tools: tuple[str, ...] = ()) -> Iterator[Delta
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `openai-responses`."""
 
     def __init__(self, tools: tuple[str, ...]) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ class _Reader(EventReader):
         super()._take(frame)
 
     def _takes_piece(self, piece: TextDeltaEvent) -> bool:
-        """Take an event that adds at most a piece; return False for any other."""
+        """Process an event that adds at most one fragment; return False for any other event."""
         kind = piece.type
         if kind == _ARGUMENTS:
             item = self._items.at(piece.item_id, piece.output_index)
@@ -162,7 +162,7 @@ class _Reader(EventReader):
         return True
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one event, or a complete response as a document.
+        """Process one event, or a complete response as a document.
 
         If it has no type, the name in the framing counts. But an error stays an error, even if it
         is in a frame with the name of another event.
@@ -209,7 +209,7 @@ class _Reader(EventReader):
             self._emit(self._items.at(item_id, index), field, piece)
 
     def _part_over(self, field: str, position: str, event: dict[str, Any]) -> None:
-        """Take a complete part if its item had no delta."""
+        """Process a complete part if its item had no delta."""
         item = self._items.at(event.get("item_id"), event.get("output_index"))
         # `done` repeats the deltas, or replaces them (quirk RESP-NO-TEXT-DELTAS).
         if field not in item.texts:
@@ -272,7 +272,7 @@ class _Reader(EventReader):
             self._item_over(item, value)
 
     def _is_call(self, item: Item, value: dict[str, Any]) -> bool:
-        """Whether an item is a call or an action for the client."""
+        """Return whether an item is a call or an action for the client."""
         if is_call(value, self._custom):
             return True
         item.by_provider = True
@@ -306,7 +306,7 @@ class _Reader(EventReader):
             self._about(response)
 
     def _about(self, response: dict[str, Any]) -> None:
-        """Take the id of the response and the tools that it repeats."""
+        """Process the id of the response and the tools that it repeats."""
         self.turn.seed = self.turn.seed or as_text(response.get("id"))
         custom = custom_tools(response.get("tools"))
         if custom is not None:

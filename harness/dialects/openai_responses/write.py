@@ -1,4 +1,4 @@
-"""Deltas -> the events of a Responses stream, as its options say.
+"""Write deltas as the events of a Responses stream, controlled by options.
 
 Each run of text or reasoning is one item, and so is each call.
 Source: OpenAI API reference, "Responses: streaming events".
@@ -35,7 +35,9 @@ _AT_END_OF_ITEM = frozenset(("done-only", "item-only", "object"))
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `openai-responses` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         api: which of the two APIs names the events (`RESP-REALTIME-EVENTS`).
@@ -45,18 +47,18 @@ class WriterOptions(Options, frozen=True):
         item_ids: `RESP-ITEM-ID-ABSENT`, `RESP-ITEM-ID-CHANGES`; if the index is
             missing, the ids do not change.
         output_index: `RESP-OUTPUT-INDEX-LOST`.
-        last_ids: of the calls in the terminal event (`RESP-CALL-ID-CHANGES`,
+        last_ids: the ids of calls in the terminal event (`RESP-CALL-ID-CHANGES`,
             `RESP-TWO-IDS-TWICE`).
-        output: of the terminal event (`RESP-COMPLETED-OUTPUT-EMPTY`, `-NULL`); what no
-            other event contains is written as the API documents if the output lacks it.
+        output: the member `output` of the terminal event (`RESP-COMPLETED-OUTPUT-EMPTY`, `-NULL`).
+            If it lacks content that no other event has, the writer uses the documented events.
         item_done: whether items have an event for their end (`RESP-NO-ITEM-DONE`).
-        reasoning: as its summary, or as raw text.
+        reasoning: reasoning as its summary, or as raw text.
         sequence: `RESP-SEQUENCE-NEGATIVE`.
         obfuscation: deltas are padded to hide their length (`RESP-OBFUSCATION`).
         event_lines: whether events have their name next to the payload (`RESP-NO-EVENT-LINE`).
         done: whether `[DONE]` ends the stream (`RESP-DONE-SENTINEL`).
         failure: the event that reports an error.
-        line_end: the framing (group A).
+        line_end: the end of lines in server-sent events (quirks of group A).
         model, response_id: their values in the response.
     """
 
@@ -82,10 +84,10 @@ class WriterOptions(Options, frozen=True):
 
 
 def possible_options(options: WriterOptions) -> WriterOptions:
-    """Return `options` without those that would leave a stream without content.
+    """Return `options` without combinations that would leave a stream without content.
 
-    Without their index, items are distinguished by their ids; what no event contains is in
-    deltas.
+    Without their index, items are distinguished by their ids. Content that no event would have
+    comes in deltas.
     """
     changes: dict[str, str] = {}
     if options.output_index != "kept":
@@ -111,7 +113,7 @@ _IN_PARTS: Final = frozenset(("deltas", "part-only"))
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream."""
+    """Writes one stream of the dialect `openai-responses`."""
 
     FINISH_WORDS: ClassVar = {**dict.fromkeys(FinishReason, "completed"), **_REASONS}
 

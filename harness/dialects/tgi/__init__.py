@@ -1,4 +1,4 @@
-"""The dialect `tgi`: Hugging Face text-generation-inference, a stream of tokens of text."""
+"""Register the dialect `tgi`: text-generation-inference of Hugging Face, a stream of tokens."""
 
 from harness.dialects.kit.detect import Detection, members
 from harness.dialects.kit.dialect import Dialect

@@ -1,4 +1,4 @@
-"""The requests of text-generation-inference, which take a prompt and no tools."""
+"""Build the requests of text-generation-inference, which take a prompt and no tools."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The oracle of the dialect tgi.
+"""Decide the meaning of a body of the dialect `tgi` by the contract (the oracle).
 
 The texts of all tokens that are not special are appended. The event with the complete text is
 the last one. Its details say why the model stopped, if the request asked for them.
@@ -14,12 +14,12 @@ from harness.dialects.kit.oracle.values import dict_or_empty, meanings, text_or_
 
 
 class TgiOracle(FinishWordOracle):
-    """Reads one body of text-generation-inference."""
+    """Reads one response body of text-generation-inference by its contract."""
 
     MEANINGS: ClassVar = meanings(stop=("eos_token", "stop_sequence"), length=("length",))
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one token, or the whole answer."""
+        """Process one token, or the whole answer."""
         token, whole = value.get("token"), value.get("generated_text")
         if "error" in value or event.name == "error":
             self._error(value, event.offset)

@@ -1,4 +1,4 @@
-"""A text-generation-inference request -> the model, and whether it requests a stream.
+"""Parse a text-generation-inference request: the model, and whether it requests a stream.
 
 A server has one model, which only the address may name. The input is one text without
 roles and tools.
@@ -13,7 +13,7 @@ _MODELS = "/models/"
 
 
 def parse_request(uri: str, body: Json) -> kit.ChatRequest:
-    """Return what the request `body`, sent to `uri`, contains."""
+    """Return the content of the request `body` that was sent to `uri`."""
     path = uri.partition("?")[0]
     return kit.ChatRequest(
         model=path.partition(_MODELS)[2].removesuffix(_STREAM),

@@ -1,7 +1,8 @@
-"""Frames of a text-generation-inference response -> deltas; stream and complete response alike.
+"""Read the frames of a text-generation-inference stream, or a complete response, as deltas.
 
-Each event is one token. The last one also contains the complete text, which is not emitted again.
-A special token, such as the end of text, is not part of the answer. The reader never raises.
+Each event is one token. The last one also contains the complete text, which the reader does not
+emit again. A special token, such as the end of text, is not part of the answer. The reader never
+raises.
 Source: Hugging Face, Text Generation Inference API, `/generate_stream` and `/generate`.
 """
 
@@ -16,12 +17,12 @@ _FINISH: Final = finish_reasons(stop=("eos_token", "stop_sequence"), length=("le
 
 
 class _Reader(EventReader):
-    """Reads one response."""
+    """Reads one response of the dialect `tgi`."""
 
     INTERRUPTED: ClassVar = "the stream ended without its last token"
 
     def event(self, value: dict[str, Any], frame: Frame) -> None:
-        """Take one token, or the complete response."""
+        """Process one token, or the complete response."""
         token = value.get("token")
         if type(token) is dict:
             # Special tokens such as `</s>` are part of the stream, and not of the text.

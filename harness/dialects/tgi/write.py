@@ -1,4 +1,4 @@
-"""Deltas -> the events of a text-generation-inference stream, as its options say.
+"""Write deltas as the events of a text-generation-inference stream, controlled by options.
 
 The API has text alone, so a call or reasoning cannot be written. Usage and finish reason are both
 in the details of the last token, which a client has to ask for.
@@ -15,16 +15,18 @@ from harness.turns.exact_json import encode_json
 
 
 class WriterOptions(Options, frozen=True):
-    """How a stream is written.
+    """Sets how the writer of the dialect `tgi` writes a stream.
+
+    The default of each option is what the API documents.
 
     Fields:
         last: the last token is a separate special one, or the last one of the text
             (`stop_sequence` and `length` end so).
         details: whether the last event says why the model stopped; null if the client did not ask.
         index: whether tokens are numbered (older servers do not).
-        space: after `data:`; the first servers wrote none (`SSE-NO-SPACE`).
-        special_text: of the special token that ends the text.
-        model: in no event; for the address of the request.
+        space: whether a space follows `data:`; the first servers wrote none (`SSE-NO-SPACE`).
+        special_text: the text of the special token that ends the answer.
+        model: the model in the address of the request; no event contains it.
     """
 
     last: Literal["special", "text"] = "special"
@@ -39,7 +41,7 @@ _LOGPROB: Final = -0.25
 
 
 class _Writer(Writer[WriterOptions]):
-    """Writes one stream."""
+    """Writes one stream of the dialect `tgi`."""
 
     FINISH_WORDS: ClassVar = finish_words(stop="eos_token")
 

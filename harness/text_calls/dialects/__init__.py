@@ -1,1 +1,1 @@
-"""One file for each text dialect, a format in which models write tool calls in text."""
+"""Define the text dialects, one module for each format in which models write calls in text."""

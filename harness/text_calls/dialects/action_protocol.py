@@ -1,9 +1,9 @@
-"""`{"reasoning", "action", "tool_calls" | "content"}`: a reply that is one JSON object.
+"""Read `{"reasoning", "action", "tool_calls" | "content"}`: a reply that is one JSON object.
 
-A prompt describes this format to services that guarantee JSON and have no field for tools (the
-third seed system). `action` is `tool_call`, with `tool_calls` as a list of `{"name", "arguments"}`,
-or `finish`, with the answer in `content`. The whole reply counts or nothing of it does, and only if
-the prompt described the format. So no marker opens it: `ActionScanner` reads it as it arrives.
+A prompt describes this format to services that guarantee JSON and have no field for tools. `action`
+is `tool_call`, with `tool_calls` as a list of `{"name", "arguments"}`, or `finish`, with the answer
+in `content`. Either the whole reply counts or none of it, and only if the prompt described the
+format. So no marker opens it: `ActionScanner` reads it as it arrives.
 """
 
 import re
@@ -46,19 +46,19 @@ _BLANK = " \t\n\r\ufeff"
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One entry of `tool_calls`, and its JSON text."""
+    """One item of the list `tool_calls` in a reply: the call and its JSON text."""
 
     call: WrittenCall
     raw: str
 
 
 class ActionReply(msgspec.Struct, frozen=True):
-    """The content of a reply.
+    """The content of a reply in the action protocol.
 
     Fields:
-        draft: text in the place of the answer of a reply that calls tools; it is not an answer.
+        draft: text under the key of the answer in a reply that calls tools. It is not an answer.
         answer: the text for the user.
-        entries: those of `tool_calls`, usable or not.
+        entries: the items of `tool_calls`, usable or not.
     """
 
     reasoning: str
@@ -73,7 +73,10 @@ _NOTHING_LISTED: Final = Entry(
 
 
 def read_reply(text: str, wraps: int = 0) -> ActionReply | None:
-    """Return the reply in `text`, without its wrapping; None if it is not a reply."""
+    """Return the reply in `text`, or None if `text` is not a reply in the action protocol.
+
+    The reply may be inside a code block, a JSON string or another JSON object.
+    """
     text = join_surrogates(text).strip(_BLANK)
     fenced = _FENCED.fullmatch(text)
     if fenced:
@@ -98,7 +101,7 @@ def unescape_arguments(arguments: str) -> str:
 
 
 def _own(found: Pairs) -> ActionReply | None:
-    """Return the reply with these members; None if they are not the members of a reply."""
+    """Return the reply with these members; None if they do not belong to a reply."""
     fields = dict(found)
     action = read_string(fields.get(ACTION_KEY))
     raw = fields.get(CALLS_KEY)
@@ -120,9 +123,9 @@ def _own(found: Pairs) -> ActionReply | None:
 
 
 def _without_action(found: Pairs) -> ActionReply | None:
-    """Return the reply of an object with nothing but keys of replies, and no action.
+    """Return the reply of an object without an action; None if it has a key of no reply.
 
-    Without an action, the reply is final. If it has no answer either, it cannot be used.
+    Without an action, the reply is final. If it has no answer either, it is unusable.
     """
     fields = dict(found)
     if fields.keys() - {REASONING_KEY, *ANSWER_KEYS, *ENVELOPE_KEYS}:
@@ -170,13 +173,13 @@ def _call(raw: str, error: str) -> WrittenCall:
 
 
 def _repeated(found: Pairs) -> str:
-    """Return an error that names the key that occurs twice, so that its value is ambiguous."""
+    """Return an error about the key that occurs twice in a reply; "" if none does."""
     key = repeated_key(found)
     return f"the key {key!r} occurs twice" if key else ""
 
 
 class ActionProtocol(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes a reply that is one JSON object with an action."""
 
     title = "One JSON object with an action (taught by prompt)"
     openers = ()
@@ -186,16 +189,16 @@ class ActionProtocol(TextDialect):
     taught_by = (f'"{ACTION_KEY}"', f'"{TOOL_CALL}"', f'"{FINISH}"', f'"{CALLS_KEY}"')
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the end of the object."""
+        """Return an `Ending` that finds the end of the object."""
         return JsonEnd(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the entries of `tool_calls`; a reply that only answers has none."""
+        """Return the calls in `tool_calls`; None for a reply without calls."""
         reply = read_reply(block.text)
         return tuple(entry.call for entry in reply.entries) or None if reply else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one object with all calls."""
+        """Return one JSON object with all calls."""
         listed = ", ".join(map(write_json_call, calls))
         return f'{{"{ACTION_KEY}": "{TOOL_CALL}", "{CALLS_KEY}": [{listed}]}}'
 

@@ -1,4 +1,4 @@
-"""Claude's own markup, which other models imitate, and proxies let through.
+"""Read Claude's own markup, which other models imitate, and proxies let through.
 
     <function_calls>
     <invoke name="NAME">
@@ -6,9 +6,9 @@
     </invoke>
     </function_calls>
 
-with and without a namespace on each tag, `antml:` or Muse Glimmer's `atem:`; the outer tag is
-often missing, and dots calls it `dots_function_call`. Strings are unchanged, everything else as
-JSON; the type comes from the schema. Prose that mentions a tag is text. Source: Anthropic's guide
+Each tag may have a namespace, `antml:` or Muse Glimmer's `atem:`. The outer tag is often missing,
+and dots calls it `dots_function_call`. Models write strings unchanged and everything else as JSON.
+The type comes from the schema. Prose that mentions a tag is text. Source: Anthropic's guide
 to tool use of the time before the API had tools, the chat template of Muse Glimmer, and vLLM's
 parser for dots; quirks TEXT-ANTHROPIC-MARKUP, TEXT-FP-PROSE, TEXT-ORPHAN-CLOSER.
 """
@@ -43,7 +43,7 @@ _IN_BLOCK: Final = tuple(
 
 
 class AnthropicInvoke(TagDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the `invoke` tags of Claude."""
 
     grammar = invoke_grammar(
         r"<(?:a(?:ntml|tem):)?", r"</(?:a(?:ntml|tem):)?", rf"(?:function_calls|{_DOTS})"

@@ -1,10 +1,10 @@
-"""`{"name": ..., "arguments": {...}}` as the complete reply: Llama 3.x, Ollama, weak local models.
+"""Read `{"name": ..., "arguments": {...}}` as the complete reply: Llama 3.x, Ollama, local models.
 
-One object, several after another, or an array of them; `parameters` for `arguments`, or the
-flat form of a prompt, with all that the tool requires and nothing that it does not declare.
-Ordinary JSON has names too, so a call needs the name of an offered tool and a key for
-arguments (quirks TEXT-BARE-JSON-CALL, TEXT-FP-DATA, TEXT-MULTI-CALLS); everything else stays
-text, as does a tool that is described again. Loose clients look for it anywhere in the reply
+The reply is one object, several, or an array of them. The arguments may be under `parameters`, or
+the object has the flat form of a prompt, with all that the tool requires and nothing that it does
+not declare. Ordinary JSON has names too, so a call needs the name of an offered tool and a key for
+arguments (quirks TEXT-BARE-JSON-CALL, TEXT-FP-DATA, TEXT-MULTI-CALLS). Everything else stays
+text, as does the declaration of a tool. Some clients look for calls anywhere in the reply
 (policy `bare`).
 Source: chat templates of Llama 3.1; the second of the stories that this suite began with.
 """
@@ -43,7 +43,7 @@ _ARGUED = re.compile(rf'"(?:{"|".join(ARGUMENTS_KEYS)})"\s*:|"{FLAT_KEY}"\s*:')
 
 
 class BareJson(TextDialect):
-    """The format that the docstring of this module describes; it must be the complete reply."""
+    """Reads and writes calls as JSON objects that are the complete reply."""
 
     title = "Bare JSON that names an offered tool (Llama 3.x, local models)"
     openers = ("{", "[")
@@ -52,7 +52,7 @@ class BareJson(TextDialect):
     between = "\n"
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether the first key is one of calls, and a name there is that of an offered tool."""
+        """Return whether the first key belongs to a call, and a name in it is an offered tool's."""
         inside = start.head
         if start.opener == "[":
             body = start.head.lstrip()
@@ -62,11 +62,14 @@ class BareJson(TextDialect):
         return _lead(inside.lstrip(), start.offered)
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the end of the JSON value; broken JSON ends with the text."""
+        """Return an `Ending` that finds the end of the JSON; broken JSON ends with the text."""
         return JsonEnd(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls if all objects name offered tools and have arguments."""
+        """Return the calls if all objects name offered tools and have arguments; else None.
+
+        Broken JSON that begins as a call of an offered tool gives a call with an error.
+        """
         text = block.text
         if any(scan(value).state is not PrefixState.COMPLETE for value in iter_values(text)):
             return self._broken(text, block.offered)
@@ -75,7 +78,7 @@ class BareJson(TextDialect):
         return calls if calls and usable else None
 
     def _broken(self, text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
-        """Return a broken call if the text begins as a call of an offered tool and is not JSON."""
+        """Return a broken call if `text` begins as a call of an offered tool; else None."""
         calls = read_json_calls(text, offered) or ()
         broken = next((call for call in calls if call.error), WrittenCall(""))
         argued = _ARGUED.search(text)
@@ -85,29 +88,29 @@ class BareJson(TextDialect):
         return None if _is_data(text, argued, known) else (broken,)
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return one object on one line."""
+        """Return the call as a JSON object on one line."""
         return write_json_call(call)
 
 
 class BareAnywhere(BareJson):
-    """The loose form of bare JSON: a call at any position, but never one inside other braces."""
+    """Reads bare JSON at any position of the reply, but never inside other braces."""
 
     whole = False
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether brackets begin that contain more than a list of plain words or numbers."""
+        """Return whether the brackets contain more than a list of plain words or numbers."""
         body = start.head.lstrip()
         if start.opener == "{":
             return True
         return body.startswith(('"', "{", "[")) if body else None
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the bracket that closes it, whether or not it is JSON."""
+        """Return an `Ending` that finds the closing bracket, whether or not the text is JSON."""
         return LooseEnd(_KEYS)
 
 
 def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
-    """Whether broken JSON describes a tool, or has a key that is not an argument of it."""
+    """Return whether broken JSON describes a tool, or has a key that is not an argument of it."""
     if _DESCRIBED.search(text, 0, argued.start()):
         return True
     first = _AFTER_FLAT.match(text, argued.start())
@@ -115,7 +118,7 @@ def _is_data(text: str, argued: "re.Match[str]", known: frozenset[str]) -> bool:
 
 
 def _lead(inside: str, offered: Offered) -> bool | None:
-    """Decide by what follows the brace of the first object; None if it is too short."""
+    """Return whether the first object begins like a call; None if the text is too short."""
     if not inside:
         return None
     key, closed, rest = inside[1:].partition('"')
@@ -130,7 +133,7 @@ def _lead(inside: str, offered: Offered) -> bool | None:
 
 
 def _value(value: str, offered: Offered) -> bool | None:
-    """Decide by the value under a key for names: an offered name, or a function object."""
+    """Return whether a value under a name key is an offered name, or may be a function object."""
     match = _STRING.match(value)
     if match:
         return read_string(match[0]) in offered

@@ -1,4 +1,4 @@
-"""`<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>`: Cohere Command.
+"""Read `<|START_ACTION|>[{"tool_call_id", "tool_name", "parameters"}]<|END_ACTION|>` of Cohere.
 
 One block contains one array of calls. Thinking tokens enclose a section of reasoning, and response
 tokens enclose the answer, which contains no call. Source: chat templates of Command R7B and
@@ -32,7 +32,7 @@ _SAID: Final = (
 
 
 class CohereAction(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls between the action tokens of Cohere Command."""
 
     title = "Action blocks and thinking sections (Cohere Command)"
     openers = (_OPENER, _THINKING, *_ANSWERS)
@@ -47,29 +47,29 @@ class CohereAction(TextDialect):
     markers = (*openers, *orphans, *noise)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether an answer follows its token at once, unlike in a sentence about the token."""
+        """Return whether text follows an answer's token at once, unlike in a sentence about it."""
         if start.opener not in _ANSWERS or start.head[:1].strip():
             return True
         return False if start.head or start.final else None
 
     def section(self, start: BlockStart) -> Section | None:
-        """Return the reasoning, or the answer."""
+        """Return the section of the reasoning or of the answer; None if calls begin."""
         if start.opener in _ANSWERS:
             closers = (_ANSWERS[start.opener], _END_OF_TURN)
             return Section(reasoning=False, closers=closers, opens=())
         return Section(reasoning=True, closers=(_THOUGHT,)) if start.opener == _THINKING else None
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the end of the JSON, or the closing token if the JSON is broken."""
+        """Return an `Ending` for the end of the JSON, or for the closing token if it is broken."""
         return JsonEnd(closers=(_CLOSER, _END_OF_TURN), openers=(_OPENER,))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return a call for each object of the array; an empty array has none."""
+        """Return a call for each object of the array; () if the array is empty."""
         error = "the JSON of the action names no tool"
         return read_marked_calls(block.raw.strip(), block.offered, error)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one block with all calls; calls without ids are numbered."""
+        """Return one block with all calls. Calls without ids get numbers as ids."""
         if not calls:
             return ""
         items = ",\n".join(map(_written, range(len(calls)), calls))

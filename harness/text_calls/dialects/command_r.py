@@ -1,4 +1,4 @@
-"""A line `Action:` and a code block with a list of calls: Cohere's Command R and R+.
+"""Read a line `Action:` and a code block with a list of calls: Cohere's Command R and R+.
 
     Action:
     ```json
@@ -9,7 +9,7 @@
         }
     ]```
 
-The block is the end of the reply; if words follow it, it is an example and stays text. The tool
+The block is the end of the reply. If text follows it, it is an example and stays text. The tool
 `directly-answer`, which the template adds, is not a call. Source: the chat template of Command R
 in `examples` of vLLM, and Cohere's guide to tool use by prompt.
 """
@@ -28,7 +28,7 @@ _NO_TOOLS: Final = ("directly-answer", "directly_answer")
 
 
 class CommandR(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in a code block after a line `Action:`."""
 
     title = "A line Action: and a list in a code block (Cohere Command R)"
     openers = ("Action:",)
@@ -46,11 +46,11 @@ class CommandR(TextDialect):
     noise = ("<|END_OF_TURN_TOKEN|>",)
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the end of the list, or of the code block if the list is broken."""
+        """Return an `Ending` for the end of the list, or of the code block if it is broken."""
         return JsonEnd(closers=("\n```", *self.noise))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return a call for each object of the list, unless none names an offered tool."""
+        """Return a call for each object of the list; None if none names an offered tool."""
         body = block.raw.partition("json")[2].strip()
         if body.startswith("[") and not body.strip("[]`\r\n\t "):
             return ()

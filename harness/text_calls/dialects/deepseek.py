@@ -1,4 +1,4 @@
-"""DeepSeek's tool calls in special tokens: V3 and R1 with a JSON fence, V3.1 without.
+"""Read DeepSeek's tool calls in special tokens: V3 and R1 with a code block, V3.1 without.
 
     V3, R1: <bar>tool calls begin<bar> <tool call begin> function <tool sep> NAME newline
             ```json {...} ``` <tool call end> ... <tool calls end>
@@ -6,9 +6,9 @@
 
 The tokens are `<`, a full-width bar, words joined by U+2581, a bar, `>`. Models and proxies
 also write one or two bars before the words, ASCII bars, and underscores or spaces between the
-words; only with full-width bars, since Kimi's tokens have ASCII ones. A fence that is left
-after the JSON belongs to the call. Source: chat templates of DeepSeek-V3-0324, DeepSeek-R1 and
-DeepSeek-V3.1.
+words. Such variants count only with full-width bars, because Kimi's tokens have ASCII bars. A code
+fence that is left after the JSON belongs to the call. Source: chat templates of DeepSeek-V3-0324,
+DeepSeek-R1 and DeepSeek-V3.1.
 """
 
 import re
@@ -34,12 +34,12 @@ _FENCED = re.compile(r"\s*([^\s{`<]*)\s*(?:```\w*)?\s*")
 
 
 def _tokens(words: str) -> tuple[str, ...]:
-    """Return all forms of the token with these `words`."""
+    """Return all known variants of the special token with these `words`."""
     return tuple(f"<{a}{words.replace(' ', join)}{b}>" for (a, b), join in _SPELLINGS)
 
 
 class DeepSeek(TokenCalls):
-    """The formats that the docstring of this module describes. `write` uses that of V3.1."""
+    """Reads DeepSeek's calls in special tokens, and writes them as V3.1 does."""
 
     title = "Special tokens of DeepSeek V3, R1 and V3.1"
     line_ends = 1  # V3 and R1 write one between calls
@@ -58,7 +58,7 @@ class DeepSeek(TokenCalls):
     markers = (*openers, *separators, *closers)
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """Return the call. Its name precedes the separator, or follows it before a fence."""
+        """Return the call. Its name precedes the separator, or follows it before a code fence."""
         del offered
         lead = next(_FENCED.finditer(body))  # each of its parts may be missing
         name, rest = lead[1], body[lead.end() :]

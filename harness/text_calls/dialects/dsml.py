@@ -1,4 +1,4 @@
-"""DeepSeek's DSML (V3.2 and later): `invoke` tags with a special token before every word.
+"""Read DeepSeek's DSML (V3.2 and later): `invoke` tags with a special token before every word.
 
     <｜DSML｜function_calls>
     <｜DSML｜invoke name="NAME">
@@ -6,11 +6,12 @@
     </｜DSML｜invoke>
     </｜DSML｜function_calls>
 
-`string="true"` is the string itself, `string="false"` is JSON; without it the schema
-decides. V4 uses `tool_calls` for the outer tag, V4.1 `calls` and a space before each word. Engines
-and their users write the bars full width, doubled or in ASCII, break tags over lines, and lose the
-outer tag. The token is never part of an answer. Source: DeepSeek's published encodings of V3.2, V4
-and V4.1; quirks TEXT-DSML, TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING, TEXT-LITERAL-MARKER-TRUNCATES.
+A value with `string="true"` is the string itself, and with `string="false"` JSON. Without the
+attribute, the schema decides. V4 uses `tool_calls` for the outer tag, V4.1 `calls` and a space
+before each word. Engines and their users write the bars full width, doubled or in ASCII, break tags
+over lines, and lose the outer tag. The token is never part of an answer. Source: DeepSeek's
+published encodings of V3.2, V4 and V4.1; quirks TEXT-DSML, TEXT-DSML-VARIANTS, TEXT-OPEN-MISSING,
+TEXT-LITERAL-MARKER-TRUNCATES.
 """
 
 from collections.abc import Sequence
@@ -47,7 +48,7 @@ _HEADS: Final = tuple(
 
 
 class Dsml(TagDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the DSML tags of DeepSeek."""
 
     grammar = invoke_grammar(
         rf"<{_TOKEN}", rf"<\s{{0,2}}/{_TOKEN}", r"(?:(?:tool|function)_\s{0,2})?calls"

@@ -1,4 +1,4 @@
-"""A code block that is the complete reply and contains a call: chat models without native tools.
+"""Read a code block that is the complete reply and contains calls: models without native tools.
 
 The block begins with ```json, ```tool_call, another such word, or ``` alone. Inside it is what
 bare JSON or a tag would contain. A block that is part of a longer answer is an example and is never
@@ -20,7 +20,7 @@ _WORDS = frozenset(("", "json", "jsonc", "json5", "tool", "tool_call", "tool_cal
 
 
 class FencedJson(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in a code block that is the complete reply."""
 
     title = "One code block that is the whole reply and holds a call"
     openers = FENCES
@@ -30,7 +30,7 @@ class FencedJson(TextDialect):
     closed_by_trailer = True
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether a word of such blocks follows, and then a call of an offered tool."""
+        """Return whether a language word of such blocks and a call of an offered tool follow."""
         line, newline, body = start.head.partition("\n")
         if not newline:
             return None
@@ -46,14 +46,14 @@ class FencedJson(TextDialect):
         return BARE_JSON.starts(BlockStart(body[0], body[1:], start.offered, start.final))
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the end of the JSON, or the next fence if the JSON is broken."""
+        """Return an `Ending` for the end of the JSON, or for the next fence if it is broken."""
         return JsonEnd(several=True, closers=("\n```", "\n~~~"))
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls that bare JSON would find in it."""
+        """Return the calls that the text dialect `bare-json` would find in the code block."""
         inside = block.raw.partition("\n")[2].strip().removeprefix(OPENER).lstrip()
         return BARE_JSON.calls(RawBlock("", inside, block.offered, block.closed))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one block with an object for each call."""
+        """Return one code block with a JSON object for each call."""
         return "```json\n" + "\n".join(map(write_json_call, calls)) + "\n```"

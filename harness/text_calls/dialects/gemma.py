@@ -1,12 +1,12 @@
-"""Gemma's three ways to call: tokens of Gemma 4, tokens of FunctionGemma, a `tool_code` fence.
+"""Read Gemma's three formats: tokens of Gemma 4, tokens of FunctionGemma, a `tool_code` block.
 
-`<|tool_call>call:NAME{key:<|"|>text<|"|>,n:1}<tool_call|>` is Gemma 4, which thinks in
-`<|channel>thought` and `<channel|>`; `<start_function_call>call:NAME{key:<escape>text<escape>}
-<end_function_call>` is FunctionGemma; a fence of the language `tool_code` with a call in
-Python's syntax, often inside `print(...)`, is what Gemma 3 is asked for: words may precede
-it, and after it nothing, because a fence within an answer is an example (TEXT-FP-FENCE). The
-closing marker in a string is data. A sentence that names a marker is text
-(TEXT-LITERAL-MARKER-TRUNCATES).
+Gemma 4 writes `<|tool_call>call:NAME{key:<|"|>text<|"|>,n:1}<tool_call|>`, and reasoning between
+`<|channel>thought` and `<channel|>`. FunctionGemma writes
+`<start_function_call>call:NAME{key:<escape>text<escape>}<end_function_call>`. Prompts for Gemma 3
+ask for a code block of the language `tool_code` with a call in Python's syntax, often inside
+`print(...)`. Text may precede this block, but not follow it, because a code block within an answer
+is an example (TEXT-FP-FENCE). A closing marker in a string is data. A sentence that names a marker
+is text (TEXT-LITERAL-MARKER-TRUNCATES).
 Source: Google's pages on function calling with Gemma, and the models' chat templates.
 """
 
@@ -67,7 +67,7 @@ class Value(msgspec.Struct, frozen=True):
 
 
 def read_object(text: str, at: int) -> Value:
-    """Return the object whose bracket is at `at`."""
+    """Return the object in Gemma's notation whose bracket is at offset `at`."""
     parts: list[str] = []
     depth, scalar = 0, False
     while depth or not parts:
@@ -93,7 +93,7 @@ _ENDED = "the text ended inside the call"
 
 
 def _written(match: "re.Match[str]") -> str:
-    """Return the JSON token with the same meaning; "" if there is none."""
+    """Return the JSON token with the same meaning; "" if JSON has none."""
     kind = match.lastgroup or ""
     token_text = match[kind]
     if kind in ("escaped", "quoted", "key"):
@@ -109,7 +109,7 @@ _JSON_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?|\s++')
 
 
 def write_object(arguments: str, delimiter: str) -> str:
-    """Return a JSON object in Gemma's syntax; a value that Gemma cannot write stays JSON."""
+    """Return a JSON object in Gemma's notation. A value that Gemma cannot write stays JSON."""
 
     def token(match: "re.Match[str]") -> str:
         if not match[1]:
@@ -153,7 +153,7 @@ _BETWEEN: Final = re.compile(r"[ \t\r\n,;]*+")
 
 
 class Gemma(TextDialect):
-    """The formats that the docstring of this module describes."""
+    """Reads calls in the three formats of Gemma models, and writes Gemma 4's."""
 
     title = "Gemma 4 and FunctionGemma tokens, and tool_code fences (Gemma 3)"
     heads: ClassVar = {
@@ -170,7 +170,7 @@ class Gemma(TextDialect):
     markers = (*openers, *orphans, *trailers, *noise, ESCAPE, QUOTE)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether `call:NAME{` follows the token, or a fence calls an offered tool."""
+        """Return whether `call:NAME{` follows the token, or a code block calls an offered tool."""
         begins = super().starts(start)
         if begins and start.opener == FENCE:
             (fence,) = self.heads[FENCE]
@@ -178,18 +178,18 @@ class Gemma(TextDialect):
         return begins
 
     def section(self, start: BlockStart) -> Section | None:
-        """Return the section of Gemma 4's channel for reasoning."""
+        """Return the section of Gemma 4's reasoning; None if calls begin."""
         if start.opener != THOUGHT:
             return None
         closers, header = (_THOUGHT_END,), len(_THOUGHT)
         return Section(reasoning=True, closers=closers, header=header, line_ends=1)
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing marker outside strings."""
+        """Return an `Ending` that finds the closing marker outside strings."""
         return QuotedEnd(_NOTATIONS[opener])
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return one call for tokens, and any number of calls for a fence."""
+        """Return one call for a block of tokens, and any number of calls for a code block."""
         body = block.raw.removesuffix(_CLOSERS[block.opener])
         return (
             _in_fence(body, block.offered)
@@ -218,13 +218,13 @@ def _in_tokens(body: str, closer: str) -> WrittenCall:
 
 
 def _plain(name: str, offered: Offered) -> str:
-    """Return the name without its module, if a tool is offered under that name."""
+    """Return the name of an offered tool that `name` means, or `name` itself if there is none."""
     short = name.removeprefix(_MODULE)
     return short if short in offered else clean_name(name, offered)
 
 
 def _in_fence(body: str, offered: Offered) -> tuple[WrittenCall, ...]:
-    """Return the calls of a fence: each alone, in `print`, or in a list."""
+    """Return the calls in a code block: each alone, in `print`, or in a list."""
     calls: list[WrittenCall] = []
     at = end_of(_BETWEEN, body, 0)
     while at < len(body):

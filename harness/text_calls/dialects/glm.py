@@ -1,13 +1,13 @@
-"""GLM-4.5's calls: a name, then keys and values in separate tags.
+"""Read GLM-4.5's calls: a name, then keys and values in separate tags.
 
     <tool_call>NAME
     <arg_key>KEY</arg_key>
     <arg_value>VALUE</arg_value>
     </tool_call>
 
-Later models leave the line ends out; a call without arguments is a name between the outer tags.
-A value that is not a string is JSON, and nothing is stripped. The outer tag is that of
-`tagged-json` and `qwen-xml` too; what follows decides. Source: chat templates of GLM-4.5,
+Later models leave the line ends out. A call without arguments is a name between the outer tags.
+A value that is not a string is JSON, and nothing is stripped. The text dialects `tagged-json` and
+`qwen-xml` have the same outer tag. What follows the tag decides. Source: chat templates of GLM-4.5,
 GLM-4.6 and GLM-4.7; quirk TEXT-GLM-ZERO-ARG.
 """
 
@@ -37,7 +37,7 @@ _WITHOUT: Final = Head(*_NAMED, *literal(_CLOSER), offered=True)
 
 
 class Glm(TagDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls with the key and value tags of GLM."""
 
     grammar = Grammar(_TAGS, span=320)
     title = "Keys and values in tags (GLM-4.5 and later)"
@@ -50,7 +50,10 @@ class Glm(TagDialect):
     markers = (_OPENER, "<arg_key>", "</arg_key>", "<arg_value>", *_CLOSERS)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether only markup follows a call without arguments; else it is a word in tags."""
+        """Return whether a block in the middle of a line is a call, and not a word in tags.
+
+        A call without arguments counts only if markup follows it.
+        """
         match = _ALONE.match(start.head)
         if not match:
             return True

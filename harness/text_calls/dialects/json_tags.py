@@ -1,4 +1,4 @@
-r"""JSON in tags of other names than Hermes', and Apertus' objects whose key is the name.
+r"""Read JSON in tags other than those of Hermes, and Apertus' objects whose key is the name.
 
     <TOOLCALL>[{"name": NAME, "arguments": {...}}]</TOOLCALL>        Nemotron Nano 2, Super 1.5
     <longcat_tool_call>{...}</longcat_tool_call>                     LongCat-Flash
@@ -46,7 +46,7 @@ _NO_TOOL: Final = "no_function"
 
 
 class JsonTags(MarkedJson):
-    """The formats that the docstring of this module describes, except that of Apertus."""
+    """Reads calls as JSON in the tags of several models, except Apertus."""
 
     name = "json-tags"
     title = "JSON in tags of other names (Nemotron, LongCat, GigaChat 3 and others)"
@@ -69,7 +69,7 @@ class JsonTags(MarkedJson):
     markers = (*openers, *orphans, *noise)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return a call for each object. In the tag `tools`, an object without one is text."""
+        """Return a call for each object. None if the tag `tools` contains anything but calls."""
         found = super().calls(block) or ()
         if block.opener == _TOOLS and (not found or any(it.error for it in found)):
             call = _CALL.match(block.raw)
@@ -80,7 +80,7 @@ class JsonTags(MarkedJson):
 
 
 class Apertus(MarkedJson):
-    """The format of Apertus: each object has one member, whose key names the tool."""
+    """Reads and writes the calls of Apertus: objects whose one key names the tool."""
 
     name = "apertus"
     title = "Objects with the name as the key, between tokens (Apertus)"
@@ -92,7 +92,7 @@ class Apertus(MarkedJson):
     markers = (*openers, *orphans, *noise)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return a call for each member of an object; an empty list has none."""
+        """Return a call for each member of each object; () for an empty list."""
         found: list[WrittenCall] = []
         for value in iter_values(block.raw):
             whole = scan(value).state is PrefixState.COMPLETE
@@ -101,7 +101,7 @@ class Apertus(MarkedJson):
         return tuple(found)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one list of all calls between the tokens."""
+        """Return one list with all calls between the tokens."""
         items = (f"{{{write_exactly(it.name)}: {it.arguments or '{}'}}}" for it in calls)
         return f"<|tools_prefix|>[{', '.join(items)}]<|tools_suffix|>" if calls else ""
 

@@ -1,4 +1,4 @@
-"""GLM's keys and values in tags of other names: LongCat and Hunyuan 3.
+"""Read GLM's keys and values in tags of other names: LongCat and Hunyuan 3.
 
     <longcat_tool_call>NAME
     <longcat_arg_key>KEY</longcat_arg_key>
@@ -13,8 +13,9 @@
     </tool_calls>
 
 Each tag of Hunyuan may end in `:opensource`, and Hunyuan 4 writes neither the separator nor line
-ends. LongCat also writes JSON in its tag, which `json-tags` reads. Source: the parsers of mlx-lm
-for LongCat and Hy3, and those of vLLM for Hy3 and Hy4, which describe the chat templates.
+ends. LongCat also writes JSON in its tag, which the text dialect `json-tags` reads. Source: the
+parsers of mlx-lm for LongCat and Hy3, and those of vLLM for Hy3 and Hy4, which describe the chat
+templates.
 """
 
 import re
@@ -28,12 +29,12 @@ from harness.text_calls.tags import Grammar, written_members
 
 
 def _grammar(prefix: str, suffix: str, separator: str, outer: str = "(?!)") -> Grammar:
-    """Return the grammar whose tags have this prefix, and a suffix and separator by pattern.
+    """Return the grammar of tags with this prefix and suffix.
 
     Args:
-        prefix: of the words of all tags.
-        suffix: pattern of what follows these words.
-        separator: pattern of what follows a name.
+        prefix: the text before the word of each tag.
+        suffix: pattern of the text after the word of each tag.
+        separator: pattern of the text after a tool's name.
         outer: pattern of the word of the outer tag; it matches nothing if there is none.
     """
     call, key, value = (f"{prefix}{word}" for word in ("tool_call", "arg_key", "arg_value"))
@@ -52,7 +53,7 @@ def _grammar(prefix: str, suffix: str, separator: str, outer: str = "(?!)") -> G
 
 
 class KeyedTags(TagDialect):
-    """The common part of the formats of LongCat and Hunyuan.
+    """Base of the formats of LongCat and Hunyuan, which have key and value tags.
 
     Fields:
         value_tag, value_end: patterns of the tags around a value.
@@ -63,11 +64,11 @@ class KeyedTags(TagDialect):
     untyped_end = True
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether the tags have content; a sentence that mentions the tags leaves them empty."""
+        """Return whether the tags have content; a sentence that mentions them leaves them empty."""
         return self.section(start) is None
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return the calls. A block with an open value that quotes an opening tag may end later."""
+        """Return the calls. They have an error if the block ends in a value that quotes a call."""
         found = super().calls(block)
         *before, value = self.value_tag.split(block.text)
         quotes = bool(before) and any(it in value for it in self.openers)
@@ -83,7 +84,7 @@ _TAG: Final = len(_NAMED) + 1
 
 
 class LongCat(KeyedTags):
-    """The format of LongCat-Flash."""
+    """Reads and writes the calls of LongCat-Flash."""
 
     name = "longcat"
     title = "Keys and values in tags of LongCat"
@@ -120,7 +121,10 @@ _CALLS: Final = tuple(f"<tool_call{suffix}>" for suffix in _SUFFIXES)
 
 
 def _heads(suffix: str) -> tuple[Head, ...]:
-    """Return how a call continues; without a suffix, only with a separator unlike GLM."""
+    """Return how a call of Hunyuan continues after its opening tag.
+
+    Without a suffix, a separator must follow the name, because GLM has the same tags.
+    """
     separated = Head(*_NAMED, *literal(f"<tool_sep{suffix}>"), commits=_TAG)
     if not suffix:
         return (separated,)
@@ -136,7 +140,7 @@ def _in_block(suffix: str) -> tuple[Head, ...]:
 
 
 class Hunyuan(KeyedTags):
-    """The format of Hunyuan 3 and 4; the outer tag may be missing."""
+    """Reads and writes the calls of Hunyuan 3 and 4. The outer tag may be missing."""
 
     name = "hunyuan"
     title = "Keys and values in tags, the name before a separator (Hunyuan 3 and 4)"

@@ -1,9 +1,9 @@
-"""`<|tool_calls_section_begin|><|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{...}`.
+"""Read `<|tool_calls_section_begin|><|tool_call_begin|>ID<|tool_call_argument_begin|>{...}`.
 
-Kimi K2: one section of calls, each with its id before the arguments; the id holds the name,
-between `functions.` and the counter, and is kept whole. Servers leave the section in the
-content or in the reasoning, and some write its tokens without the first s. Source: chat
-template and tool-call guide of Kimi-K2-Instruct; quirks TEXT-KIMI-SECTION,
+Kimi K2 writes one section of calls, each with its id, such as `functions.NAME:0`, before the
+arguments. The name is between `functions.` and the counter, and the id stays unchanged. Servers
+leave the section in the content or in the reasoning, and some write its tokens without the first s.
+Source: chat template and tool-call guide of Kimi-K2-Instruct; quirks TEXT-KIMI-SECTION,
 TEXT-KIMI-IN-REASONING.
 """
 
@@ -16,7 +16,7 @@ _AROUND_NAME = re.compile(r"\Afunctions\.|:[0-9]+\Z")
 
 
 class Kimi(TokenCalls):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the special tokens of Kimi K2."""
 
     title = "Sections of special tokens with ids (Kimi K2)"
     section_begins = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")
@@ -33,10 +33,10 @@ class Kimi(TokenCalls):
     markers = (*openers, *separators, *orphans, *noise)
 
     def named(self, header: str, body: str, offered: Offered) -> WrittenCall:
-        """Return the call whose header is its id; a header that is only a name is not an id."""
+        """Return the call. Its header is its id, which contains the name, or only the name."""
         name = header if header in offered else _AROUND_NAME.sub("", header)
         return WrittenCall(name, body.strip(), "" if name == header else header)
 
     def written_header(self, call: WrittenCall, index: int) -> str:
-        """Return the id; for a call without one, the id that the chat template generates."""
+        """Return the id of the call, or the id that the chat template would generate."""
         return call.id or f"functions.{call.name}:{index}"

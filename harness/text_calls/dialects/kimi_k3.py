@@ -1,4 +1,4 @@
-"""Kimi K3's XTML: the words of tags are ordinary text between three special tokens.
+"""Read Kimi K3's XTML, in which the words of tags are ordinary text between three special tokens.
 
     <|open|>tools<|sep|>
     <|open|>call tool="NAME" index="1"<|sep|>
@@ -6,12 +6,11 @@
     <|close|>call<|sep|>
     <|close|>tools<|sep|>
 
-The model writes all of it without line ends. `type` tells a string from JSON; a string is written
-as it is, and in attributes `&`, `<`, `>` and quotes are escaped. All arguments may also come as one
-object, in a tag `json`. Before the calls come a section of
-reasoning and one of the answer; the prompt has opened the first of them. Source: Moonshot's
-renderer `encoding_k3.py`, as the parsers of vLLM (pull request 50093), llama.cpp and xgrammar (pull
-request 806) describe it.
+The model writes all of it without line ends. `type` tells a string from JSON. A string is written
+as it is. In attributes `&`, `<`, `>` and quotes are escaped. All arguments may also come as one
+object, in a tag `json`. Before the calls come a section of reasoning and one of the answer. The
+prompt has opened the first of them. Source: Moonshot's renderer `encoding_k3.py`, as the parsers of
+vLLM (pull request 50093), llama.cpp and xgrammar (pull request 806) describe it.
 """
 
 import re
@@ -53,7 +52,7 @@ _TYPES: Final = {"t": "boolean", "f": "boolean", "n": "null", "{": "object", "["
 
 
 class KimiK3(TagDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the XTML tags of Kimi K3."""
 
     grammar = Grammar(_TAGS, span=420, escaped=True)
     title = "XTML between special tokens (Kimi K3)"
@@ -69,7 +68,7 @@ class KimiK3(TagDialect):
     markers = (*openers, *orphans, *noise, _OPEN, _CLOSE, _SEP)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return a call for each call tag; a tag `json` in it has all of its arguments."""
+        """Return a call for each call tag. A tag `json` in it contains all arguments."""
         return tuple(map(_with_json_body, super().calls(block)))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:

@@ -1,9 +1,9 @@
-"""`<function=NAME>{"key": value}</function>`: Llama 3.1's custom tool format, and functionary.
+"""Read `<function=NAME>{"key": value}</function>`: Llama 3.1's custom format, and functionary.
 
-The arguments are JSON, so a closing tag inside a string of them is data. The opener is that
-of `qwen-xml` too: here a JSON object follows the tag, there another tag. Source: Meta's prompt
-format of Llama 3.1, "user-defined custom tool calling"; chat template of functionary v3.1;
-quirk TEXT-DIALECT-COLLISION.
+The arguments are JSON, so a closing tag inside a string of them is data. The text dialect
+`qwen-xml` has the same opening marker. There another tag follows it, and here a JSON object.
+Source: Meta's prompt format of Llama 3.1, "user-defined custom tool calling"; chat template of
+functionary v3.1; quirk TEXT-DIALECT-COLLISION.
 """
 
 from typing import ClassVar, Final
@@ -28,7 +28,7 @@ _NAMED: Final = (NAME, ">", SPACE, r"\{")
 
 
 class LlamaFunction(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls as a function tag with a JSON object."""
 
     title = "A function tag around JSON (Llama 3.1, functionary)"
     openers = (_CALL, _BLOCK)
@@ -42,7 +42,7 @@ class LlamaFunction(TextDialect):
     markers = (_CALL, _CLOSER)
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the end of the object."""
+        """Return an `Ending` that finds the end of the JSON object."""
         closers, openers = (_CLOSER, "</tool_call>"), (_CALL, _BLOCK)
         return SequenceEnd(
             literal_end("{", inclusive=False),
@@ -50,12 +50,12 @@ class LlamaFunction(TextDialect):
         )
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the one call of the block."""
+        """Return the one call of the block, in a tuple."""
         named, _, body = block.raw.partition(">")
         name, arguments = named.rpartition("=")[2].strip(), body.strip()
         error = parse(arguments).error if arguments else "the text ended before its arguments"
         return (WrittenCall(name, arguments, error=error),)
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return one tag."""
+        """Return one function tag with the arguments of the call."""
         return f"{_CALL}{call.name}>{call.arguments or '{}'}{_CLOSER}"

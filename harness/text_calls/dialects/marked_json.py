@@ -1,6 +1,6 @@
-"""A marker, JSON of calls, and perhaps a closing marker: four families of models.
+"""Read a marker, calls as JSON, and perhaps a closing marker: four families of models.
 
-    granite    <|tool_call|>[{...}]  or  <tool_call>[{...}]      nothing closes it
+    granite    <|tool_call|>[{...}]  or  <tool_call>[{...}]      without a closing marker
     jamba      <tool_calls>[{...}]</tool_calls>
     phi        <|tool_call|>[{...}]<|/tool_call|>  or  functools[{...}]
     internlm   <|action_start|><|plugin|>{...}<|action_end|>     one object, `parameters`
@@ -43,7 +43,7 @@ _WORDS: Final = re.compile(
 
 
 class WordsEnd(JsonEnd):
-    """The end of JSON whose closing marker may be missing.
+    """Ends a block after its JSON, whose closing marker may be missing.
 
     If the JSON is broken, ordinary text may follow it. That text is shown only if it cannot be
     markup, because a string that is quoted wrongly may contain some.
@@ -62,7 +62,7 @@ class WordsEnd(JsonEnd):
         self._texts: list[str] = []
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         self._texts.append(text[start:])
         end = super().feed(text, start)
         if end == MORE or not self.broken:
@@ -71,7 +71,7 @@ class WordsEnd(JsonEnd):
         return end if whole.startswith(self._trailers, end) else self._before_words(whole[:end])
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         return self._before_words("".join(self._texts)) if self.broken else super().close()
 
     def _before_words(self, whole: str) -> int:
@@ -80,31 +80,33 @@ class WordsEnd(JsonEnd):
 
 
 class MarkedJson(TextDialect):
-    """The common part of these formats. An end token also ends a call whose JSON is broken.
+    """Base of the formats with JSON after a marker.
+
+    An end token also ends a call whose JSON is broken.
 
     Fields:
-        mentioned: openers that an answer may mention as its last word.
+        mentioned: opening markers that an answer may mention as its last word.
     """
 
     mentioned: ClassVar[tuple[str, ...]] = ()
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the end of the JSON, or a marker if the JSON is broken."""
+        """Return an `Ending` for the end of the JSON, or for a marker if the JSON is broken."""
         return WordsEnd(
             _opened(opener), trailers=self.trailers, noise=self.noise, openers=self.openers
         )
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether JSON follows the marker, or nothing because the reply was truncated."""
+        """Return whether JSON follows the marker, or the reply was truncated after the marker."""
         alone = start.final and len(start.head) < HEAD_CHARACTERS and not start.head.strip()
         return (alone and start.opener not in self.mentioned) or super().starts(start)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether more than the marker follows, because a sentence may end with the marker."""
+        """Return whether text follows the marker, because a sentence may end with the marker."""
         return True if start.head.strip() else False if start.final else None
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return a call for each object; an empty array has none."""
+        """Return a call for each object; () for an empty array."""
         body = (_opened(block.opener) + block.raw).strip()
         if not block.raw.strip():
             return ()  # the reply was cut after the marker
@@ -119,12 +121,15 @@ class MarkedJson(TextDialect):
 
 
 def _opened(opener: str) -> str:
-    """Return the bracket that is a part of the marker."""
+    """Return the bracket at the end of the marker; "" if it has none."""
     return "[" if opener.endswith("[") else ""
 
 
 class Granite(MarkedJson):
-    """IBM Granite 3.0 has a token; 3.1 to 3.3 have a string that Hermes' format has too."""
+    """Reads and writes the calls of IBM Granite 3.
+
+    Granite 3.0 has a special token. Granite 3.1 to 3.3 have the tag of Hermes.
+    """
 
     name = "granite"
     title = "An array after <|tool_call|> (IBM Granite 3)"
@@ -135,7 +140,7 @@ class Granite(MarkedJson):
 
 
 class Jamba(MarkedJson):
-    """AI21 Jamba 1.5 and later."""
+    """Reads and writes the calls of AI21 Jamba 1.5 and later."""
 
     name = "jamba"
     title = "An array in <tool_calls> tags (AI21 Jamba)"
@@ -148,7 +153,10 @@ class Jamba(MarkedJson):
 
 
 class Phi(MarkedJson):
-    """Phi-4-mini: tokens according to its model card, a word in the prompt of vLLM."""
+    """Reads and writes the calls of Phi-4-mini.
+
+    The model card uses tokens, and the prompt of vLLM the word `functools`.
+    """
 
     name = "phi"
     title = "An array between <|tool_call|> tokens, or after functools (Phi-4-mini)"
@@ -160,7 +168,7 @@ class Phi(MarkedJson):
 
 
 class InternLM(MarkedJson):
-    """InternLM 2 and 2.5."""
+    """Reads and writes the calls of InternLM 2 and 2.5."""
 
     name = "internlm"
     title = "An object between action tokens (InternLM 2)"
@@ -178,5 +186,5 @@ class InternLM(MarkedJson):
     write = TextDialect.write
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return one block, with the key `parameters`."""
+        """Return one block with the call as JSON, with the arguments under `parameters`."""
         return f"{self.openers[0]}{write_json_call(call, arguments='parameters')}{self.orphans[0]}"

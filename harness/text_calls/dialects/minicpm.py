@@ -1,4 +1,4 @@
-"""Tags `function` and `param`, in which a value may be a CDATA section: MiniCPM 5.
+"""Read tags `function` and `param`, in which a value may be a CDATA section: MiniCPM 5.
 
     <function name="NAME"><param name="KEY">VALUE</param></function>
 
@@ -34,7 +34,7 @@ _NEEDS_CDATA: Final = re.compile(r"[<&\n]|\]\]>")
 
 
 class _CdataEnd(Ending):
-    """The end of a block, ignoring tags in its CDATA sections."""
+    """Finds the end of a block, and ignores tags in its CDATA sections."""
 
     def __init__(self, opener: str) -> None:
         self._block = TagBlockEnd(_GRAMMAR, opener)
@@ -43,7 +43,7 @@ class _CdataEnd(Ending):
         self._kept = ""
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         text = self._kept + text[start:]
         pieces = []
         at = 0
@@ -59,7 +59,7 @@ class _CdataEnd(Ending):
         return self._block.feed("".join(pieces), 0)
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         kept = "x" * len(self._kept) if self._inside else self._kept
         end = self._block.feed(kept, 0)
         return self._block.close() if end < 0 else end
@@ -70,13 +70,13 @@ class _CdataEnd(Ending):
 
 
 def _begun(mark: str, text: str, at: int) -> int:
-    """Return the index of the longest tail of `text` that may become `mark`."""
+    """Return the index of the longest tail of `text` that may become `mark`; its length if none."""
     sizes = range(min(len(mark) - 1, len(text) - at), 0, -1)
     return next((len(text) - size for size in sizes if text.endswith(mark[:size])), len(text))
 
 
 class MiniCpm(TagDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the `function` and `param` tags of MiniCPM 5."""
 
     name = "minicpm"
     title = "function and param tags, with CDATA (MiniCPM 5)"
@@ -89,7 +89,7 @@ class MiniCpm(TagDialect):
     markers = (_CALL, "<param name=", *_CLOSERS)
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing tag of the block, outside CDATA."""
+        """Return an `Ending` that finds the closing tag of the block, outside CDATA."""
         return _CdataEnd(opener)
 
     def write_call(self, call: WrittenCall) -> str:
@@ -102,7 +102,7 @@ class MiniCpm(TagDialect):
 
 
 def _section(text: str) -> str:
-    """Return a value, in CDATA sections if it has characters of markup."""
+    """Return a value, in CDATA sections if it contains characters of markup."""
     if not _NEEDS_CDATA.search(text):
         return text
     return f"{CDATA}{text.replace(CDATA_END, f']]{CDATA_END}{CDATA}>')}{CDATA_END}"

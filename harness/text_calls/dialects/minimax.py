@@ -1,4 +1,4 @@
-"""MiniMax's calls: `invoke` tags in its own tag (M2), lines of JSON in another (M1).
+"""Read MiniMax's calls: `invoke` tags in its own tag (M2), lines of JSON in another (M1).
 
     <minimax:tool_call>
     <invoke name="NAME">
@@ -10,8 +10,8 @@
     {"name": "NAME", "arguments": {...}}
     </tool_calls>
 
-M2 writes a value that is not a string as JSON. A call of M2 without its outer tag is one of
-`anthropic-invoke`. Source: MiniMax's tool calling guides and chat templates of M1 and M2;
+M2 writes a value that is not a string as JSON. The text dialect `anthropic-invoke` reads a call of
+M2 without its outer tag. Source: MiniMax's tool calling guides and chat templates of M1 and M2;
 quirk TEXT-MINIMAX.
 """
 
@@ -31,7 +31,7 @@ _CLOSERS: Final = ("</minimax:tool_call>", "</invoke>", "</parameter>")
 
 
 class Minimax(TagDialect):
-    """The formats that the docstring of this module describes."""
+    """Reads calls of MiniMax M1 and M2, and writes M2's."""
 
     grammar = invoke_grammar("<", "</", "minimax:tool_call")
     title = "invoke tags in MiniMax's own tag (M2), JSON lines (M1)"
@@ -52,7 +52,7 @@ class Minimax(TagDialect):
     markers = (*openers, "<invoke name=", "<parameter name=", *_CLOSERS, _LINES_CLOSER, *noise)
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing tag, or the end of the last line of JSON."""
+        """Return an `Ending` for the closing tag, or for the end of the last line of JSON."""
         if opener == _BLOCK:
             return super().ending(opener)
         return JsonEnd(several=True, closers=(_LINES_CLOSER,), openers=(_LINES,))

@@ -1,4 +1,4 @@
-"""MiniMax-M3's calls: a sentinel before each tag, and tags that bear the parameters' names.
+"""Read MiniMax-M3's calls: a sentinel before each tag, and tags named after the parameters.
 
     ]<]minimax[>[<tool_call>
     ]<]minimax[>[<invoke name="NAME">
@@ -6,11 +6,11 @@
     ]<]minimax[>[</invoke>
     ]<]minimax[>[</tool_call>
 
-An object is written as tags of its keys, an array as tags `item`, without end. Keys are not XML
-names (`-A` is one), so this is not XML. Strings and numbers look alike; the schema decides.
-A tag without the sentinel is part of a value; one with it, of no call, is what is left of a
-broken one. Source: MiniMax-M3's chat template, as its
-parsers in vLLM and SGLang describe it; quirk TEXT-MINIMAX-M3.
+An object is written as tags of its keys, and an array as tags `item`, at any depth. Keys are not
+XML names (`-A` is one), so this is not XML. Strings and numbers look alike; the schema decides.
+A tag without the sentinel is part of a value. A tag with the sentinel outside of calls is left over
+from a broken call. Source: MiniMax-M3's chat template, as its parsers in vLLM and SGLang describe
+it; quirk TEXT-MINIMAX-M3.
 """
 
 import re
@@ -47,12 +47,12 @@ _WRONG: Final = "the tags of the call do not match"
 
 
 class _Open(msgspec.Struct):
-    """A tag that was opened.
+    """A tag whose closing tag has not been read yet.
 
     Fields:
         start: the offset of its content.
         children: the elements that were closed in it.
-        done: the offset after the last of them.
+        done: the offset after the last of these elements.
     """
 
     key: str
@@ -62,11 +62,11 @@ class _Open(msgspec.Struct):
 
 
 class _Broken(Exception):  # noqa: N818 - never leaves this module
-    """The markup cannot be read; the message is the reason."""
+    """The markup cannot be read. The text of the exception is the reason."""
 
 
 class MinimaxM3(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the tags of MiniMax-M3."""
 
     title = "Tags named after parameters, a sentinel before each (MiniMax-M3)"
     openers = (_SENTINEL, _BLOCK)
@@ -79,7 +79,7 @@ class MinimaxM3(TextDialect):
     markers = noise
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing tag with its sentinel, which no value contains."""
+        """Return an `Ending` for the closing tag with its sentinel, which no value contains."""
         return _End(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
@@ -97,7 +97,7 @@ class MinimaxM3(TextDialect):
 
 
 class _End(Ending):
-    """The end of a block: of its outer tag, or of the call if there is no outer tag."""
+    """Finds the end of the outer tag, or of the call if there is no outer tag."""
 
     def __init__(self, opener: str) -> None:
         self._opener = opener
@@ -105,7 +105,7 @@ class _End(Ending):
         self._end: _BalancedEnd | None = None
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if self._end is not None:
             return self._searched(self._end, text, start)
         # As much as distinguishes the outer tag from a call, or from what is left of one.
@@ -113,7 +113,7 @@ class _End(Ending):
         return self._begun() if len(self._head) >= len(_BLOCK) else MORE
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         return self._begun() if self._end is None else MORE
 
     def _begun(self) -> int:
@@ -129,11 +129,11 @@ class _End(Ending):
 
 
 class _BalancedEnd(Ending):
-    """The closing tag that matches the first opening one.
+    """Finds the closing tag that matches the first opening tag.
 
     Args:
-        tags: finds both, the opening ones in the group `opens`.
-        depth: how many are open before the text.
+        tags: finds both kinds of tags, with the opening ones in the group `opens`.
+        depth: how many tags are open before the text.
     """
 
     def __init__(self, tags: "re.Pattern[str]", depth: int) -> None:
@@ -144,7 +144,7 @@ class _BalancedEnd(Ending):
         self._at = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         buffer = self._kept + text[start:]
         done = 0
         for tag in self._tags.finditer(buffer):
@@ -159,7 +159,7 @@ class _BalancedEnd(Ending):
 
 
 def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
-    """Yield the calls of a block; the last has an error if the markup could not be read on."""
+    """Yield the calls of a block. The last has an error if the rest of the markup is unreadable."""
     tags = list(_TAG.finditer(text))
     index = 0
     while index < len(tags):
@@ -180,7 +180,11 @@ def _calls(text: str, offered: Offered) -> Iterator[WrittenCall]:
 def _invoked(
     text: str, tags: "list[re.Match[str]]", index: int
 ) -> tuple[int, list[tuple[str, Value]]]:
-    """Return the elements of the call that was opened before `index`, and where it ends."""
+    """Return where the call that opened before tag `index` ends, and its elements.
+
+    Raises:
+        _Broken: the markup of the call cannot be read.
+    """
     start = tags[index - 1].end()
     stack = [_Open("", start, [], start)]
     while index < len(tags):

@@ -1,12 +1,12 @@
-"""`[TOOL_CALLS]` of Mistral's models: an array of calls, or a name and its arguments.
+"""Read `[TOOL_CALLS]` of Mistral's models: an array of calls, or a name and its arguments.
 
     v3 to v7: [TOOL_CALLS] [{"name": ..., "arguments": {...}, "id": ...}, ...]
     v11:      [TOOL_CALLS]NAME[CALL_ID]ID[ARGS]{...}
     v13:      [TOOL_CALLS]NAME[ARGS]{...}, and without [ARGS] where an engine dropped it
 
-The later ones have one marker for each call; some replies have one for all, with commas
-between them, which are all calls. The end token may follow words, too; it is text if HTML's tag
-of that name is open. Source: Mistral's tokenizers and chat templates (mistral_common); quirk
+The later formats have one marker for each call. Some replies have one marker for all calls, with
+commas between them. The end token may follow text, too; it is text if HTML's tag of that name is
+open. Source: Mistral's tokenizers and chat templates (mistral_common); quirk
 TEXT-MISTRAL-ARGS-MARKER.
 """
 
@@ -28,7 +28,7 @@ from harness.turns.json_prefix import scan
 
 
 class ListedEnd(Ending):
-    """A block of parts that have the same ending; each part but the first begins with a head."""
+    """Finds the end of a block of several calls, each but the first with a name before it."""
 
     def __init__(self) -> None:
         # The part that continues, and where it began; None between two.
@@ -39,7 +39,7 @@ class ListedEnd(Ending):
         self._taken = 0
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         fresh = text[start:]
         buffer, offset = self._rest + fresh, self._taken - len(self._rest)
         self._taken += len(fresh)
@@ -62,7 +62,7 @@ class ListedEnd(Ending):
             self._current, self._end = None, self._base + end
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         cut = self._current is not None or self._goes_on(self._rest, final=True)
         return MORE if cut else self._end
 
@@ -88,9 +88,9 @@ _LEADS: Final = (
 
 
 class MistralToolCalls(TextDialect):
-    """The formats that the docstring of this module describes.
+    """Reads and writes calls after the marker `[TOOL_CALLS]`.
 
-    `write` uses that of v11 for a call with an id, else that of v13.
+    `write` uses the format v11 for a call with an id, and v13 for other calls.
     """
 
     title = "[TOOL_CALLS] with an array, or with name, id and arguments (Mistral)"
@@ -99,7 +99,7 @@ class MistralToolCalls(TextDialect):
     markers = (_OPENER, _CALL_ID, _ARGS, _END)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether the marker is followed by JSON of calls, a name and its arguments, or the end."""
+        """Return whether JSON, a name and its arguments, or the end token follows the marker."""
         body = start.head.lstrip()
         if not body:
             return None
@@ -117,11 +117,11 @@ class MistralToolCalls(TextDialect):
         return (bool(rest) or start.offered.begins(name[1])) if start.final else None
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the end of the JSON, or the next marker if it is broken or missing."""
+        """Return an `Ending` for the end of the JSON, or for the next marker if JSON is broken."""
         return chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls of the array, or those whose names precede their arguments."""
+        """Return the calls of the array, or the calls whose names precede their arguments."""
         body = block.raw.strip()
         if body.startswith(("[", "{")):
             error = "the JSON after the marker names no tool"
@@ -129,13 +129,13 @@ class MistralToolCalls(TextDialect):
         return tuple(_named(body))
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return the call after a marker."""
+        """Return the call with a marker before it."""
         call_id = _CALL_ID + call.id if call.id else ""
         return f"{_OPENER}{call.name}{call_id}{_ARGS}{call.arguments or '{}'}"
 
 
 def _named(body: str) -> Iterator[WrittenCall]:
-    """Yield the calls that follow one another, each after its name."""
+    """Yield the calls that follow one another, each as a name and its arguments."""
     at = 0
     while match := _CALL.match(body, at):
         found = scan(body, match.end()) if body.startswith("{", match.end()) else None

@@ -1,10 +1,10 @@
-"""`<|python_tag|>{"name": ..., "parameters": {...}}<|eom_id|>`: Llama 3.x.
+"""Read `<|python_tag|>{"name": ..., "parameters": {...}}<|eom_id|>`: Llama 3.x.
 
-One JSON object, or several with semicolons between them; or a call of a tool that the model was
-trained on, `brave_search.call(query="...")`, read as literals and never run. Python code for
-an interpreter has the same tag and is not a call, so the tag with anything else stays text. The
-end tokens have no meaning. Source: prompt format and chat template of Llama 3.1; quirks
-TEXT-PYTHON-TAG, TEXT-PARAMETERS-KEY.
+After the tag come one JSON object, or several with semicolons between them. It may also be a call
+of a tool that the model was trained on, `brave_search.call(query="...")`, whose literals are read
+and never evaluated. Python code for an interpreter has the same tag and is not a call, so the tag
+with anything else stays text. The end tokens have no meaning. Source: prompt format and chat
+template of Llama 3.1; quirks TEXT-PYTHON-TAG, TEXT-PARAMETERS-KEY.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _CALL = BlockSyntax(PYTHON_QUOTES, brackets=True)
 
 
 class PythonTag(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls after Llama's token `<|python_tag|>`."""
 
     title = "JSON or a built-in call after <|python_tag|> (Llama 3.x)"
     openers = (_TAG,)
@@ -49,11 +49,11 @@ class PythonTag(TextDialect):
     markers = (_TAG, *_ENDS)
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the end of the last object, or of the call."""
+        """Return an `Ending` for the end of the last object, or of the Python call."""
         return chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls of all objects, or the one call of the built-in tool."""
+        """Return the calls of all objects, or the one call in Python's syntax."""
         body = block.raw.strip()
         if body.startswith(("{", "[")):
             error = "the JSON after the tag names no tool"
@@ -64,13 +64,13 @@ class PythonTag(TextDialect):
         )
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one tag with all calls."""
+        """Return one token with all calls after it."""
         written = "; ".join(write_json_call(call, arguments="parameters") for call in calls)
         return f"{_TAG}{written}{_ENDS[0]}" if calls else ""
 
 
 def _plain(call: WrittenCall, offered: Offered) -> WrittenCall:
-    """Return the call of the tool whose method is called."""
+    """Return the call without the method `.call` in its name, unless a tool has that name."""
     if call.name in offered:
         return call
     return msgspec.structs.replace(call, name=call.name.removesuffix(_METHOD))

@@ -1,11 +1,11 @@
-"""`[get_weather(city="Paris"), get_time()]`: calls in Python's syntax, as a list or in tags.
+"""Read `[get_weather(city="Paris"), get_time()]`: calls in Python's syntax, in a list or in tags.
 
-As the complete reply it is Llama 3.2's and Llama 4's zero-shot format. Llama 4 also puts it, or a
-JSON call, between `<|python_start|>` and `<|python_end|>`, and Olmo 3 puts one call a line
-between `<function_calls>` tags, and LFM2 a list or JSON, or MiniCPM 3 a code block of calls,
-between `<|tool_call_start|>` and `<|tool_call_end|>`: those may be among words. Arguments are
-literals by keyword, and nothing is evaluated. A bare list must name an offered tool first, and
-anything but calls around it makes it text. Source: Meta's prompt format pages of Llama 3.2 and 4,
+As the complete reply it is Llama 3.2's and Llama 4's zero-shot format. In tags it may have text
+around it. Llama 4 puts it, or a JSON call, between `<|python_start|>` and `<|python_end|>`. Olmo 3
+puts one call a line between `<function_calls>` tags. LFM2 puts a list or JSON, and MiniCPM 3 a code
+block of calls, between `<|tool_call_start|>` and `<|tool_call_end|>`. Arguments are literals by
+keyword, and nothing is evaluated. A list without tags must name an offered tool first, and it is
+text if anything but calls is around it. Source: Meta's prompt format pages of Llama 3.2 and 4,
 the chat templates of Olmo 3, LFM2, LFM2.5 and MiniCPM 3; quirk TEXT-PYTHONIC.
 """
 
@@ -54,7 +54,7 @@ def _broken(text: str) -> WrittenCall:
 
 
 class Pythonic(TextDialect):
-    """The list without tags."""
+    """Reads and writes a list of Python calls without tags."""
 
     title = "Python calls as the whole reply (Llama 3.2 and 4)"
     openers = ("[",)
@@ -62,28 +62,28 @@ class Pythonic(TextDialect):
     whole = True
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether an offered tool is called right after the bracket."""
+        """Return whether the name of an offered tool and a parenthesis follow the bracket."""
         name, after = next(_NAME.finditer(start.head)).groups()  # both may be ""
         if not after:
             return None
         return after == "(" and clean_name(name, start.offered) in start.offered
 
     def ending(self, _opener: str) -> Ending:
-        """Return what finds the bracket that closes the list."""
+        """Return an `Ending` that finds the bracket that closes the list."""
         return QuotedEnd(_LIST, depth=1)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the calls if the list contains nothing else; otherwise it is text."""
+        """Return the calls; None if the list contains anything else, because it is then text."""
         found = read_python_calls(block.raw)
         return found.calls if block.raw[found.stop :].strip() in ("", "]") else None
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one list."""
+        """Return one list with all calls in Python's syntax."""
         return f"[{', '.join(write_python_calls(calls))}]" if calls else ""
 
 
 class TaggedPythonic(TextDialect):
-    """A list, or one call on each line, between tags."""
+    """Reads and writes Python calls between tags: a list, or one call on each line."""
 
     name = "pythonic-tags"
     title = "Python calls in tags or tokens (Llama 4, Olmo 3, LFM2)"
@@ -104,11 +104,11 @@ class TaggedPythonic(TextDialect):
     markers = (*openers, *_CLOSERS.values())
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing tag outside of strings."""
+        """Return an `Ending` that finds the closing tag outside of strings."""
         return QuotedEnd(_TAGGED[opener])
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:
-        """Return every call of the block, and an error for anything else in it."""
+        """Return all calls of the block, and one call with an error for any other text in it."""
         body = block.raw.strip()
         closer_at = body.rfind("<")
         # The end of the text may cut it.
@@ -127,6 +127,6 @@ class TaggedPythonic(TextDialect):
         return (*found.calls, _broken(rest))
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one list between one pair of tags."""
+        """Return one list with all calls between one pair of tags."""
         written = ", ".join(write_python_calls(calls))
         return f"<|python_start|>[{written}]<|python_end|>" if calls else ""

@@ -1,7 +1,7 @@
-"""`✿FUNCTION✿: NAME` and `✿ARGS✿: {...}` on two lines: Qwen 2, as Qwen-Agent's prompt asks.
+"""Read `✿FUNCTION✿: NAME` and `✿ARGS✿: {...}` on two lines: Qwen 2 with Qwen-Agent's prompt.
 
-The prompt also has a line `✿RESULT✿:` for the result and `✿RETURN✿:` for the answer, with which
-the model is stopped. A result that the model invented ends the reply, as in ReAct. Source:
+The prompt also has a line `✿RESULT✿:` for the result and `✿RETURN✿:` for the answer, at which the
+client stops the model. A result that the model invented ends the reply, as in ReAct. Source:
 `qwen_fncall_prompt.py` of Qwen-Agent.
 """
 
@@ -20,7 +20,7 @@ _NEVER: Final = "✿✿"
 
 
 class QwenAgent(TokenCalls):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the two-line format of Qwen-Agent."""
 
     title = "Lines of ✿FUNCTION✿ and ✿ARGS✿ (Qwen 2, Qwen-Agent)"
     line_ends = 1
@@ -36,25 +36,25 @@ class QwenAgent(TokenCalls):
     write = TextDialect.write
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether a name and its arguments follow, or a result that the model invented."""
+        """Return whether a name and its arguments follow, or a result that the model invented."""
         if start.opener != _RESULT:
             return super().starts(start)
         return start.head.startswith(":") if start.head else start.final or None
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether it is a call, because a result must begin its line."""
+        """Return whether the block is a call, because a result must begin its line."""
         return start.opener != _RESULT
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the end of the JSON; a result has no end."""
+        """Return an `Ending` for the end of the JSON; a result lasts to the end of the text."""
         return literal_end(_NEVER) if opener == _RESULT else super().ending(opener)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return the one call of the block; a result contains none."""
+        """Return the one call of the block; () for a result."""
         return () if block.opener == _RESULT else super().calls(block)
 
     def named(self, header: str, body: str, _offered: Offered) -> WrittenCall:
-        """Return the call whose header is the name."""
+        """Return the call with the name in the header and the arguments in the body."""
         return WrittenCall(header, body.strip())
 
     def write_call(self, call: WrittenCall) -> str:

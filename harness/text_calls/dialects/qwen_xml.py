@@ -1,4 +1,4 @@
-"""Qwen3-Coder's calls: a function and its parameters as tags, values without quotes or escapes.
+"""Read Qwen3-Coder's calls: a function and parameters as tags, values without quotes or escapes.
 
     <tool_call>
     <function=NAME>
@@ -9,9 +9,10 @@
     </tool_call>
 
 One line end on each side of a value belongs to the tags and nothing else is stripped; the type
-comes from the tool's schema. The outer tag is often missing. `<function=` is the opener of
-`llama-function` too; what follows decides. Source: chat templates of Qwen3-Coder and Seed-OSS;
-quirks TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED, TEXT-DIALECT-COLLISION.
+comes from the tool's schema. The outer tag is often missing. The text dialect `llama-function` has
+the same opening marker, `<function=`. What follows it decides. Source: chat templates of
+Qwen3-Coder and Seed-OSS; quirks TEXT-QWEN3-XML, TEXT-OPEN-MISSING, TEXT-PARAM-CLOSE-DROPPED,
+TEXT-DIALECT-COLLISION.
 """
 
 import re
@@ -50,7 +51,7 @@ _NOTHING: Final = Head(*_NAMED, *literal("</function>"), offered=True)
 
 
 class QwenXml(TagDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the function and parameter tags of Qwen3-Coder."""
 
     grammar = _GRAMMAR
     title = "Function and parameter tags (Qwen3-Coder)"
@@ -69,7 +70,7 @@ class QwenXml(TagDialect):
     markers = (*openers, "<parameter=", *_CLOSERS, *noise)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether the tags have content; a sentence that mentions the tags leaves them empty."""
+        """Return whether the tags have content; a sentence that mentions them leaves them empty."""
         return self.section(start) is None
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...]:

@@ -1,16 +1,18 @@
-"""`Thought:`, `Action:`, `Action Input:` lines: ReAct, taught by the prompt.
+"""Read `Thought:`, `Action:`, `Action Input:` lines: ReAct, taught by the prompt.
 
-A thought is reasoning, the text after `Final Answer:` is the answer. An action is the name
-of a tool on its line and an input after it: a JSON object, in a code block too, or one line of
-text for a tool with exactly one required parameter, a string. Labels may be bold. The action
-may be a JSON object itself, `{"action": NAME, "action_input": ...}`, often in a code block.
-`Action: None` is not a call. Decided where readers of this format differ: a generated
-`Observation:` ends the reply, and the action before it counts (REACT-FAKE-OBSERVATION); an
-action next to a final answer cannot be used, because it is not known which was meant (REACT-BOTH);
-arguments on the action's own line count (REACT-INLINE-ARGS); a misspelled label is a broken
-call, never the answer (REACT-ERROR-AS-ANSWER); text that looks like JSON, code or a parameter
-with its value is not text input, and neither is text of several lines, whose end is not known.
-Source: the ReAct paper; the agents of LangChain and LlamaIndex, which take it in this form.
+A thought is reasoning, and the text after `Final Answer:` is the answer. An action is the name
+of a tool on its line and an input after it. The input is a JSON object, in a code block too, or one
+line of text for a tool with exactly one required parameter, a string. Labels may be bold. The
+action may be a JSON object itself, `{"action": NAME, "action_input": ...}`, often in a code block.
+`Action: None` is not a call.
+
+Readers of this format differ in some cases. Here, a generated `Observation:` ends the reply, and
+the action before it counts (REACT-FAKE-OBSERVATION). An action next to a final answer is unusable,
+because it is not known which was meant (REACT-BOTH). Arguments on the action's own line count
+(REACT-INLINE-ARGS). A misspelled label is a broken call, never the answer (REACT-ERROR-AS-ANSWER).
+Text that looks like JSON, code or a parameter with its value is not text input. Text of several
+lines, whose end is not known, is not text input either.
+Source: the ReAct paper; the agents of LangChain and LlamaIndex, which read this format.
 """
 
 import re
@@ -75,7 +77,7 @@ _KEYED = re.compile(r"[\-*+(\"'\s]*+([\w.\-]{1,128}+)[\"'*\s]{0,8}+[=:(]")
 
 
 class ReAct(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls as actions of the ReAct format."""
 
     title = "ReAct lines, taught by prompt"
     openers = tuple(_LABELS)
@@ -88,14 +90,14 @@ class ReAct(TextDialect):
     markers = tuple(it for it, label in _LABELS.items() if label in (ACTION, INPUT))
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether the line of an action has a name, and an input follows it."""
+        """Return whether an action has a name on its line, and an input that follows it."""
         if _LABELS[start.opener] != ACTION:
             # White space after the label belongs to it.
             return True if start.head.strip() or start.final else None
         return any_of((_starts_with_name(start), super().starts(start)))
 
     def section(self, start: BlockStart) -> Section | None:
-        """Return the section of a thought, or of the answer after `Final Answer:`."""
+        """Return the section of a thought, or of the answer; None if an action begins."""
         space = len(start.head) - len(start.head.lstrip())
         label = _LABELS[start.opener]
         if label == ANSWER:
@@ -113,7 +115,7 @@ class ReAct(TextDialect):
         return None
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the end of the input."""
+        """Return an `Ending` that finds the end of the action's input."""
         is_action = _LABELS[opener] == ACTION
         return ActionEnd() if is_action else literal_end("\n")
 
@@ -128,12 +130,12 @@ class ReAct(TextDialect):
         )
 
     def shown(self, block: RawBlock) -> tuple[bool, str]:
-        """Return the text of an action that is the final answer."""
+        """Return the text of an action that contains the final answer."""
         answer = (read_members(_object_of(block.raw) or "") or {}).get(_ACTION_INPUT, "")
         return False, read_string(answer) if answer.startswith('"') else answer
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return one action, from the start of a line to the end of its object."""
+        """Return the two lines of one action: its name, and its input as a JSON object."""
         return f"{ACTION} {call.name}\n{INPUT} {call.arguments or '{}'}"
 
 
@@ -154,7 +156,7 @@ def _starts_with_name(start: BlockStart) -> bool | None:
 
 
 def _object_of(raw: str) -> str | None:
-    """Return the text of the object that is the action; None if the action is not an object."""
+    """Return the JSON object that the action consists of; None if it is not an object."""
     fenced = _FENCED.match(raw)
     text = raw[fenced.end() :] if fenced else raw.lstrip()
     if not text.startswith("{"):
@@ -163,7 +165,7 @@ def _object_of(raw: str) -> str | None:
 
 
 def _of_object(text: str, offered: Offered) -> tuple[WrittenCall, ...] | None:
-    """Return the call of `{"action": NAME, "action_input": ...}`; None if it is an answer."""
+    """Return the call of an object with an action; () if it names no tool; None if an answer."""
     found = read_pairs(text)
     if found is None:
         return (WrittenCall("", error="the action is not a JSON object"),)
@@ -187,7 +189,7 @@ def _with_value(name: str, value: str, offered: Offered) -> WrittenCall:
 
 
 def _of_line(raw: str, offered: Offered) -> tuple[WrittenCall, ...]:
-    """Return the call whose name is on the line of the action."""
+    """Return the call whose name is on the line of the action; () if it names no tool."""
     if NO_ACTION.match(raw):
         return ()
     named = _NAME.match(raw)
@@ -209,7 +211,7 @@ def _before_label(text: str) -> str:
 
 
 def _object_text(text: str) -> str:
-    """Return the object at the start of `text`, or the text of a broken one."""
+    """Return the object at the start of `text`; if broken, the text before the next label."""
     end = scan(text).end
     return text[:end] if end >= 0 else _before_label(text)
 
@@ -227,7 +229,7 @@ def _with_input(name: str, text: str, offered: Offered) -> WrittenCall:
 
 
 def _with_text(name: str, content: str, offered: Offered) -> WrittenCall:
-    """Return the call with the text as its only argument."""
+    """Return the call with `content` as its only argument, or with an error if that fails."""
     schema = offered.schema(name)
     key, required = _only_text(schema)
     if content.lower() in _NOTHING and not required:
@@ -240,7 +242,7 @@ def _with_text(name: str, content: str, offered: Offered) -> WrittenCall:
 
 
 def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:
-    """Whether the input is a broken object, or the call in another format."""
+    """Return whether the input is a broken object, or a call in another format."""
     if _NO_TEXT.match(content):
         return True
     keyed = _KEYED.match(content)
@@ -249,7 +251,7 @@ def _is_no_text(name: str, content: str, schema: dict[str, object]) -> bool:
 
 
 def _only_text(schema: dict[str, object]) -> tuple[str, bool]:
-    """Return the parameter that plain text can be, or "", and whether any is required."""
+    """Return the parameter for plain text, or "", and whether the tool requires any."""
     required, properties = as_list(schema.get("required")), as_mapping(schema.get("properties"))
     texts = [
         it for it in map(str, required) if as_mapping(properties.get(it)).get("type") == "string"

@@ -1,9 +1,9 @@
-"""`<|tool_calls|><|tool_call:begin|>ID<|tool_call:name|>NAME<|tool_call:args|>{...}<|tool_call:end|>`.
+"""Read `<|tool_call:begin|>ID<|tool_call:name|>NAME<|tool_call:args|>{...}<|tool_call:end|>`.
 
-Solar Open: one section of calls, each with its id before its name. Reasoning is a section that
-`<|think|>` begins, and the answer follows `<|content|>`; both end with `<|end|>`, and
-`<|begin|>assistant` is before all but the first. What an answer quotes is text. Source: the chat
-template of Solar-Open-100B.
+Solar Open writes one section of calls, which `<|tool_calls|>` begins, each with its id before its
+name. Reasoning is a section that `<|think|>` begins, and the answer follows `<|content|>`. Both end
+with `<|end|>`, and `<|begin|>assistant` is before all but the first. What an answer quotes is text.
+Source: the chat template of Solar-Open-100B.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _ANSWER: Final = "<|content|>"
 
 
 class Solar(TokenCalls):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls in the special tokens of Solar Open."""
 
     title = "Sections of special tokens with ids and names (Solar Open)"
     section_begins = ("<|tool_calls|>",)
@@ -36,7 +36,7 @@ class Solar(TokenCalls):
     markers = (*openers, *separators, _ARGUMENTS, *orphans, *noise)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether reasoning, an answer or a call begins; the token is enough for the first two."""
+        """Return whether reasoning, an answer or a call begins at the token."""
         if start.opener == _ANSWER:
             return self._is_answer(start)
         return True if start.opener == _THINK else super().starts(start)
@@ -48,22 +48,22 @@ class Solar(TokenCalls):
         return not head.startswith(calls)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether an answer begins right after its token; a sentence that mentions it does not."""
+        """Return False if an answer's token is in a sentence, so that no text follows it."""
         return start.opener != _ANSWER or bool(start.head[:1].strip())
 
     def section(self, start: BlockStart) -> Section | None:
-        """Return the reasoning, or the answer, which contains no calls."""
+        """Return the section of the reasoning or of the answer; None if calls begin."""
         if start.opener == _ANSWER:
             return Section(reasoning=False, closers=(*self.ends, "<|flush|>"), opens=())
         return Section(reasoning=True, closers=self.ends) if start.opener == _THINK else None
 
     def named(self, header: str, body: str, _offered: Offered) -> WrittenCall:
-        """Return the call. The header is its id, and its name precedes the arguments."""
+        """Return the call. The header is its id, and the body has its name and arguments."""
         name, _, arguments = body.partition(_ARGUMENTS)
         return WrittenCall(name.strip(), arguments.strip(), header)
 
     def write(self, calls: Sequence[WrittenCall]) -> str:
-        """Return one section with all calls; calls without ids are numbered."""
+        """Return one section with all calls. Calls without ids get numbers as ids."""
         inside = "".join(
             f"{self.call_begins[0]}{call.id or index}{_NAME}{call.name}{_ARGUMENTS}"
             f"{call.arguments or '{}'}{self.call_ends[0]}"

@@ -1,10 +1,10 @@
-"""`<tool_call>{"name": ..., "arguments": {...}}</tool_call>`: Hermes, Qwen 2.5 and 3, taught tags.
+"""Read `<tool_call>{"name": ..., "arguments": {...}}</tool_call>`: Hermes, Qwen 2.5 and 3.
 
-One JSON object in a tag, one tag for each call; some models write several objects in one tag,
-an array, `parameters` for `arguments`, or the flat form of a prompt, `{"tool": NAME, ...}`.
-The closing tag may be missing, and may be inside a string argument, where it is data. A
-tag around a few words of anything else is a broken call; a tag that a space follows, or that
-is not closed soon, is prose about the tag. Source: chat templates of Hermes 2 Pro and
+Each call is one JSON object in a tag. Some models write several objects in one tag, an array,
+`parameters` for `arguments`, or the flat form of a prompt, `{"tool": NAME, ...}`. Taught prompts
+use this format, too. The closing tag may be missing, and may be inside a string argument, where it
+is data. A tag around a few words of anything else is a broken call. A tag that a space follows, or
+that is not closed soon, is prose about the tag. Source: chat templates of Hermes 2 Pro and
 Qwen2.5; quirks TEXT-HERMES, TEXT-UNCLOSED, TEXT-DELIMITER-IN-VALUE.
 """
 
@@ -28,7 +28,7 @@ _CODE_FENCE: Final = re.compile(r"[ \t\n\r]*+(?:`{3,}|~{3,})")
 
 
 class TagEnd(Ending):
-    """The end of a block of JSON in a tag.
+    """Finds the end of a block of JSON in a tag.
 
     Args:
         fenced: the JSON is in a code block inside the tag.
@@ -42,7 +42,7 @@ class TagEnd(Ending):
         self._tail: str  # what follows the JSON, as much as matters
 
     def feed(self, text: str, start: int) -> int:
-        """See `Ending.feed`."""
+        """Search the next text for the end of the block; see `Ending.feed`."""
         if self._json_end != MORE:
             self._tail = (self._tail + text[start : start + _SOON])[:_SOON]
             return self._behind(final=False)
@@ -57,13 +57,13 @@ class TagEnd(Ending):
         return self._behind(final=False)
 
     def close(self) -> int:
-        """See `Ending.close`."""
+        """Return the end of the block when the text ends; see `Ending.close`."""
         if self._json_end != MORE:
             return self._behind(final=True)
         return self._before_blank("".join(self._pieces), self._json.close())
 
     def _behind(self, *, final: bool) -> int:
-        """Return the end of the block, which the text after its JSON decides."""
+        """Return the end of the block, judged by the text after its JSON; `MORE` if undecided."""
         tail, at = self._tail, self._json_end
         fence = _CODE_FENCE.match(tail) if self._fenced else None
         own = fence.end() if fence else 0
@@ -83,13 +83,16 @@ class TagEnd(Ending):
         return at + own if stop and not begun else MORE
 
     def _reopened(self, end: int, *, final: bool) -> int:
-        """Handle an opening tag: it begins another call, or replaces the closing tag."""
+        """Return the end of the block before or after an opening tag; `MORE` if undecided.
+
+        Such a tag begins another call, or the model wrote it instead of the closing tag.
+        """
         if self._tail[end:].strip():
             return self._json_end
         return self._json_end + end if final else MORE
 
     def _before_blank(self, whole: str, end: int) -> int:
-        """Return the first blank line near or after the point where the JSON broke."""
+        """Return the index of the blank line near or after broken JSON, if it is before `end`."""
         at = self._json.broken_at
         if at == MORE:  # in a string, which may have blank lines
             return end
@@ -110,7 +113,7 @@ _TAGS_AND_JSON = re.compile(rf"(?:{OPENER}\s*+)++[{{\[]")
 
 
 class TaggedJson(TextDialect):
-    """The format that the docstring of this module describes."""
+    """Reads and writes calls as JSON in `<tool_call>` tags."""
 
     title = "JSON in <tool_call> tags (Hermes, Qwen 2.5 and 3, taught by prompt)"
     line_ends = 1
@@ -121,7 +124,7 @@ class TaggedJson(TextDialect):
     markers = (OPENER, CLOSER, _WRAPPER, _UNWRAPPER)
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether JSON follows the tag or tags, or other text that is closed soon."""
+        """Return whether JSON follows the tag or tags, or other text that is closed soon."""
         body = start.head.lstrip()
         if not body:
             return None
@@ -137,15 +140,15 @@ class TaggedJson(TextDialect):
         return _garbage(body, final=start.final)
 
     def amid_line(self, start: BlockStart) -> bool | None:
-        """Whether the tags have content; a sentence that mentions the tags leaves them empty."""
+        """Return whether the tags have content; a sentence that mentions them leaves them empty."""
         return not start.head.lstrip().startswith(CLOSER)
 
     def ending(self, opener: str) -> Ending:
-        """Return what finds the closing tag after the JSON, or the end of the JSON without one."""
+        """Return an `Ending` for the closing tag after the JSON, or the end of the JSON."""
         return literal_end(OPENER, inclusive=False) if opener == _WRAPPER else chosen_end(_ending)
 
     def calls(self, block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return a call, perhaps a broken one, for each value; a repeated opening tag has none."""
+        """Return a call, perhaps a broken one, for each value; () for a repeated opening tag."""
         body = block.raw.strip().removesuffix(OPENER).rstrip()
         if not body:
             return ()
@@ -159,7 +162,7 @@ class TaggedJson(TextDialect):
         return (_overfull(calls),) if _has_more(body) else calls
 
     def write_call(self, call: WrittenCall) -> str:
-        """Return one tag."""
+        """Return one tag with the call as JSON."""
         return f"{OPENER}\n{write_json_call(call)}\n{CLOSER}"
 
 
@@ -170,7 +173,7 @@ def _ending(first: str) -> Ending:
 
 
 def _json(body: str, *, final: bool) -> bool | None:
-    """Whether an object or an array begins; `[TOOL_CALLS]` and other words in brackets do not."""
+    """Return whether `body` begins an object or array, not words such as `[TOOL_CALLS]`."""
     if body[0] != "[":
         return body[0] == "{"
     inside = body[1:].lstrip()
@@ -180,7 +183,7 @@ def _json(body: str, *, final: bool) -> bool | None:
 
 
 def _garbage(body: str, *, final: bool) -> bool | None:
-    """Whether text that is not JSON is closed within the head; prose about the tag is not."""
+    """Return whether a closing tag soon follows text that is not JSON, unlike in prose."""
     garbage, closer, rest = body.partition(CLOSER)
     if OPENER in garbage or "\n\n" in garbage:
         return False
@@ -195,20 +198,20 @@ def _garbage(body: str, *, final: bool) -> bool | None:
 
 
 def _tags_and_json(body: str) -> bool | None:
-    """Whether JSON follows further opening tags."""
+    """Return whether JSON follows further opening tags; None if the text is too short."""
     rest = body[end_of(_OPENERS, body, 0) :]
     return None if OPENER.startswith(rest) else _TAGS_AND_JSON.match(body) is not None
 
 
 def _fenced_json(body: str) -> bool | None:
-    """Whether a code block begins with JSON."""
+    """Return whether JSON follows the start of a code block; None if the text is too short."""
     fence = _FENCE.match(body)
     rest = body[fence.end() :] if fence else ""
     return rest.startswith(_BRACKETS) if rest else None
 
 
 def _has_more(body: str) -> bool:
-    """Whether something follows the JSON."""
+    """Return whether anything other than JSON follows the JSON in `body`."""
     *_, last = iter_values(body)
     return not last.startswith(_BRACKETS)
 

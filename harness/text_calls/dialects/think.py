@@ -1,8 +1,9 @@
-"""`<think>...</think>` and end tokens in the visible text, if no server removed them.
+"""Read `<think>...</think>` and end tokens in the visible text, if no server removed them.
 
-This is not a dialect of calls, but it affects each of them: a call that is drafted in reasoning
-must not be executed (quirks TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts only at the start of
-a line, because prose may mention it. A special token counts anywhere, unless a space follows it.
+This text dialect has no calls, but it affects the others, because a call that is drafted in
+reasoning must not be executed (quirks TEXT-THINK-PHANTOM, TEXT-THINK-LOST). A tag counts only at
+the start of a line, because prose may mention it. A special token counts anywhere, unless a space
+follows it.
 Source: chat templates of Qwen3, DeepSeek-R1, Seed-OSS, Kimi-VL-Thinking, Kimi K3, Magistral,
 MiniMax-M3, openPangu and HyperCLOVA X.
 """
@@ -61,7 +62,7 @@ _ENDS: Final = (
 
 
 class Think(TextDialect):
-    """The section of reasoning, in the form of a text dialect without calls."""
+    """Reads sections of reasoning in the text, as a text dialect without calls."""
 
     title = "Reasoning in think tags"
     openers = tuple(_CLOSERS)
@@ -78,23 +79,23 @@ class Think(TextDialect):
     line_ends = 2
 
     def starts(self, start: BlockStart) -> bool | None:
-        """Whether reasoning begins: always after a tag; after a token before text or line end."""
+        """Return whether reasoning begins: at any tag, and at a token without a space after it."""
         if start.opener not in TOKENS:
             return True
         return not start.head.startswith(" ") if start.head or start.final else None
 
     def section(self, start: BlockStart) -> Section:
-        """Return the reasoning."""
+        """Return the section of the reasoning."""
         line_ends = 0 if start.opener in TOKENS else self.line_ends
         closers = (_CLOSERS[start.opener],)
         return Section(reasoning=True, closers=closers, line_ends=line_ends)
 
     def ending(self, opener: str) -> Ending:
-        """Return the end of the section; the scanner never calls it."""
+        """Return an `Ending` for the section. The scanner never calls this method."""
         return literal_end(_CLOSERS[opener])
 
     def calls(self, _block: RawBlock) -> tuple[WrittenCall, ...] | None:
-        """Return no calls."""
+        """Return None, because reasoning contains no calls."""
         return None
 
 

@@ -1,8 +1,8 @@
-"""Content blocks of a message -> text, reasoning and calls, by Anthropic's contract.
+"""Turn the content blocks of a message into text, reasoning and calls, by Anthropic's contract.
 
-Each block has an `index`; its deltas come between its start and its stop and are of its kind.
+Each block has an `index`. Its deltas come between its start and its stop and are of its kind.
 A call's input is the sum of its fragments, or the object of its start if none came. If a delta does
-not identify its block, the meaning is ambiguous; the oracle never guesses.
+not identify its block, the meaning is ambiguous, and the oracle does not guess.
 Source: Anthropic API reference, "Streaming Messages".
 """
 
@@ -41,7 +41,7 @@ _RESULT = "_tool_result"
 
 
 class Block(OpenCall):
-    """One block so far. A block of a call also has the input of its start."""
+    """One content block so far. For a call, it also stores the input in the block's start."""
 
     def __init__(self, kind: str, offset: int) -> None:
         super().__init__(offset)
@@ -53,12 +53,12 @@ class Block(OpenCall):
 
     @property
     def arguments(self) -> str:
-        """Return the input of a call as JSON text; "" if none came."""
+        """The input of a call as JSON text; "" if none came."""
         return join_surrogates("".join(self.fragments)) or self.start_input
 
 
 class BlockTable:
-    """The blocks of one message."""
+    """Collects the content blocks of one message."""
 
     def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
         self._notes = notes
@@ -86,7 +86,7 @@ class BlockTable:
                 yield SealedReading(kind, join_surrogates(block.sealed), "reasoning", calls)
 
     def start(self, index: object, content: object, input_text: str, offset: int) -> None:
-        """Take the start of a block; `input_text` is the JSON text of its `input`."""
+        """Process the start of a block; `input_text` is the JSON text of the member `input`."""
         if not isinstance(content, dict) or not isinstance(content.get("type"), str):
             self._notes.unreadable("ANT-UNKNOWN-EVENT", offset)
             return
@@ -130,7 +130,7 @@ class BlockTable:
             self._notes.harmless("ANT-START-INPUT-PLUS-DELTA", offset)
 
     def delta(self, index: object, delta: object, offset: int) -> None:
-        """Take one delta."""
+        """Process one delta."""
         kind = delta.get("type") if isinstance(delta, dict) else None
         if not isinstance(delta, dict) or not isinstance(kind, str):
             self._notes.unreadable("ANT-UNKNOWN-EVENT", offset)
@@ -181,7 +181,7 @@ class BlockTable:
             block.fragments.append(fragment)
 
     def stop(self, index: object, offset: int) -> None:
-        """Take the stop of a block."""
+        """Process the stop of a block."""
         block = self._by_index.get(index) if type(index) is int else None
         if block is None:
             self._notes.harmless("ANT-DELTA-WITHOUT-BLOCK", offset)
@@ -189,7 +189,7 @@ class BlockTable:
             block.is_open = False
 
     def conclude(self, *, ended: bool) -> None:
-        """Note deviations that only the complete message shows; `ended` is set if it ended well."""
+        """Note deviations of the complete message; `ended` says that it ended well."""
         for block in self.uses():
             fragments = "".join(block.fragments)
             if not fragments and block.start_input and block.is_open:

@@ -1,4 +1,4 @@
-"""The oracle of the dialect anthropic: it adds up the content blocks of a message.
+"""Define the oracle of the dialect `anthropic`, which adds up the content blocks of a message.
 
 Source: Anthropic API reference, "Streaming Messages", "Messages", "Handling stop reasons".
 """
@@ -31,7 +31,7 @@ _HARMLESS: Final = frozenset(("ping", "message_stop"))
 
 
 class AnthropicOracle(Oracle):
-    """Reads one body of the Messages API."""
+    """Reads one response body of Anthropic's Messages API by its contract."""
 
     MEANINGS: ClassVar = meanings(
         stop=("end_turn", "stop_sequence", "tool_use"),
@@ -60,7 +60,7 @@ class AnthropicOracle(Oracle):
         }
 
     def after_end(self, data: str, event: Event) -> None:
-        """Take an event after the end."""
+        """Process an event after the end."""
         value = event_value(data)
         harmless = isinstance(value, dict) and value.get("type") in tuple(_HARMLESS)
         if data in ("", DONE) or harmless:
@@ -69,7 +69,7 @@ class AnthropicOracle(Oracle):
             self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that is incomplete because the body ends inside it."""
+        """Process an event that is incomplete because the body ends inside it."""
         values = [event_value(data), *map(event_value, data.split("\n"))]
         dicts = [value for value in values if isinstance(value, dict)]
         if any(value.get("type") not in tuple(_HARMLESS) for value in dicts) or (
@@ -86,7 +86,7 @@ class AnthropicOracle(Oracle):
     # Events
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one event, or the complete message."""
+        """Process one event, or the complete message."""
         kind = value.get("type")
         if isinstance(kind, str) and kind in self._takes:
             if kind not in (event.name, "message"):
@@ -160,7 +160,7 @@ class AnthropicOracle(Oracle):
             self.notes.ambiguous("FINISH-UNKNOWN", event.offset, end=True)
 
     def _message(self, value: Json, event: Event) -> None:
-        """Take the document that the API returns to a request without a stream."""
+        """Process the document that the API returns to a request without a stream."""
         if self.values > 1:
             self.notes.unreadable("EVENT-GLUED", event.offset)
             return
@@ -195,7 +195,7 @@ class AnthropicOracle(Oracle):
         return tuple(self._blocks.sealed())
 
     def conclude(self) -> None:
-        """Note deviations that only the complete body shows."""
+        """Note deviations that can be seen only in the complete body."""
         if not self.finishes and self.error is None and self._start_reason and self._is_whole:
             # The start has the content and the stop reason, and the end of the message is missing.
             ends = self.notes.policy_choice("ANT-WHOLE-IN-START", 0, "interrupted", "finished")

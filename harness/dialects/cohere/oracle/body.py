@@ -1,4 +1,4 @@
-"""The oracle of the dialect cohere.
+"""Decide the meaning of a body of the dialect `cohere` by the contract (the oracle).
 
 Events of version 2 have a `type`, those of version 1 an `event_type`; a complete response has
 neither. Text, thinking, plan and arguments are appended; `message-end` and `stream-end` end
@@ -28,7 +28,7 @@ _SILENT_V1 = frozenset(
 
 
 class CohereOracle(OneEndOracle):
-    """Reads one body of Cohere's chat API, version 2 or 1."""
+    """Reads one response body of Cohere's chat API, version 2 or 1, by its contract."""
 
     MEANINGS: ClassVar = meanings(
         stop=("COMPLETE", "STOP_SEQUENCE", "TOOL_CALL"),
@@ -57,7 +57,7 @@ class CohereOracle(OneEndOracle):
         }
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one event, or the complete response."""
+        """Process one event, or the complete response."""
         kind, old_kind = value.get("type"), value.get("event_type")
         if kind is None and old_kind is None:
             self._plain(value, event)
@@ -84,7 +84,7 @@ class CohereOracle(OneEndOracle):
             self.notes.ambiguous("COH-FINISH-ERROR", offset, end=True)
 
     def check_calls(self, calls: int) -> None:
-        """Note deviations between the finish word and the number of calls."""
+        """Note deviations if the finish word does not match the number of calls."""
         if self.word == "TOOL_CALL" and not calls and self.notes.calls_known:
             self.notes.harmless("FINISH-TOOLCALLS-WITHOUT-CALLS", 0)
         if self.word == "COMPLETE" and calls and self._version == "2":
@@ -172,7 +172,7 @@ class CohereOracle(OneEndOracle):
         self.end_with(value.get("finish_reason"), value.get("error"), offset)
 
     def _error(self, value: Json, offset: int) -> None:
-        """Take an object with a message, which is an error, inside a stream too."""
+        """Process an object with a message, which is an error, inside a stream too."""
         message = value.get("message")
         is_error = isinstance(message, str) and "choices" not in value and not value.get("error")
         self.notes.failure("ERR-IN-200", offset, ambiguous=not is_error)
@@ -189,7 +189,7 @@ class CohereOracle(OneEndOracle):
             take(value, event)
 
     def _complete_v1(self, value: Json, event: Event, *path: str) -> None:
-        """Take a complete response, which may repeat what its pieces contained."""
+        """Process a complete response of version 1, which may repeat earlier events."""
         self._compare_calls(value.get("tool_calls"), event, *path)
         text = value.get("text")
         if self.text.length or self.reasoning.length:
@@ -230,7 +230,7 @@ class CohereOracle(OneEndOracle):
         self.end_with(word, value.get("error"), event.offset)
 
     def _check_repeated(self, text: object, offset: int) -> None:
-        """Check that a complete text equals its pieces."""
+        """Note whether a complete text equals the text of the earlier events."""
         if text and text in (self.text.value(), self.reasoning.value()):
             self.notes.harmless("COH-ANSWER-TWICE", offset)
         elif text:

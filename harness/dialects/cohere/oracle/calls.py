@@ -1,7 +1,7 @@
-"""Pieces of Cohere's calls -> calls, by the contract of both versions.
+"""Collect Cohere's calls from their fragments, by the contract of both versions.
 
 The integer `index` of an event is the key. The start of a call has its id and name and no
-arguments, and fragments are appended. If a piece does not identify its call, the calls are
+arguments, and fragments are appended. If a fragment does not identify its call, the calls are
 ambiguous.
 """
 
@@ -11,16 +11,16 @@ from harness.dialects.kit.oracle.values import is_index, read_arguments, same_ob
 
 
 class _Call(OpenCall):
-    """The pieces of one index so far."""
+    """Collects the fragments of the call at one index."""
 
     ended = False
 
 
 class CallTable(OpenCalls[int, _Call]):
-    """The calls of one response."""
+    """Collects the calls of one response."""
 
     def piece(self, index: object, call: object, offset: int, *, opens: bool) -> None:
-        """Take the call object of one event of version 2, or one of a complete response."""
+        """Process the call object of one event of version 2, or of a complete response."""
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(call, dict) or not isinstance(function, dict):
             self._unclear(offset)
@@ -40,7 +40,7 @@ class CallTable(OpenCalls[int, _Call]):
         *,
         opens: bool,
     ) -> None:
-        """Take one piece of the call at `index`."""
+        """Process one fragment of the call at `index`; `opens` says that it begins the call."""
         texts = (call_id, name, fragment)
         if not all(isinstance(text, str | None) for text in texts):
             self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
@@ -57,18 +57,18 @@ class CallTable(OpenCalls[int, _Call]):
         found.fragments.append(text_or_empty(fragment))
 
     def end(self, index: object) -> None:
-        """Take the end of a call. The end of the turn follows it in any case."""
+        """Process the end of a call. The end of the turn follows it in any case."""
         if isinstance(index, int) and index in self._calls:
             self._calls[index].ended = True
 
     def known(self, index: object) -> bool:
-        """Return whether a piece of the call at `index` came."""
+        """Return whether a fragment of the call at `index` came."""
         return index in self._calls if isinstance(index, int) else False
 
     def compare_or_take(self, listed: list[tuple[Json, str]], offset: int) -> None:
-        """Take the list of all calls of version 1, each with the text of its parameters.
+        """Process the list of all calls of version 1, each with the text of its parameters.
 
-        If pieces came before, the list must be equal to them.
+        If fragments came before, the list must be equal to them.
         """
         came = bool(self._calls)
         for place, (call, text) in enumerate(listed):

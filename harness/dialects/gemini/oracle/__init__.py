@@ -1,4 +1,4 @@
-"""The oracle of the dialect gemini, written from the documentation of the API alone."""
+"""Define the oracle of the dialect `gemini`, written from the documentation of the API alone."""
 
 from harness.dialects.gemini.oracle.body import GeminiOracle
 

@@ -1,4 +1,4 @@
-"""The oracle of the dialect gemini: it adds up the parts of one candidate of each response.
+"""Define the oracle of the dialect `gemini`, which adds up the parts of one candidate.
 
 Source: Gemini API and Vertex AI API references, `GenerateContentResponse`, `Candidate`.
 """
@@ -46,7 +46,7 @@ _SNAKE: Final = (
 
 
 class GeminiOracle(GoogleOracle):
-    """Reads one body of generateContent."""
+    """Reads one response body of Gemini's generateContent by its contract."""
 
     MEANINGS: ClassVar = meanings(stop=("STOP",), length=("MAX_TOKENS",), content_filter=_FILTERS)
 
@@ -62,13 +62,13 @@ class GeminiOracle(GoogleOracle):
 
     @property
     def meaning(self) -> FinishReason | None:
-        """Return what the contract defines for the last finish reason, or for a blocked prompt."""
+        """What the contract defines for the last finish reason, or for a blocked prompt."""
         return self._meaning
 
     # One event
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one response."""
+        """Process one response."""
         offset = event.offset
         if any(name in value for name in _SNAKE):
             self.notes.unreadable("GEM-SNAKE-CASE", offset)
@@ -127,7 +127,7 @@ class GeminiOracle(GoogleOracle):
             self._finish(reason, candidate, offset)
 
     def _content(self, content: object, place: int, event: Event) -> bool:
-        """Take the parts of one candidate; return whether they contained anything."""
+        """Process the parts of one candidate; return whether they contained anything."""
         parts = dict_or_empty(content).get("parts")
         if not isinstance(parts, list):
             odd = content is not None and not isinstance(content, dict)
@@ -213,7 +213,7 @@ class GeminiOracle(GoogleOracle):
         self._meaning, self._stopped = meaning, True
 
     def conclude(self) -> None:
-        """Note deviations that only the complete body shows."""
+        """Note deviations that can be seen only in the complete body."""
         self._calls.conclude()
         self._check_end(self.finishes, len(self._calls))
         if self._blocked and not self.finishes:

@@ -1,8 +1,8 @@
-"""The `functionCall` parts of a generateContent response -> calls, by contract.
+"""Turn the `functionCall` parts of a generateContent response into calls, by contract.
 
 A part is a complete call, whose arguments are an object or are missing. A part with
 `willContinue` is continued by the next parts without a name, up to the first part without it.
-Any other form makes the calls ambiguous; the oracle never guesses.
+Any other form makes the calls ambiguous, and the oracle does not guess.
 Source: Gemini API and Vertex AI API references, `FunctionCall`, `PartialArg`.
 """
 
@@ -26,7 +26,7 @@ _MOST_DIGITS = 15
 
 
 class _Call(OpenCall):
-    """One call so far."""
+    """Collects the parts of one call."""
 
     def __init__(self, call: Json, arguments: str, offset: int) -> None:
         super().__init__(offset, text_or_empty(call.get("id")), text_or_empty(call.get("name")))
@@ -37,7 +37,7 @@ class _Call(OpenCall):
 
 
 class CallList:
-    """The calls of one candidate."""
+    """Collects the calls of one candidate."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -52,7 +52,7 @@ class CallList:
         return tuple(call.reading() for call in self._calls)
 
     def add(self, call: object, text: str, offset: int) -> None:
-        """Take one `functionCall`, whose JSON text is `text`."""
+        """Process one `functionCall`, whose JSON text is `text`."""
         if not isinstance(call, dict):
             self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
             return
@@ -69,7 +69,8 @@ class CallList:
     def conclude(self) -> None:
         """Note a call that is still open at the end of the response.
 
-        A client cannot use it. If each of its values has ended, it may also count as complete.
+        A client cannot use such a call. But if each of its values has ended, it may also count as
+        complete.
         """
         call = self._growing
         if call is None:
@@ -162,7 +163,10 @@ def _put(call: _Call, piece: object) -> bool:
 
 
 def _place(tree: Json, path: str, value: object) -> bool:
-    """Set `value` at `path`, which must be empty. Arrays are objects with indexes as keys here."""
+    """Set `value` at `path` and return True; False if the path is used or too long.
+
+    Arrays are objects with indexes as keys here.
+    """
     steps = [name or int(place) for name, place in _STEP.findall(path)]
     node: dict[Any, Any] = tree
     if len(steps) > _MOST_STEPS:
@@ -178,7 +182,7 @@ def _place(tree: Json, path: str, value: object) -> bool:
 
 
 def _arguments_text(tree: Json) -> str | None:
-    """Return the arguments as text; None if they are not an object, or an array has a gap."""
+    """Return the arguments as JSON text; None if they are not an object, or an array has a gap."""
     try:
         value = _value(tree)
     except ValueError:

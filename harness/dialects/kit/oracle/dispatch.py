@@ -1,4 +1,4 @@
-"""Body -> events -> values, in order: the dispatch that the oracles of all dialects share.
+"""Split a body into events and process them in order; shared by the oracles of all dialects.
 
 Each event is one JSON object, and so is a complete response. The oracle notes anything else, and
 abstains if it may have had content. An oracle never raises, whatever the bytes. It never repairs
@@ -33,19 +33,19 @@ NOISE_QUIRKS: Final = frozenset(("SSE-COMMENT-AS-DATA", "SSE-DATA-NULL", "SSE-EM
 
 
 class CallTable(Protocol):
-    """The collector of the calls of one response."""
+    """Base of the classes that collect the calls of one response."""
 
     def calls(self) -> tuple[CallReading, ...]:
         """Return the calls so far, in order of first appearance."""
 
 
 class Oracle(ABC):
-    """Reads one body; make a new one for each.
+    """Reads one body by the contract of its API; make a new one for each.
 
     Fields:
         error: code and message of the provider's error.
         finishes: the distinct finish words, in order of their last appearance.
-        values: how many JSON objects arrived.
+        values: the number of JSON objects so far.
         over: no event may follow.
         stopped: the turn failed, whatever follows.
         ended: the turn has its end.
@@ -84,22 +84,22 @@ class Oracle(ABC):
 
     @abstractmethod
     def take(self, value: Json, event: Event) -> None:
-        """Take one object."""
+        """Process one JSON object."""
 
     @abstractmethod
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that is incomplete because the body ends inside it.
+        """Process an event that is incomplete because the body ends inside it.
 
         The WHATWG algorithm drops such an event, but a client may have used its content.
         """
 
     @property
     def word(self) -> str:
-        """Return the last finish word; "" if none came."""
+        """The last finish word; "" if there is none."""
         return self.finishes[-1] if self.finishes else ""
 
     def sealed(self) -> tuple[SealedReading, ...]:
-        """Return what only the provider can read, in the order of the bytes."""
+        """Return the data that only the provider can read, in the order of the bytes."""
         return ()
 
     def calls(self) -> tuple[CallReading, ...]:
@@ -112,12 +112,12 @@ class Oracle(ABC):
 
     @property
     def refusal(self) -> str:
-        """Return the model's refusal."""
+        """The model's refusal; "" if it did not refuse."""
         return ""
 
     @property
     def meaning(self) -> FinishReason | None:
-        """Return what the contract defines for the last finish word."""
+        """What the contract defines for the last finish word; None if it does not define it."""
         return self.MEANINGS.get(self.word)
 
     def read(self, interaction: Interaction) -> OracleReading:
@@ -127,7 +127,7 @@ class Oracle(ABC):
         return self.reading()
 
     def event(self, event: Event) -> None:
-        """Take one event."""
+        """Process one event, whatever it contains."""
         data = event.data.strip()
         if self.stopped:
             return
@@ -145,11 +145,11 @@ class Oracle(ABC):
             self._payload(data, event)
 
     def after_end(self, data: str, event: Event) -> None:  # noqa: ARG002 - some APIs allow events that contain nothing
-        """Take an event after the end."""
+        """Process an event after the end of the stream."""
         self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def sentinel(self, event: Event) -> None:  # noqa: ARG002 - in some APIs it is an end without a finish word
-        """Take `[DONE]`."""
+        """Process the end mark `[DONE]`."""
         self.over = True
 
     def _payload(self, data: str, event: Event) -> None:
@@ -171,7 +171,7 @@ class Oracle(ABC):
             note(quirk, event.offset)
 
     def take_value(self, value: Json, event: Event) -> None:
-        """Take one object, and note how much of the text is complete after it."""
+        """Process one JSON object, and note how much of the text is complete after it."""
         self.values += 1
         before = self.text.length
         self.take(value, event)
@@ -179,7 +179,7 @@ class Oracle(ABC):
             self.marks.append((event.end, self.text.length))
 
     def not_an_answer(self, text: str) -> None:
-        """Take a document that does not belong to this API."""
+        """Note a body that is not a response of this API."""
         if text.startswith("<"):
             self.notes.harmless("HTTP-HTML-BODY", 0)
         else:
@@ -212,7 +212,10 @@ class Oracle(ABC):
         self.error = self.error or error
 
     def check_failure_word(self, word: str, offset: int) -> bool:
-        """Return whether a finish word may mean a failure; clients may end the turn or fail it."""
+        """Return whether a finish word may mean a failure, such as `error`.
+
+        Clients may end the turn or fail it.
+        """
         if word.casefold() not in FAILURE_WORDS:
             return False
         if self.notes.policy_choice("FINISH-UNKNOWN", offset, "failed", "finished") == "failed":
@@ -228,14 +231,14 @@ class Oracle(ABC):
         self.take_error(error_of(value, "error") or ("", ""), event.offset)
 
     def add_text(self, text: GrowingText, piece: object, offset: int) -> None:
-        """Append a piece of text or reasoning. A value of another type makes it ambiguous."""
+        """Append to text or reasoning. A part that is not a string makes it ambiguous."""
         if isinstance(piece, str):
             text.add(piece)
         elif piece is not None:
             self.notes.ambiguous("EVENT-GLUED", offset, text=True)
 
     def add_finish(self, word: str) -> None:
-        """Remember a finish word as the last one."""
+        """Store a finish word as the last one."""
         self.finishes = [*(one for one in self.finishes if one != word), word]
         self.ended = True
 
@@ -268,12 +271,12 @@ def admissible_readings(
 ) -> list[OracleReading]:
     """Return the readings that the body of `interaction` admits, the most likely first.
 
-    The body is read once for each combination of answers to the questions that it raises. If
-    there are too many, one reading is returned, in which everything is unknown.
+    The function reads the body once for each combination of answers to the questions that it
+    raises. If there are too many, it returns one reading in which everything is unknown.
 
     Args:
         make: creates the oracle of the dialect, which reads one body.
-        interaction: with its body.
+        interaction: the interaction with the body.
     """
     readings: list[OracleReading] = []
     waiting: list[dict[str, str]] = [{}]

@@ -1,6 +1,6 @@
-"""Base classes of oracles by how a turn ends: with one event, or with finish words.
+"""Define base classes of oracles by how a turn ends: with one event, or with finish words.
 
-Most oracles of the dialects derive from one of the two. The others have their own rules.
+Most oracles of the dialects derive from one of the two. The others have separate rules.
 """
 
 from abc import abstractmethod
@@ -26,14 +26,14 @@ _DOCUMENT_STARTS: Final = (b"{", b"[", b"<", b"\x1f")
 
 
 class OneEndOracle(Oracle):
-    """Reads an API in which one event ends the turn, with or without a finish word.
+    """Reads the body of an API in which one event ends the turn, with or without a finish word.
 
     The body is server-sent events, lines of JSON, or one document. An incomplete event at the end
     has no content.
 
     Fields:
         framing: `sse`, `lines` or `document`.
-        known: how many objects of this API arrived.
+        known: the number of objects of this API so far.
     """
 
     LIST_DATA: ClassVar[str] = "ENVELOPE-WRAPPED"
@@ -45,11 +45,11 @@ class OneEndOracle(Oracle):
     _has_sentinel = False
 
     def may_follow(self, event: Event) -> bool:  # noqa: ARG002 - for APIs that have such events
-        """Return whether `event` may come after the one that ends the turn."""
+        """Return whether `event` may come after the event that ends the turn."""
         return False
 
     def events(self, body: bytes) -> Iterator[Event]:
-        """Yield the events of `body`; a document is taken at once."""
+        """Yield the events of `body`; process one complete document at once instead."""
         start = body.removeprefix(BOM).lstrip(JSON_SPACE)
         if not start.startswith(_DOCUMENT_STARTS):
             if has_unframed_json(body):
@@ -78,11 +78,11 @@ class OneEndOracle(Oracle):
             self.notes.harmless("FINISH-UNKNOWN", offset)
 
     def sentinel(self, event: Event) -> None:  # noqa: ARG002 - it ends nothing in these APIs
-        """Take `[DONE]`."""
+        """Process the end mark `[DONE]`."""
         self._has_sentinel = True
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take the last event without its end, which a JSON line may lack, an SSE event not."""
+        """Process the last event without its end, which is valid only for a JSON line."""
         value = event_value(data)
         if event.damaged:
             self.notes.unreadable("SSE-UTF8-SPLIT", event.offset)
@@ -101,7 +101,7 @@ class OneEndOracle(Oracle):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def take_value(self, value: Json, event: Event) -> None:
-        """Take one object; after the end, only if the API allows it."""
+        """Process one JSON object; after the end, only if the API allows it."""
         over = self.ended or self.error is not None or self._has_sentinel
         if not over or self.may_follow(event):
             super().take_value(value, event)
@@ -136,11 +136,11 @@ class OneEndOracle(Oracle):
 
     @abstractmethod
     def check_calls(self, calls: int) -> None:
-        """Note deviations between the finish word and the number of calls."""
+        """Note deviations if the finish word does not match the number of calls."""
 
 
 class FinishWordOracle(Oracle):
-    """Reads an API whose events have finish words; `[DONE]` and errors end the stream.
+    """Reads the body of an API with finish words, in which `[DONE]` or an error ends the stream.
 
     The body is server-sent events, AWS messages, or one document.
     """
@@ -148,7 +148,7 @@ class FinishWordOracle(Oracle):
     _is_messages = False
 
     def events(self, body: bytes) -> Iterator[Event]:
-        """Yield the events of `body`; a document is taken at once."""
+        """Yield the events of `body`; process one complete document at once instead."""
         if body.removeprefix(BOM).lstrip().startswith(_DOCUMENT_STARTS):
             self._document(body)
             return
@@ -163,7 +163,7 @@ class FinishWordOracle(Oracle):
         self.over = True
 
     def finish(self, word: str, offset: int) -> None:
-        """Take one finish word."""
+        """Process one finish word."""
         word = join_surrogates(word)
         if word not in self.MEANINGS:
             self.notes.harmless("FINISH-UNKNOWN", offset)
@@ -172,12 +172,12 @@ class FinishWordOracle(Oracle):
         self.add_finish(word)
 
     def after_end(self, data: str, event: Event) -> None:
-        """Take an event after the end."""
+        """Process an event after the end of the stream."""
         if data not in ("", DONE):
             self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def sentinel(self, event: Event) -> None:
-        """Take `[DONE]`."""
+        """Process the end mark `[DONE]`."""
         self.over = True
         if self.values and not self.ended:
             answers = ("finished", "interrupted")
@@ -185,7 +185,7 @@ class FinishWordOracle(Oracle):
             self.ended = answer == "finished"
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that the body ends in; a truncated AWS message has no content."""
+        """Process an event inside which the body ends; a truncated AWS message has no content."""
         value = event_value(data)
         if self._is_messages:
             self.values += 1

@@ -1,9 +1,9 @@
-"""Body -> its events in any framing; the complete body at once.
+"""Split a complete body into events, whatever its framing is.
 
 The framings are server-sent events by the WHATWG algorithm, AWS messages, lines of JSON, a JSON
 list, and one document. The WHATWG algorithm drops an event that is incomplete because the body ends
-inside it. Here it is yielded and marked incomplete, because its meaning for a turn depends on the
-API.
+inside it. These functions yield it with `complete=False`, because its meaning for a turn depends on
+the API.
 Sources: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 and https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html
 """
@@ -42,12 +42,12 @@ _TEXT: Final = 7
 
 
 class Event(msgspec.Struct, frozen=True):
-    """One event.
+    """One event of a body, as text.
 
     Fields:
         data: its data lines joined by a newline; bytes that are not UTF-8 became U+FFFD.
-        offset: byte of its first data line.
-        end: byte after its blank line; the length of the body if that is missing.
+        offset: the offset of its first data line.
+        end: the offset after its blank line; the length of the body if the blank line is missing.
         name: the value of its last `event` field; "" if it has none; "error" for an AWS exception,
             or for an AWS message that is damaged.
         complete: False if the blank line, or the end of the message, is missing.
@@ -63,7 +63,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class _DamagedError(Exception):
-    """The bytes are not a message."""
+    """Reports bytes that are not a valid AWS message."""
 
 
 def _split_messages(body: bytes) -> Iterator[Event]:
@@ -116,7 +116,7 @@ def _check_crc(data: bytes, checksum: bytes) -> None:
 
 
 def _headers(block: bytes) -> dict[str, str]:
-    """Return the names of all headers, with their values if they are text."""
+    """Return all headers of an AWS message by name, with "" for a value that is not text."""
     headers: dict[str, str] = {}
     at = 0
     while at < len(block):
@@ -133,7 +133,7 @@ def _headers(block: bytes) -> dict[str, str]:
 
 
 def _unwrap_chunk(payload: bytes) -> bytes | None:
-    """Return the event of the model's own API in Bedrock's envelope; None without one."""
+    """Return the event in the payload of Bedrock's `chunk` message; None if it has none."""
     try:
         value = json.loads(payload)
         return base64.b64decode(value["bytes"], validate=True)
@@ -180,14 +180,14 @@ def _sse_event(lines: list[bytes], name: bytes, offset: int, end: int, *, comple
 
 
 def has_unframed_json(body: bytes) -> bool:
-    """Return whether a line of `body` starts a JSON object outside of any field."""
+    """Return whether a line of `body` begins a JSON object that is not in a field of an event."""
     if body.startswith(AWS_MARK):
         return False
     return bool(_OBJECT.match(body)) or any(each.search(body) for each in _UNFRAMED)
 
 
 def _as_object(data: str) -> str:
-    """Return an error as the object that the contract requires."""
+    """Return the error in `data` as JSON text of an object, as the contract requires."""
     value = event_value(data)
     if isinstance(value, dict):
         return data
@@ -195,7 +195,7 @@ def _as_object(data: str) -> str:
 
 
 def json_events(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the events of `body`, each a JSON object; a body without events is noted."""
+    """Yield the events of `body`, each a JSON object; note a body without events in `notes`."""
     start = body.removeprefix(BOM).lstrip()[:1]
     if start in (b"{", b"["):
         yield from _iter_json_events(body, notes)
@@ -244,9 +244,9 @@ def _json_lines(body: bytes, notes: Notes) -> Iterator[Event]:
 def function_entries(
     entries: list[Any], path: tuple[str | int, ...], event: Event, notes: Notes
 ) -> Iterator[tuple[int, dict[str, Any], Any]]:
-    """Yield position, entry and arguments of each call of a function in the list at `path`.
+    """Yield position, item and arguments of each function call in the list at `path`.
 
-    Arguments that are an object are yielded as the JSON text in the event.
+    If the arguments are an object, they are yielded as their JSON text in the event.
     """
     texts: tuple[str, ...] = ()
     for position, entry in enumerate(entries):
@@ -264,7 +264,7 @@ def function_entries(
 
 
 def iter_lines(body: bytes, start: int) -> Iterator[Event]:
-    """Yield the lines of `body` from `start` on."""
+    """Yield an event for each line of `body` from offset `start` on."""
     at = start
     while at < len(body):
         end = body.find(b"\n", at) + 1 or len(body)

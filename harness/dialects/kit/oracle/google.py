@@ -1,4 +1,4 @@
-"""The common parts of the oracles of Google's APIs: framings, errors, an incomplete last event.
+"""Share code between the oracles of Google's APIs: framings, errors, an incomplete last event.
 
 The framings are server-sent events with `alt=sse`, one JSON array without it, one object for a
 response that is not streamed, and one object on each line, as clients log a stream.
@@ -24,7 +24,7 @@ _SPACE = " \t\r\n"
 
 
 def _google_events(body: bytes, notes: Notes) -> Iterator[Event]:
-    """Yield the events of `body`; anything else is noted."""
+    """Yield the events of `body`; note anything else in `notes`."""
     start = body.removeprefix(BOM).lstrip()
     if start.startswith(b"["):
         notes.harmless("GEM-JSON-ARRAY", 0)
@@ -91,7 +91,7 @@ def _line_event(data: str, offset: int, end: int, raw: bytes, *, complete: bool 
 
 
 class GoogleOracle(Oracle):
-    """The base of the oracles of Google's APIs: framings, errors, an incomplete last event."""
+    """Base of the oracles of Google's APIs: framings, errors, an incomplete last event."""
 
     # Whether half an event that is some other JSON value than an object loses everything.
     ANY_VALUE_COUNTS: ClassVar[bool] = False
@@ -106,7 +106,7 @@ class GoogleOracle(Oracle):
         return _google_events(body, self.notes)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that is incomplete because the body ends inside it."""
+        """Process an event that is incomplete because the body ends inside it."""
         value = event_value(data)
         counts = value is not UNREADABLE and (self.ANY_VALUE_COUNTS or isinstance(value, dict))
         if counts:

@@ -1,11 +1,11 @@
-"""Text, reasoning or a call that contains the markup of text calls -> a reading that abstains.
+"""Find markup of text calls in a turn, and decide how certain the turn's meaning is then.
 
 Models also write calls in their text, and engines leak the tokens of a template. The contract of
 the API does not define which of it is a call, an example or a draft. If the request has tools, the
-oracle therefore abstains on text, reasoning and calls of such a turn, unless the text is exactly
-the form of one text dialect: then it is text, or calls. The text dialects are listed here a second
-time, from the published chat templates, and more broadly than any reader finds them. No code is
-shared with `text_calls`.
+oracle therefore abstains on text, reasoning and calls of such a turn. The exception is text in
+exactly the format of one text dialect: it is text, or calls. This module lists the text dialects a
+second time, from the published chat templates, and more broadly than any reader finds them. It
+shares no code with `text_calls`.
 """
 
 import json
@@ -84,8 +84,9 @@ def markup_readings(
 ) -> Iterator[OracleReading]:
     """Yield the readings that markup of text calls admits; `reading` itself if it has no markup.
 
-    A native call stays certain if only the reasoning has markup, because a draft is not a call next
-    to a call in the API's own field, or if the markup of the text is one opening tag alone.
+    A native call stays certain in two cases. Only the reasoning has markup, because a draft is not
+    a call next to a call in the API's own field. Or the markup of the text is one opening tag
+    alone.
     JSON or Python in the text next to native calls is text if the prompt describes no text dialect,
     except for clients that read bare JSON anywhere as calls.
 
@@ -129,7 +130,7 @@ def _abstained(reading: OracleReading, reason: str) -> OracleReading:
 
 
 def _is_draft(text: str) -> bool:
-    """Whether the markup is neither a template's nor at the start of the text."""
+    """Return whether the markup is neither a template's nor at the start of the text."""
     rest = _DECLARATIONS.sub("", text)
     return not _MARKER.search(rest) and not _JSON_REPLY.search(rest)
 
@@ -137,7 +138,7 @@ def _is_draft(text: str) -> bool:
 def _written_readings(
     reading: OracleReading, names: frozenset[str], described: frozenset[str] | None
 ) -> list[OracleReading]:
-    """Return the readings of text that is exactly the form of one text dialect: text, or calls.
+    """Return the readings of text in exactly the format of one text dialect: text, or calls.
 
     If the prompt describes the dialect, a client that reads it must find the calls.
     """
@@ -173,7 +174,7 @@ def _decided(reading: OracleReading, question: str, answer: str) -> OracleReadin
 
 
 def _merged(reading: OracleReading, written: WrittenReply) -> Iterator[tuple[CallReading, ...]]:
-    """Yield the native calls with the written ones: all, and without those that repeat them."""
+    """Yield the native calls with all written calls, and with only the new ones of them."""
     native = reading.calls or ()
     added = tuple(CallReading("", it.name, it.arguments, 0) for it in written.calls)
     new = tuple(
@@ -208,7 +209,7 @@ def _with_written(
 
 
 def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
-    """Yield `reading`, and readings without the reasoning that is marked up in the text.
+    """Yield `reading`, and variants in which tagged reasoning is removed from the text.
 
     A client may treat as reasoning a block at the start of the text, or each block, or it may only
     remove the tags. A template may have opened the first block, and the end of the turn may
@@ -238,7 +239,7 @@ def with_marked_reasoning(reading: OracleReading) -> Iterator[OracleReading]:
 
 
 def _may_contain_calls(text: str, names: Iterable[str], *, any_json: bool) -> bool:
-    """Whether there is markup; with `any_json`, JSON counts even without a key that calls have."""
+    """Return whether the text has markup, or JSON with a key of calls; any JSON with `any_json`."""
     if _MARKER.search(text):
         return True
     reply = _JSON_REPLY.search(text)
@@ -248,7 +249,7 @@ def _may_contain_calls(text: str, names: Iterable[str], *, any_json: bool) -> bo
 
 
 def _is_broken_object(text: str, start: int) -> bool:
-    """Whether `text` has an object at `start` that is not complete, or not JSON."""
+    """Return whether `text` has an object at `start` that is incomplete or not JSON."""
     try:
         return text[start] == "{" and not _DECODE(text, start)
     except (ValueError, RecursionError):
@@ -256,7 +257,7 @@ def _is_broken_object(text: str, start: int) -> bool:
 
 
 def _is_bare_mark(text: str, names: Iterable[str]) -> bool:
-    """Whether the only markup is one opening tag, which no call or arguments follow."""
+    """Return whether the only markup is one opening tag without a call or arguments after it."""
     found = list(_MARK.finditer(text))
     if len(found) != 1:
         return False
@@ -275,7 +276,7 @@ def _name_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def _is_polluted(call: CallReading, names: Iterable[str]) -> bool:
-    """Whether the name of a call in the API's field contains more than a name, or markup."""
+    """Return whether the name or arguments of a native call contain markup or other text."""
     if call.name not in names and any(name in call.name for name in names):
         return True
     return bool(_MARKER.search(call.name) or _MARKER.search(_unescaped(call.arguments)))

@@ -1,4 +1,4 @@
-"""What an oracle collects while it reads a body: growing text, calls and deviations."""
+"""Collect what an oracle finds while it reads a body: text, calls and deviations."""
 
 from collections.abc import Hashable
 from typing import Any, Generic, TypeVar
@@ -10,7 +10,7 @@ from harness.turns.oracle_reading import CallReading, Deviation, Part
 
 
 class Notes:
-    """The deviations of one body. Memory is bounded, because only the first of a kind is stored.
+    """Collects the deviations of one body. It stores only the first of a kind, to bound memory.
 
     Fields:
         unknown: the ambiguous parts, each with its first reason.
@@ -26,7 +26,7 @@ class Notes:
 
     @property
     def calls_known(self) -> bool:
-        """Whether nothing has made the calls ambiguous so far."""
+        """Whether no deviation has made the calls ambiguous so far."""
         return "calls" not in self.unknown
 
     def harmless(self, quirk: str, offset: int) -> None:
@@ -43,7 +43,7 @@ class Notes:
         calls: bool = False,
         end: bool = False,
     ) -> None:
-        """Note a deviation that makes parts ambiguous; `text` is the text and the reasoning."""
+        """Note a deviation that makes parts ambiguous; `text` also means the reasoning."""
         opened: dict[Part, bool] = {
             "text": text,
             "reasoning": text or reasoning,
@@ -65,7 +65,8 @@ class Notes:
             quirk: the id of the deviation.
             offset: the byte offset of the event.
             answers: the admissible meanings, the most likely first.
-            question: the policy that decides it; "" for the quirk. It has one answer in a body.
+            question: the policy that decides between them; "" for the quirk. A question has one
+                answer in a body.
             ambiguous: the contract does not define the meaning; False if it is the client's choice.
         """
         self._first.setdefault((quirk, ambiguous), Deviation(quirk, offset, ambiguous))
@@ -88,7 +89,7 @@ class Notes:
 
 
 class GrowingText:
-    """Text that arrives in pieces."""
+    """Joins text that arrives in parts, also if a surrogate pair is split between two parts."""
 
     def __init__(self) -> None:
         self._complete: list[str] = []
@@ -96,7 +97,7 @@ class GrowingText:
         self.length = 0
 
     def add(self, piece: str) -> None:
-        """Append `piece`."""
+        """Append `piece`; hold back a first half of a surrogate pair at its end."""
         piece = self._half + piece
         half = piece[-1:] if "\ud800" <= piece[-1:] <= "\udbff" else ""
         whole = join_surrogates(piece.removesuffix(half) if half else piece)
@@ -110,7 +111,7 @@ class GrowingText:
 
 
 class OpenCall:
-    """One call while it is read."""
+    """Collects the id, name and arguments of one call while the oracle reads the body."""
 
     rejected = False
 
@@ -122,7 +123,7 @@ class OpenCall:
 
     @property
     def arguments(self) -> str:
-        """Return the arguments so far as JSON text; "" if none came."""
+        """The arguments so far as JSON text; "" if none came."""
         return "".join(self.fragments)
 
     def reading(self, kind: CallKind = "function", *, from_object: bool = False) -> CallReading:
@@ -143,7 +144,7 @@ CallT = TypeVar("CallT", bound=OpenCall)
 
 
 class OpenCalls(Generic[KeyT, CallT]):
-    """The calls of one response while they are read, each under the key that distinguishes it."""
+    """Collects the calls of one response, each under a key that no other call has."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -161,13 +162,13 @@ class OpenCalls(Generic[KeyT, CallT]):
         self._notes.ambiguous("EVENT-GLUED", offset, calls=True)
 
     def text(self, value: object, offset: int) -> str:
-        """Return a member of a call; a value of another type makes the calls ambiguous."""
+        """Return a member of a call as text; note that a value of another type is ambiguous."""
         if not isinstance(value, str | None):
             self._unclear(offset)
         return text_or_empty(value)
 
     def check_type(self, entry: dict[str, Any], offset: int, *, opening: bool = True) -> None:
-        """Note an entry type other than OpenAI's, or one that is missing where a call opens."""
+        """Note a missing `type` of a new call, or a type other than `function`."""
         kind = entry.get("type", "function")
         if opening and "type" not in entry:
             self._notes.harmless("DELTA-TYPE-MISSING", offset)

@@ -1,4 +1,4 @@
-"""JSON text -> values, strictly: members as they were received, arguments, errors of providers.
+"""Read JSON values strictly, for oracles: members as received, arguments, errors of providers.
 
 A text that RFC 8259 does not allow has no value here, and nothing is repaired. A text that is
 unreadable only because of a limit of this parser is uncertain, and not wrong.
@@ -18,7 +18,7 @@ _MESSAGE_FIELDS = ("message", "error_message")
 
 
 def error_of(chunk: dict[str, Any], event: str = "") -> tuple[str, str] | None:
-    """Return code and message of the error that `chunk` is or contains, or None.
+    """Return code and message of the error in a decoded event; None if it has none.
 
     Args:
         chunk: a decoded event.
@@ -37,7 +37,7 @@ def error_of(chunk: dict[str, Any], event: str = "") -> tuple[str, str] | None:
 
 
 def _first_text(holder: dict[str, Any], fields: tuple[str, ...]) -> str:
-    """Return the first of `fields` that is text or a number, as text."""
+    """Return the first of the members `fields` that is text or a number, as text; "" if none."""
     values = (holder.get(field) for field in fields)
     usable = (value for value in values if isinstance(value, str | int) and value != "")
     return join_surrogates(_format_code(next(usable, "")))
@@ -52,11 +52,11 @@ UNREADABLE = object()
 
 
 class _RepeatedKeyError(ValueError):
-    """An object contains a key twice, so two readers may see two values."""
+    """An object has a key twice, so that two readers may see two values."""
 
 
 class Arguments(msgspec.Struct, frozen=True):
-    """The value of the argument text of a call.
+    """The value of the argument text of a call, as the oracle reads it.
 
     Fields:
         value: the object; None if the text is not a usable object.
@@ -78,12 +78,12 @@ def text_or_empty(value: object) -> str:
 
 
 def meanings(**words: tuple[str, ...]) -> dict[str, FinishReason]:
-    """Return finish word -> its meaning, given the name of a reason and its words."""
+    """Return the meaning of each finish word, given the words for each finish reason."""
     return {word: FinishReason(reason) for reason, own in words.items() for word in own}
 
 
 def dict_or_empty(value: object) -> dict[str, Any]:
-    """Return `value` if it is an object, else an empty one."""
+    """Return `value` if it is an object, else {}."""
     return value if isinstance(value, dict) else {}
 
 
@@ -101,7 +101,7 @@ def event_value(text: str) -> object:
 
 
 def read_arguments(text: str) -> Arguments:
-    """Return the value of `text`, the complete arguments of one call."""
+    """Parse `text`, the complete arguments of one call."""
     if not text.strip(" \t\r\n"):
         return Arguments(None, empty=True)
     try:
@@ -143,7 +143,7 @@ _SPACE = " \t\r\n"
 
 
 def member_text(text: str, *path: str | int) -> str:
-    """Return the text of the member at `path`, keys and indexes; "" if there is none."""
+    """Return the JSON text of the member at `path`, keys and indexes; "" if there is none."""
     for step in path:
         found = ""
         for key, value in _members(text):
@@ -159,7 +159,7 @@ def item_texts(text: str) -> tuple[str, ...]:
 
 
 def _members(text: str) -> Iterator[tuple[str | int, str]]:
-    """Yield key and text of each member of an object, or index and text of each item of a list."""
+    """Yield key (or index) and JSON text of each member of an object or item of a list."""
     at = skip_space(text, 0)
     is_object, is_list = text.startswith("{", at), text.startswith("[", at)
     at = skip_space(text, at + 1)

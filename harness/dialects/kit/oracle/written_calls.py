@@ -1,9 +1,9 @@
-"""Text in which a model wrote calls exactly as its prompt describes them -> the calls.
+"""Read the calls in a text in which a model wrote them exactly as its prompt describes.
 
-Only the strict form of four text dialects is read: that of the prompts, and of the chat templates
-of Hermes and Qwen 2.5 (https://huggingface.co/NousResearch/Hermes-2-Pro-Llama-3-8B). Anything else,
-such as a second key, a missing tag, a draft or a quotation, has no certain meaning, and nothing is
-returned. No code is shared with `text_calls`.
+This module reads only the strict format of four text dialects, from the prompts and from the chat
+templates of Hermes and Qwen 2.5 (https://huggingface.co/NousResearch/Hermes-2-Pro-Llama-3-8B).
+Anything else, such as a second key, a missing tag, a draft or a quotation, has no certain meaning,
+and the functions return nothing. No code is shared with `text_calls`.
 """
 
 import json
@@ -38,14 +38,14 @@ _FENCED_DESCRIPTION: Final = ("```json", '"name"', '"arguments"')
 
 
 class WrittenCall(msgspec.Struct, frozen=True):
-    """One call as it was written; `arguments` are the JSON text of an object."""
+    """One call as the model wrote it. `arguments` is the JSON text of an object."""
 
     name: str
     arguments: str
 
 
 class WrittenReply(msgspec.Struct, frozen=True):
-    """A text that contains calls.
+    """The content of a text that a model wrote in the format of one text dialect.
 
     Fields:
         dialect: the text dialect.
@@ -62,7 +62,7 @@ class WrittenReply(msgspec.Struct, frozen=True):
 
 
 def described_text_dialects(system: str) -> frozenset[str]:
-    """Return the text dialects that a system text describes."""
+    """Return the names of the text dialects that a system text describes."""
     found = {name for name, words in _DESCRIPTIONS.items() if all(it in system for it in words)}
     if not found and all(it in system for it in _FENCED_DESCRIPTION):
         found.add("fenced-json")
@@ -70,7 +70,9 @@ def described_text_dialects(system: str) -> frozenset[str]:
 
 
 def written_reply(text: str, names: frozenset[str]) -> WrittenReply | None:
-    """Return the content of `text` if all of it is the strict form of one text dialect.
+    """Return the content of `text` if all of it is in the strict format of one text dialect.
+
+    None if it is not.
 
     Args:
         text: the text of the reply, without reasoning at its start.
@@ -107,7 +109,7 @@ def _whole_reply(dialect: str, calls: tuple[WrittenCall, ...]) -> Iterator[Writt
 
 
 def _calls(texts: tuple[str, ...]) -> tuple[WrittenCall, ...]:
-    """Return the calls in these objects; none if one of them is not exactly a call."""
+    """Return the calls in these JSON objects; () if one of them is not exactly a call."""
     calls = []
     for text in texts:
         value = read_arguments(text).value or {}
@@ -120,7 +122,7 @@ def _calls(texts: tuple[str, ...]) -> tuple[WrittenCall, ...]:
 
 
 def _tagged(text: str) -> Iterator[WrittenReply]:
-    """Yield the reply of text and then tags with one object each, on separate lines."""
+    """Yield the reply if text is followed only by tags with one JSON object each."""
     before, _, _ = text.partition(_OPENER)
     objects, at = [], len(before)
     if before.rpartition("\n")[2].strip() or "`" in before:
@@ -148,7 +150,7 @@ def _skip_space(text: str, at: int) -> int:
 
 
 def _action_reply(text: str, value: dict[str, Any]) -> Iterator[WrittenReply]:
-    """Yield the reply in one object with an action: calls, or the answer."""
+    """Yield the reply if the object `value` has an action, with calls or with the answer."""
     reasoning, answer = value.get("reasoning", ""), value.get("content")
     if not isinstance(reasoning, str):
         return

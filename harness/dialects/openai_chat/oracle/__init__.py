@@ -1,4 +1,4 @@
-"""The oracle of the dialect openai-chat, written from the documentation of the API alone."""
+"""Define the oracle of the dialect `openai-chat`, from the API's documentation alone."""
 
 from harness.dialects.openai_chat.oracle.body import OpenAIChatOracle
 

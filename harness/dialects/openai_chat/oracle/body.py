@@ -1,4 +1,4 @@
-"""The oracle of the dialect openai-chat: it adds up the deltas of choice 0.
+"""Define the oracle of the dialect `openai-chat`, which adds up the deltas of choice 0.
 
 The `message` of a complete response is one delta with everything. The oracle reads what the
 contract defines and notes the rest.
@@ -48,7 +48,7 @@ _MALFORMED = "MALFORMED_FUNCTION_CALL"
 
 
 class OpenAIChatOracle(Oracle):
-    """Reads one body of chat completions."""
+    """Reads one response body of the chat completions API by its contract."""
 
     MEANINGS: ClassVar = meanings(
         stop=("stop", "tool_calls", "function_call"),
@@ -75,7 +75,7 @@ class OpenAIChatOracle(Oracle):
         return super().read(interaction)
 
     def events(self, body: bytes) -> Iterator[Event]:
-        """Yield the events of `body`; a body without any is taken as a document."""
+        """Yield the events of `body`; process a body without events as one document."""
         events = tuple(split_events(body))
         yield from events
         if not events:
@@ -85,11 +85,11 @@ class OpenAIChatOracle(Oracle):
 
     @property
     def refusal(self) -> str:
-        """Return the refusal so far."""
+        """The refusal so far."""
         return join_surrogates("".join(self._refusal))
 
     def after_end(self, data: str, event: Event) -> None:
-        """Take an event after the end, where only a usage object may come."""
+        """Process an event after the end, where only a usage object may come."""
         value = event_value(data)
         harmless = data in ("", DONE) or (isinstance(value, dict) and not value.get("choices"))
         if harmless and not (isinstance(value, dict) and error_of(value, event.name)):
@@ -98,7 +98,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.unreadable("SSE-AFTER-DONE", event.offset)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that is incomplete because the body ends inside it.
+        """Process an event that is incomplete because the body ends inside it.
 
         Its lines are read one by one. If the last blank line is missing, an earlier one may be
         missing too, and then the event contains several chunks.
@@ -125,14 +125,14 @@ class OpenAIChatOracle(Oracle):
             self.notes.ambiguous("SSE-EOF-MIDCALL", event.offset, end=True)
 
     def _uses_unfinished(self, event: Event) -> bool:
-        """Whether an event without its blank line is used, which depends on a policy."""
+        """Return whether this reading uses an event without its blank line; a policy decides it."""
         answer = self.notes.policy_choice(
             "SSE-NO-FINAL-BLANK", event.offset, "use", "drop", question="unfinished_event"
         )
         return answer == "use"
 
     def take(self, chunk: Json, event: Event) -> None:
-        """Take one chunk."""
+        """Process one chunk."""
         if (error := error_of(chunk, event.name)) is not None:
             self.take_error(error, event.offset)
             self._check_generation(chunk)
@@ -180,7 +180,7 @@ class OpenAIChatOracle(Oracle):
         self._finish_reason(choice.get("finish_reason"), offset)
 
     def _check_generation(self, failed: Json) -> None:
-        """Note an error of Groq that quotes output of the model which could not be used."""
+        """Note an error of Groq that quotes unusable output of the model."""
         self.model_failed |= "failed_generation" in dict_or_empty(failed.get("error"))
 
     def _check_message(self, message: object, offset: int) -> None:
@@ -195,7 +195,7 @@ class OpenAIChatOracle(Oracle):
             self._message = so_far
 
     def _document(self, body: bytes) -> None:
-        """Take a body without events."""
+        """Process a body without events."""
         text = body.decode("utf-8-sig", "replace").strip()
         value = event_value(text)
         if isinstance(value, dict):
@@ -229,7 +229,7 @@ class OpenAIChatOracle(Oracle):
     # The choice
 
     def _add_delta(self, delta: Json, finish: object, offset: int) -> None:
-        """Take one delta; `finish` is the finish reason that came with it."""
+        """Process one delta; `finish` is the finish reason that came with it."""
         if "role" in delta and not delta["role"]:
             self.notes.harmless("DELTA-ROLE-NULL", offset)
         elif "role" not in delta and not self._has_deltas:
@@ -254,7 +254,7 @@ class OpenAIChatOracle(Oracle):
         self._calls.add(entries, offset)
 
     def _finish_reason(self, reason: object, offset: int) -> None:
-        """Take one finish reason; null and "" do not count."""
+        """Process one finish reason; null and "" do not count."""
         if reason is None:
             return
         if not isinstance(reason, str):
@@ -324,7 +324,7 @@ class OpenAIChatOracle(Oracle):
     # The end
 
     def conclude(self) -> None:
-        """Note deviations that only the complete body shows."""
+        """Note deviations that can be seen only in the complete body."""
         self.ended = bool(self.finishes) or self.over
         if not self.text.value().startswith(self._message):
             self.notes.ambiguous("MESSAGE-NOT-DELTA", 0, text=True)
@@ -352,7 +352,7 @@ class OpenAIChatOracle(Oracle):
             self.notes.harmless(quirk, 0)
 
     def _check_promise(self, finishes: list[str]) -> None:
-        """Note a finish word that announces calls if there are none."""
+        """Note it if a finish word announces calls but there are none."""
         promised = not _PROMISES_CALLS.isdisjoint(finishes)
         if promised and finishes[-1] not in _PROMISES_CALLS:
             # The last word may take the promise back.

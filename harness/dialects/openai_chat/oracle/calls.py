@@ -1,8 +1,8 @@
-"""Tool-call deltas -> calls, by the contract of the chat completion chunk.
+"""Collect calls from tool-call deltas, by the contract of the chat completion chunk.
 
-An integer `index` is the key; `id`, `type` and `function.name` come in the first delta of a
-call; fragments of `function.arguments` are appended. If a delta does not clearly belong to one
-call, the oracle notes the calls as ambiguous and never guesses.
+An integer `index` is the key. `id`, `type` and `function.name` come in the first delta of a
+call. Fragments of `function.arguments` are appended. If a delta does not clearly belong to one
+call, the oracle notes the calls as ambiguous and does not guess.
 Source: OpenAI API reference, "The chat completion chunk object".
 """
 
@@ -28,10 +28,10 @@ _WHOLE_AGAIN_RATIO = 4
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """The content of one entry of a `tool_calls` list; "" for a member that is missing.
+    """One item of a `tool_calls` list as text; "" for a member that is missing.
 
     Fields:
-        key: its index; None if it has none.
+        key: the index of the item; None if it has none.
     """
 
     key: int | None
@@ -41,14 +41,14 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class _Call(OpenCall):
-    """The deltas of one index so far."""
+    """Collects the deltas of the call at one index."""
 
     size = 0
     last_character = ""
 
     @property
     def arguments(self) -> str:
-        """Return the arguments so far, which are compared with each new fragment."""
+        """The arguments so far, which are compared with each new fragment."""
         self.fragments = ["".join(self.fragments)]
         return self.fragments[0]
 
@@ -63,7 +63,7 @@ class _Call(OpenCall):
         self.fragments, self.size = [], 0
 
     def stretched_by(self, fragment: str) -> str:
-        """Return the quirk that makes it uncertain whether `fragment` is to be appended."""
+        """Return the quirk that makes it uncertain whether to append `fragment`; "" if none."""
         if not self.size or not fragment:
             return ""
         opens = fragment.lstrip().startswith("{")
@@ -80,7 +80,7 @@ class _Call(OpenCall):
 
 
 class CallTable(OpenCalls[int | None, _Call]):
-    """The calls of one choice."""
+    """Collects the calls of one choice."""
 
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
@@ -96,7 +96,7 @@ class CallTable(OpenCalls[int | None, _Call]):
         return tuple(call.reading() for call in opened)
 
     def are_new(self, entries: Iterable[object]) -> bool:
-        """Return whether each entry opens a call, with a new index or a new id."""
+        """Return whether each item begins a call, with a new index or a new id."""
         return all(
             (_key(entry) not in self._calls or entry.get("id"))
             and text_or_empty(entry.get("id")) not in self._ids
@@ -104,7 +104,7 @@ class CallTable(OpenCalls[int | None, _Call]):
         )
 
     def add_legacy(self, function: dict[str, Any], offset: int) -> None:
-        """Take a `function_call`, the only call of a turn whose request has `functions`."""
+        """Process a `function_call`, the only call of a turn whose request has `functions`."""
         self._notes.harmless("LEGACY-FUNCTION-CALL", offset)
         piece = _Entry(
             key=_LEGACY,
@@ -115,7 +115,7 @@ class CallTable(OpenCalls[int | None, _Call]):
         self._merge(self._calls.setdefault(_LEGACY, _Call(offset)), piece, offset)
 
     def add(self, entries: object, offset: int) -> None:
-        """Take one `tool_calls` value."""
+        """Process one `tool_calls` value."""
         if entries is None:
             self._notes.harmless("TOOLCALLS-NULL", offset)
             return
@@ -129,7 +129,7 @@ class CallTable(OpenCalls[int | None, _Call]):
             self._entry(entry, offset)
 
     def _check_siblings(self, entries: list[Any], offset: int) -> None:
-        """Check that two opening entries of one list, which are two calls, have two indexes."""
+        """Check that two items of one list that begin two calls have two indexes."""
         keys = [_key(entry) for entry in entries if isinstance(entry, dict)]
         if keys.count(None) > 1:
             self._notes.ambiguous("DELTA-INDEX-MISSING", offset, calls=True)
@@ -274,14 +274,14 @@ def _key(entry: dict[str, Any]) -> int | None:
 
 
 class CopiedCalls:
-    """Calls under LangChain's `additional_kwargs`, which may repeat those of the API."""
+    """Collects the calls under LangChain's `additional_kwargs`, which may repeat the API's."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
         self._table = CallTable(Notes())
 
     def add(self, answer: dict[str, Any], offset: int) -> None:
-        """Take the calls under `additional_kwargs` of a delta or a message."""
+        """Process the calls under `additional_kwargs` of a delta or a message."""
         kwargs = dict_or_empty(answer.get("additional_kwargs"))
         if kwargs.get("function_call"):
             self._notes.ambiguous("DELTA-ADDITIONAL-KWARGS", offset, calls=True)
@@ -289,7 +289,7 @@ class CopiedCalls:
             self._table.add(with_indexes(kwargs)["tool_calls"], offset)
 
     def compare(self, calls: tuple[CallReading, ...]) -> None:
-        """Note whether these calls repeat `calls`, or whether clients may find other calls."""
+        """Note whether the collected calls repeat `calls`, or may be found as other calls."""
         copies = self._table.calls()
         if not copies:
             return
@@ -321,13 +321,13 @@ def with_indexes(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_piece(entry: object) -> bool:
-    """Return whether `entry` adds anything to a call."""
+    """Return whether `entry`, an item of `tool_calls`, adds anything to a call."""
     function = dict_or_empty(dict_or_empty(entry).get("function"))
     return not isinstance(entry, dict) or _opens(entry) or bool(function.get("arguments"))
 
 
 def _opens(entry: object) -> bool:
-    """Return whether `entry` has an id or a name, as the first delta of a call does."""
+    """Return whether an item of `tool_calls` has an id or a name, so that it begins a call."""
     return isinstance(entry, dict) and bool(entry.get("id") or _is_named(entry))
 
 

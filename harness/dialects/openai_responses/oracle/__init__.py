@@ -1,4 +1,4 @@
-"""The oracle of the dialect openai-responses, written from the documentation of the API alone."""
+"""Define the oracle of the dialect `openai-responses`, from the API's documentation alone."""
 
 from harness.dialects.openai_responses.oracle.body import OpenAIResponsesOracle
 

@@ -1,4 +1,4 @@
-"""The oracle of the dialect openai-responses: it adds up the output items.
+"""Define the oracle of the dialect `openai-responses`, which adds up the output items.
 
 Source: OpenAI API reference, "Responses: streaming events", "The response object" and
 "Realtime: server events".
@@ -41,7 +41,7 @@ _DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "respons
 
 
 class OpenAIResponsesOracle(Oracle):
-    """Reads one body of the Responses API, or events of the Realtime API."""
+    """Reads one response body of the Responses API, or events of the Realtime API."""
 
     MEANINGS: ClassVar = meanings(
         stop=("completed",), length=("max_output_tokens",), content_filter=("content_filter",)
@@ -71,18 +71,18 @@ class OpenAIResponsesOracle(Oracle):
 
     @property
     def refusal(self) -> str:
-        """Return the refusal so far."""
+        """The refusal so far."""
         return join_surrogates("".join(self._items.refusal))
 
     def event(self, event: Event) -> None:
-        """Take one event; after `[DONE]`, no other may follow."""
+        """Process one event; after `[DONE]`, no other may follow."""
         if self._has_sentinel and event.data.strip() not in ("", DONE):
             self.notes.unreadable("SSE-AFTER-DONE", event.offset)
         else:
             super().event(event)
 
     def sentinel(self, event: Event) -> None:
-        """Take `[DONE]`, which the API does not send."""
+        """Process `[DONE]`, which the API does not send."""
         self._has_sentinel = True
         self.notes.harmless("RESP-DONE-SENTINEL", event.offset)
         if self.values and not self.ended and self.error is None:
@@ -90,7 +90,7 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.ambiguous("RESP-NO-TERMINAL", event.offset, end=True)
 
     def unfinished(self, data: str, event: Event) -> None:
-        """Take an event that is incomplete because the body ends inside it."""
+        """Process an event that is incomplete because the body ends inside it."""
         values = [event_value(data), *map(event_value, data.split("\n"))]
         if self.ended or DONE.startswith(data):
             self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
@@ -102,7 +102,7 @@ class OpenAIResponsesOracle(Oracle):
     # Events
 
     def take(self, value: Json, event: Event) -> None:
-        """Take one event, or the complete response."""
+        """Process one event, or the complete response."""
         kind = value.get("type")
         if not isinstance(kind, str):
             self._untyped(value, event)
@@ -135,7 +135,7 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.harmless("RESP-REALTIME-EVENTS", event.offset)
 
     def _after_end(self, kind: str, offset: int) -> None:
-        """Take an event after the end. Only the failed response may follow, after an error."""
+        """Process an event after the end. Only the failed response may follow, after an error."""
         if self.error is None or kind not in ("response.failed", "error"):
             self.notes.unreadable("SSE-AFTER-DONE", offset)
 
@@ -155,7 +155,7 @@ class OpenAIResponsesOracle(Oracle):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
 
     def _document(self, value: Json, offset: int) -> None:
-        """Take the complete response that the API returns to a request without a stream."""
+        """Process the complete response that the API returns to a request without a stream."""
         if self.values > 1:
             self.notes.unreadable("EVENT-GLUED", offset)
             return
@@ -225,7 +225,7 @@ class OpenAIResponsesOracle(Oracle):
         self.text.add(text_or_empty(value.get("delta")))
 
     def _closed(self, _: Json, offset: int) -> None:
-        """Take the end of a translation session, which has no finish reason."""
+        """Process the end of a translation session, which has no finish reason."""
         self.ended = True
         if len(self._items):
             self.notes.unreadable("RESP-REALTIME-EVENTS", offset)
@@ -237,7 +237,7 @@ class OpenAIResponsesOracle(Oracle):
         return tuple(self._items.sealed())
 
     def conclude(self) -> None:
-        """Note deviations that only the complete body shows."""
+        """Note deviations that can be seen only in the complete body."""
         self._items.conclude(0, completed=self.word == "completed")
         calls = self._items.calls()
         if not self.values:

@@ -1,4 +1,4 @@
-"""One output item of a Responses stream, as its events describe it."""
+"""Define one output item of a Responses stream, as its events describe it."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ PARTS: Final = {
 
 
 class Item(OpenCall):
-    """One output item; `id` is the id of the call."""
+    """One output item as the oracle understands it; `id` is the id of the call."""
 
     def __init__(self, value: Json, offset: int) -> None:
         super().__init__(
@@ -47,18 +47,18 @@ class Item(OpenCall):
         self.texts: dict[str, list[str]] = {}
 
     def is_open(self) -> bool:
-        """Return whether it is a call without an event of its end."""
+        """Return whether the item is a call whose end event has not arrived."""
         return self.call is not None and not self.done
 
     @property
     def arguments(self) -> str:
-        """Return the arguments so far; the complete ones if they came."""
+        """The complete arguments if they came, or else the fragments so far."""
         self.fragments = ["".join(self.fragments)]
         return self.complete or self.fragments[0]
 
 
 def is_server_run(value: Json) -> bool:
-    """Whether the provider executes the shell or the tool search of an item."""
+    """Return whether the provider executes the shell or the tool search of an item."""
     if value.get("type") == "tool_search_call":
         return value.get("execution") != "client"
     environment = dict_or_empty(value.get("environment"))

@@ -1,7 +1,7 @@
-"""Output items of a Responses stream -> texts, reasoning and calls, by the contract.
+"""Turn output items of a Responses stream into texts, reasoning and calls, by the contract.
 
-`output_index` is the key of an item and `item_id` its id, both in each event of it. Deltas are
-appended; texts that `done` events and the terminal event repeat must be equal. If an event
+`output_index` is the key of an item and `item_id` its id, both in each event of the item. Deltas
+are appended. Texts that `done` events and the terminal event repeat must be equal. If an event
 does not identify its item, or two events differ, the meaning is ambiguous.
 Source: OpenAI API reference, "Responses: streaming events" and "Output items".
 """
@@ -29,11 +29,11 @@ from harness.turns.oracle_reading import CallReading, SealedReading
 
 
 class ItemTable(OpenCalls[int, Item]):
-    """The items of one response.
+    """Collects the output items of one response.
 
     Fields:
-        refusal: the pieces of the refusal, in the order of the events.
-        custom: names of the custom tools of the request, if the response repeats them.
+        refusal: the parts of the refusal, in the order of the events.
+        custom: names of the custom tools of the request, if the response repeats them; else None.
     """
 
     def __init__(self, notes: Notes, text: GrowingText, reasoning: GrowingText) -> None:
@@ -63,7 +63,7 @@ class ItemTable(OpenCalls[int, Item]):
     # Events of one item
 
     def added(self, event: Json, offset: int) -> None:
-        """Take `response.output_item.added`."""
+        """Process `response.output_item.added`."""
         value = self._value(event, offset)
         place = self._place(event, offset)
         if value is None or place is None:
@@ -82,7 +82,7 @@ class ItemTable(OpenCalls[int, Item]):
             item.early = text_or_empty(given)
 
     def done(self, event: Json, offset: int) -> None:
-        """Take `response.output_item.done`."""
+        """Process `response.output_item.done`."""
         value = self._value(event, offset)
         place = self._place(event, offset)
         if value is None or place is None:
@@ -96,7 +96,7 @@ class ItemTable(OpenCalls[int, Item]):
         self._repeat(item, value, offset)
 
     def piece(self, kind: str, event: Json, offset: int) -> None:
-        """Take a delta of a text."""
+        """Process a delta of a text."""
         item = self._of(event, offset)
         piece = event.get("delta")
         if item is None or not isinstance(piece, str):
@@ -105,7 +105,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._add_piece(item, kind, piece)
 
     def text_over(self, kind: str, field: str, event: Json, offset: int) -> None:
-        """Take a complete part. Its text counts if the item had no deltas."""
+        """Process a complete part. Its text counts if the item had no deltas."""
         item = self._of(event, offset)
         text = event.get(field)
         if item is None or not isinstance(text, str):
@@ -119,7 +119,7 @@ class ItemTable(OpenCalls[int, Item]):
             self._notes.ambiguous("RESP-DONE-DIFFERS", offset, text=True)
 
     def fragment(self, kind: str, event: Json, offset: int) -> None:
-        """Take a piece of a function's arguments, or of a custom tool's input."""
+        """Process a part of a function's arguments, or of a custom tool's input."""
         item = self._call_of(kind, event, offset)
         piece = event.get("delta")
         if item is None:
@@ -130,7 +130,7 @@ class ItemTable(OpenCalls[int, Item]):
             item.fragments.append(piece)
 
     def arguments_over(self, kind: str, event: Json, offset: int) -> None:
-        """Take the complete arguments of a function, or the complete input of a custom tool."""
+        """Process the complete arguments of a function, or the complete input of a custom tool."""
         item = self._call_of(kind, event, offset)
         if item is not None and item.call is not None:
             self._name(item, event, offset)
@@ -146,7 +146,7 @@ class ItemTable(OpenCalls[int, Item]):
     # The complete response
 
     def output(self, output: object, offset: int, *, streamed: bool) -> None:
-        """Take the `output` of a response, which repeats all items."""
+        """Process the `output` of a response, which repeats all items."""
         if not isinstance(output, list):
             quirk = "RESP-COMPLETED-OUTPUT-NULL" if output is None else "EVENT-GLUED"
             self._notes.ambiguous(quirk, offset, text=output is not None, calls=output is not None)
@@ -216,14 +216,14 @@ class ItemTable(OpenCalls[int, Item]):
         return item
 
     def _is_provider_run(self, value: Json) -> bool:
-        """Whether a custom call names a tool that the response does not list as the client's."""
+        """Return whether a custom call names a tool that the response does not list as custom."""
         is_custom = value.get("type") == "custom_tool_call"
         name = value.get("name")
         is_named = self.custom is None or (isinstance(name, str) and name in self.custom)
         return is_custom and not is_named
 
     def _open_action(self, item: Item, kind: str, offset: int) -> None:
-        """Open an action for the client. The client may reject it, because it names no tool."""
+        """Begin an action for the client. The client may reject it, because it names no tool."""
         item.id = item.id or item.item_id
         item.name = item.name or kind.removesuffix("_call")
         answer = self._notes.policy_choice(
@@ -232,7 +232,7 @@ class ItemTable(OpenCalls[int, Item]):
         item.rejected = answer == "reject"
 
     def _repeat(self, item: Item, value: Json, offset: int, *, last: bool = False) -> None:
-        """Take a complete item, which must be equal to its events."""
+        """Process a complete item, which must be equal to its events."""
         if item.kind != value.get("type"):
             self._notes.unreadable("RESP-OUTPUT-INDEX-LOST", offset)
         elif item.call is not None:
