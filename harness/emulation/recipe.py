@@ -88,7 +88,7 @@ class SealedEntry(File, frozen=True):
 
 
 class FinishEntry(File, frozen=True):
-    """The end of the turn, if its reason does not follow from the provider's word."""
+    """The finish of the turn, if its reason does not follow from the provider's finish value."""
 
     reason: FinishReason
     raw: str

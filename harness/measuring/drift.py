@@ -153,7 +153,7 @@ class _Series(msgspec.Struct, frozen=True):
         }
 
     def rise(self, draws: int) -> Rise:
-        """Return the most likely change for the worse: of failures for turn success."""
+        """Return the most likely change for the worse; for turn success, more failures."""
         days = list(self.counts().values())
         if self.metric == "turn_success":
             days = [Cluster(day.n - day.k, day.n) for day in days]

@@ -128,12 +128,12 @@ def _call(item: dict[str, Any]) -> ToolCall:
 
 
 def _arguments(value: object) -> str:
-    """Return arguments as text; some systems store the object itself."""
+    """Return the arguments of a call as JSON text; some systems store them as an object."""
     return encode_json(value).decode() if isinstance(value, dict) else text_of(value)
 
 
 def _meta(value: object, errors: Sequence[ParseError]) -> TurnMeta:
-    """Return the known keys of a `meta`; `parse_error` may be one error or a list."""
+    """Return the known keys of a `meta` object; its `parse_error` may be one error or a list."""
     fields = as_dict(value)
     found = fields.get("parse_error")
     listed = found if isinstance(found, list) else [found]

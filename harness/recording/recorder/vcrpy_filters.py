@@ -25,13 +25,13 @@ _KNOWN = (
 
 
 class Filters:
-    """The filters of one recorder.
+    """Applies the user's vcrpy filters to the interactions of one recorder.
 
     Args:
-        options: of vcrpy, by name.
+        options: name of an option of vcrpy, such as `filter_headers` -> its value.
 
     Raises:
-        UsageError: an unknown option, or vcrpy is not installed.
+        UsageError: an option is unknown, or vcrpy is not installed.
     """
 
     def __init__(self, options: Mapping[str, object]) -> None:
