@@ -2,15 +2,15 @@
 
     supports_tool_use: true    tool_use
                        false   json_fallback
-                       None    a test request (probe): a call in its response -> tool_use, else
-                       json_fallback
+                       None    a probe: a call in its response -> tool_use, else json_fallback
 
-Tool use sends the tools in their own field. A call that cannot be parsed becomes text for the
-model, and nothing is executed. The JSON fallback describes the tools in the system text, and a call
-is a code block of JSON in the reply. It is deprecated: only a provider without tools gets it.
-Models add narration, forget the fence or stop early: text that only looks like a call is a parse
-error, and the agent asks the model again, with an example of a call if the provider's
-`json_stability` is low. The gateway never raises because of what a model or a provider does.
+A probe is a test request that asks for a call of a dummy tool. `tool_use` sends the tools in the
+API's field. A call that cannot be parsed becomes text for the model, and nothing is executed.
+`json_fallback` describes the tools in the system text, and a call is a code block of JSON in the
+response. It is deprecated: only a provider without tools gets it. Models add narration, forget the
+code fence or stop early. Text that only looks like a call is a parse error, and the agent asks the
+model again, with an example of a call if the provider's `json_stability` is low. The gateway raises
+no exception because of what a model or a provider does.
 """
 
 import json

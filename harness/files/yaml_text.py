@@ -336,7 +336,7 @@ def format_scalar(text: str) -> str:
 
 
 def format_key(text: str, margin: str = "") -> str:
-    """Return `text` as a key with its colon: in flow style, or in block style at a margin."""
+    """Return `text` as a YAML key with its colon: in flow style, or in block style with margin."""
     key = format_scalar(text)
     if len(key) <= _LONGEST_KEY:
         return f"{margin}{key}:"

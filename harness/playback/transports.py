@@ -63,11 +63,11 @@ def is_sendable(name: str, value: str) -> bool:
 
 
 class CassetteTransport:
-    """Answers requests from a cassette; a subclass sends those that the cassette does not answer.
+    """Answers requests from a cassette; a subclass may send other requests to a server.
 
     Args:
         library: the module, httpx or httpx2.
-        play: returns the interaction that answers a request and its body, or None.
+        play: returns the interaction that answers a request, and the reads of its body; or None.
     """
 
     def __init__(self, library: Library, play: Callable[[Request], Answer | None]) -> None:
@@ -105,12 +105,12 @@ class CassetteTransport:
 
 
 def with_bases(library: ModuleType, kind: type, base: str) -> Any:  # noqa: ANN401 - a class with bases of `library`
-    """Return `kind` as a subclass of a library's sync and async base classes.
+    """Return a subclass of `kind` that also has the base classes of the library.
 
     Args:
         library: the module, httpx or httpx2.
-        kind: a class that implements the methods of both.
-        base: `ByteStream` or `BaseTransport`.
+        kind: a class that implements the methods for sync and for async clients.
+        base: `ByteStream` or `BaseTransport`: the name of the base classes without its prefix.
     """
     names = ("BaseTransport", "AsyncBaseTransport")
     if base == "ByteStream":

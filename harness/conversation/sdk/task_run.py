@@ -136,7 +136,7 @@ class TaskRun(ABC):
         return interaction, self._reads(reply)
 
     def _reads(self, reply: Reply) -> Iterator[bytes]:
-        """Yield the reads; a broken connection raises the error of the HTTP package."""
+        """Yield the reads; raise the HTTP library's error if the connection breaks."""
         try:
             yield from filter(None, reply.reads)
         except OSError as error:

@@ -1,6 +1,6 @@
-"""The output of `harness run`: a line for each client, then the worst failure of each cause.
+"""Write the output of `harness run`: a line for each client, then the worst failures.
 
-A colour only repeats what a word states.
+For each cause, it shows the worst failure. A colour only repeats what a word states.
 """
 
 import os
@@ -53,7 +53,7 @@ def verdict_text(
 
 
 def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
-    """Yield how many cells of each client conform, and the outcomes of the others."""
+    """Yield, for each client, how many cells conform, and the outcomes of the other cells."""
     accepted = [each.cell for each in summary.gate.excused]
     for name, counts in summary.outcomes.items():
         judged = sum(count for it, count in counts.items() if Outcome(it).judged)
