@@ -173,7 +173,7 @@ class _PeerJudge:
         return complete_run(output / RUN, self._peer.name)
 
     def _execute(self, command: tuple[str, ...], limit: float) -> None:
-        """Run a command of the harness of the environment, which exits with one of `_JUDGED`."""
+        """Run a command of the environment's harness; its exit code must be one of `_JUDGED`."""
         ended = run_bounded(
             (self.environment.command, *command),
             folder=self.environment.path,

@@ -177,7 +177,7 @@ class SelectionServer(AnswerServer):
         return delivery, []
 
     def _find(self, parts: list[str]) -> tuple[Recording | None, list[str]]:
-        """Return the recording with the longest id at the beginning of a path, and the rest."""
+        """Return the recording with the longest id at the start of a path, and the path's rest."""
         for size in range(min(len(parts), self._longest), 0, -1):
             found = self._recordings.get("/".join(parts[:size]))
             if found is not None:

@@ -237,9 +237,10 @@ def blame_counts(split: BlameSplit) -> str:
 
 
 def rank_text(ranked: Ranked | RankedConversations | RankedRate) -> str:
-    """Return the rank as a range, such as `2-4`, or as one number if the intervals do not overlap.
+    """Return the rank as a range, such as `2-4`, or as one number if the intervals allow only one.
 
-    A range of more than half of the ranks says too little, so the text is empty then.
+    A range of more than half of the ranks says too little. Then the text states that ranks cannot
+    be distinguished.
     """
     if not ranked.distinguishable:
         return NOT_DISTINGUISHABLE

@@ -89,7 +89,7 @@ def difference_rows(found: Iterable[Difference]) -> tuple[PartRow, ...]:
 
 
 def _different_parts(found: Iterable[Difference]) -> Iterator[tuple[str, Iterator[PartRow]]]:
-    """Yield each part with its rows: one row if the entire part is missing or was not expected."""
+    """Yield each part that differs, with its rows; one row if it is entirely missing or extra."""
     for part, fields in groupby(found, lambda each: each.path.partition(".")[0]):
         each = [*fields]
         missing = all(it.actual is None for it in each)

@@ -47,7 +47,8 @@ class OverviewView(msgspec.Struct, frozen=True):
         outcomes: each outcome with its number of cells, worst first.
         judged: for each field of a turn, how many turns were judged.
         causes: the number of causes for which cells fail.
-        flaky: the number of cells whose outcome changed several times in the last runs.
+        flaky: the number of flaky cells: over several runs they changed between passing and failing
+            and back, or changed within one commit.
     """
 
     reasons: tuple[tuple[Part, ...], ...]

@@ -26,7 +26,7 @@ _BELOW: Final = 24
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One rate at one run; y grows downwards on a chart of `WIDTH` by `HEIGHT`."""
+    """The rate of one run, with its position on a chart of `WIDTH` by `HEIGHT`; y grows down."""
 
     label: str
     k: int
