@@ -168,7 +168,11 @@ def print_error(error: HarnessError | str) -> None:
 
 
 def _print_os_error(error: OSError) -> int:
-    """Print that the disk or pipe cannot be written; raise any other error, because it is a bug."""
+    """Print that a file cannot be written, or a crash if the error has another cause.
+
+    Returns:
+        The exit code.
+    """
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
         _print_crash(error)
         return EXIT_INTERNAL

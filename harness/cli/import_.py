@@ -73,7 +73,11 @@ class _NotImported(msgspec.Struct, frozen=True):
 
 
 class _Tally(msgspec.Struct):
-    """The results of the files so far; `damaged` counts the unused files that are recordings."""
+    """The results of the files that were imported so far.
+
+    Fields:
+        damaged: the number of unused files that are damaged recordings.
+    """
 
     cassettes: int = 0
     conversations: int = 0

@@ -56,7 +56,7 @@ def _interrupt(_number: int, frame: FrameType | None) -> None:
 
 
 def _end_after_two(reader: int, code: int) -> None:
-    """Count the interrupts in a separate thread, and end the process after the second one."""
+    """Count the interrupts in a separate thread; some seconds after the second, end the process."""
     count = 0
     while count < _SEVERAL:
         count += sum(number in _INTERRUPTS for number in os.read(reader, 64))

@@ -68,7 +68,10 @@ def differences(
 def part_rows(
     expected: Turn | None, actual: Turn, judged: Collection[Field] = ALL_FIELDS
 ) -> tuple[PartRow, ...]:
-    """Return rows for all parts of `actual`, with expected values; None expects `actual` itself."""
+    """Return rows for all parts of `actual`, with the expected value of each field that differs.
+
+    If `expected` is None, no field differs.
+    """
     found = differences(expected, actual, judged) if expected else ()
     parts = {part: list(rows) for part, rows in _different_parts(found)}
     different = {each.path for each in found}
@@ -225,10 +228,10 @@ def _part(
     actual: msgspec.Struct | None,
     open_if: str | None = None,
 ) -> Iterator[_Pair]:
-    """Yield field `name` of a part if it differs; an expected text `open_if` allows any value.
+    """Yield the path and both texts of field `name` of a part of a turn, if the texts differ.
 
-    If the actual object is missing, a field that allows any value differs only if its text requires
-    a value ("*").
+    If the expected text is `open_if`, any actual text is allowed. If the actual object is missing,
+    such a field differs only if its text requires a value ("*").
     """
     want = None if expected is None else str(getattr(expected, name))
     got = None if actual is None else str(getattr(actual, name))

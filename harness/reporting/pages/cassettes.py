@@ -50,10 +50,11 @@ class CassetteRow(msgspec.Struct, frozen=True):
 
 
 class CassettesView(msgspec.Struct, frozen=True):
-    """The counts of all cassettes, and the first rows: those with credentials, then measured ones.
+    """The counts of all cassettes, and the first rows: with credentials first, emulated ones last.
 
     Fields:
-        counts: (origin, reads, scrub) with the number of such cassettes, most first.
+        counts: (origin, kind of reads, whether it has credentials) with the number of such
+            cassettes, most first.
         more: how many rows are left out.
     """
 
