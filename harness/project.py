@@ -145,7 +145,7 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
 
 
 class Project(msgspec.Struct, frozen=True):
-    """The declarations of a project, and the folder that the paths in them are relative to.
+    """The declarations of a project, and the folder to which paths in them are relative.
 
     Fields:
         root: the folder of the file `pyproject.toml`.

@@ -21,8 +21,8 @@ def keep_in_history(run: Run, path: Path, seconds: float) -> None:
 
     Args:
         run: the complete run.
-        path: its run file.
-        seconds: its duration.
+        path: the file of the run.
+        seconds: the duration of the run.
 
     Raises:
         UsageError: the history cannot be written.

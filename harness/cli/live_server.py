@@ -57,7 +57,7 @@ class Live:
         Both stay the same until the run file changes.
 
         Raises:
-            UnreadableError: there is no such run, or it is too large to render repeatedly.
+            UnreadableError: the run file does not exist, or is too large to render repeatedly.
         """
         with self._lock:
             file, stamp = self._file()

@@ -1,7 +1,7 @@
-"""`harness quirks`: the catalogued deviations of real providers and models, with their coverage.
+"""`harness quirks`: list the catalogued deviations of real providers and models.
 
-Without ids, it prints one line for each quirk with the number of scenarios that show it. With
-ids, it prints the complete entries of the catalogue.
+Without ids, it prints one line for each quirk with the number of scenarios that show it. With ids,
+it prints the complete entries of the catalogue.
 """
 
 import textwrap

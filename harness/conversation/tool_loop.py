@@ -141,7 +141,7 @@ class ToolLoop:
 
         Args:
             turn: the newest turn.
-            left: how many requests may still follow.
+            left: the number of requests that the agent may still send for this question.
         """
         reason = self.config.retry_reason(turn, self.config.prompt)
         if reason:

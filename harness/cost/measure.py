@@ -166,7 +166,7 @@ class _Runs:
         return size
 
     def _expected(self, size: int) -> float:
-        """Return the seconds that a stream may take, from those of half and a quarter of it."""
+        """Return the seconds that a stream may take, estimated from shorter streams."""
         half, quarter = self.clients[size // 2][0], self.clients.get(size // 4)
         return half * (max(2.0, half / quarter[0]) if quarter else _QUADRATIC)
 

@@ -21,7 +21,7 @@ def path_below(path: Path | str, root: Path | str) -> Path | None:
 
 
 def _below_without_links(path: str, root: str) -> str:
-    """Return the rest of `path` after `root` if no part of it is a link or `..`; "" otherwise."""
+    """Return the rest of `path` after `root`; "" if a part of `path` is a link or `..`."""
     rest = path.removeprefix(root.rstrip(os.sep) + os.sep)
     if rest == path or ".." in rest:
         return ""

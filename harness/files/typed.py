@@ -163,7 +163,8 @@ def require_json(value: object, path: str, where: str) -> None:
     In a value that is compared with JSON, they can only be a mistake of the author.
 
     Raises:
-        UnreadableError: its message contains the path in `value`, which begins with `path`.
+        UnreadableError: `value` contains such a value; the error names its path, which begins with
+            `path`.
     """
     if problem := _not_json(value, path):
         raise UnreadableError(problem, where=where, hint="put it in quotes, or use a JSON value")

@@ -29,7 +29,7 @@ def write_file(path: Path, data: bytes, *, durable: bool = False) -> None:
 
     Args:
         path: the file.
-        data: its bytes.
+        data: the new content of the file.
         durable: return only when the disk has the bytes, so that a power failure cannot lose them.
 
     Raises:
@@ -73,7 +73,7 @@ class LineFile:
         return self._file.read()
 
     def append(self, line: bytes) -> int:
-        """Append `line` and return its offset; when this returns, no kill can lose it.
+        """Append `line` and return its offset; from then on, a kill cannot lose the line.
 
         Raises:
             OSError: for example, the disk is full; no part of the line remains.

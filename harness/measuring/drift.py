@@ -146,7 +146,7 @@ class _Series(msgspec.Struct, frozen=True):
     days: dict[str, tuple[Cluster, ...]]
 
     def counts(self) -> dict[str, Cluster]:
-        """Return, for each day, the number of turns and of those that the metric counts."""
+        """Return, for each day, the number of all turns and of turns that the metric counts."""
         return {
             day: Cluster(sum(it.k * it.times for it in each), sum(it.n * it.times for it in each))
             for day, each in self.days.items()

@@ -19,7 +19,7 @@ def files_below(place: str) -> Iterator[str]:
     Hidden files are left out.
 
     Raises:
-        UsageError: there is no file.
+        UsageError: no file exists at `place`.
     """
     found = sorted(_found_at_url(place) if is_url(place) else _found_on_disk(Path(place)))
     if not found:

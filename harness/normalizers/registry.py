@@ -1,10 +1,10 @@
 """Find normalizers and agents (plug-ins) by name.
 
-A name refers to an entry point, `module:callable`, a declaration of the project, or a mutant.
-Loading a plug-in runs its module, so only plug-ins that are named or installed are loaded.
-Third-party code may raise any exception or end the process. Each of these becomes one error that
-names the plug-in. A plug-in gets the name by which it was found, so that the name in a cell finds
-the same plug-in again.
+A name refers to an entry point of an installed package, an object `module:callable`, a declaration
+of the project, or a mutant. Loading a plug-in runs its module, so only plug-ins that are named or
+installed are loaded. Third-party code may raise any exception or end the process. Each of these
+becomes one error that names the plug-in. A plug-in gets the name by which it was found, so that the
+name in a cell finds the same plug-in again.
 """
 
 import importlib.metadata

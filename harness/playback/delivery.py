@@ -2,9 +2,10 @@
 
 The command line and the path of a URL have the same options, each as `name=value`:
 
-    turn    which interaction of the recording answers, from 1 cuts    recorded, whole, each-byte,
-    seams, or offsets such as 10,20,35 delay   milliseconds before each read, or `recorded` fault
-    reset, stall or truncate in the middle of the body; or at an offset: reset@300
+    turn    which interaction of the recording answers, from 1
+    cuts    recorded, whole, each-byte, seams, or offsets such as 10,20,35
+    delay   milliseconds before each read, or `recorded`
+    fault   reset, stall or truncate in the middle of the body; or at an offset: reset@300
 """
 
 import re
@@ -92,7 +93,7 @@ class Delivery(msgspec.Struct, frozen=True):
 
         Args:
             interaction: the answer.
-            reads: its body, split at any cuts.
+            reads: the body of the answer, split at any cuts.
             wait: a function that sleeps for some seconds, and may return early.
         """
         if self.delay is None:
@@ -118,7 +119,7 @@ def paced(interaction: Interaction, reads: Iterator[bytes], wait: Wait) -> Itera
 
     Args:
         interaction: the interaction with the recorded delays.
-        reads: its body, split at any cuts.
+        reads: the body of the interaction, split at any cuts.
         wait: a function that sleeps for some seconds, and may return early.
     """
     starts = accumulate((read.size for read in interaction.reads), initial=0)

@@ -1,8 +1,8 @@
 """Play a cassette: answer each request with an interaction, and keep all requests.
 
-A client that is tested against a playback is judged by `requests`, `surplus` and `unplayed`. So
-every request is kept with its answer, and no request raises an exception. Several threads may send
-requests at the same time.
+A client that is tested against a playback is judged by `requests`, `surplus` and `unplayed`. So the
+playback stores every request with its answer, and no request raises an exception. Several threads
+may send requests at the same time.
 
 A request that no interaction answers gets status 410 Gone. No provider sends it, and no SDK retries
 such a request. Most SDKs retry 409 and anything from 500 on, and each attempt would be one more
@@ -39,7 +39,7 @@ class Candidate(msgspec.Struct, frozen=True):
     """An interaction of the cassette that did not match a request, and why.
 
     Fields:
-        interaction: its index in the cassette.
+        interaction: the index of the interaction in the cassette.
         differs: matcher -> the difference between the request and the recorded request.
     """
 

@@ -137,7 +137,7 @@ class _Listener(TCPServer):
 
     @property
     def open_connections(self) -> int:
-        """How many connections are open, without those that are refused."""
+        """The number of open connections, without those that are refused."""
         return len(self._open)
 
     def get_request(self) -> tuple[Any, Any]:

@@ -5,8 +5,9 @@ when the client asks for it, not before. If the connection broke while the respo
 the client gets the error that its own library raises in that case. If the recorded client left
 early, the response ends normally, because the rest of it is unknown.
 
-The body is sent decoded and in the reads of the playback, so no header may state its length, its
-content encoding or how the connection was kept. Headers that HTTP does not allow are left out.
+The body is sent decoded and in the reads of the playback, so no header may state the length or
+content encoding of the body, or the handling of the connection. Headers that HTTP does not allow
+are left out, too.
 """
 
 import re
@@ -46,7 +47,7 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def headers_to_send(answer: Interaction) -> RawHeaders:
-    """Return the recorded headers as bytes, without those that do not fit the body sent.
+    """Return the recorded headers as bytes, without headers that do not fit the decoded body.
 
     If the recording has none, the content type of the body is sent.
     """

@@ -1,8 +1,9 @@
 """Detect the dialect of one interaction, with a confidence and a reason.
 
 The request (address, then headers, then body) shows the dialect of the client, and the first events
-show that of the server. If both agree, the result is certain. One of them alone is likely. If they
-disagree, the events count, but an error or a page does not contradict the address.
+show that of the server. If both agree, the result is certain. If only one shows a dialect, the
+result is likely. If they disagree, the events count, but an error or a page does not contradict the
+address.
 """
 
 import re

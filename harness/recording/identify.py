@@ -1,7 +1,8 @@
 """Identify provider, model, prompt, dialects and age of a recording.
 
 They are detected from the request's address, then from the request, then from the first events of
-the response. A label that none of them shows stays "unknown". Labels in the file are never changed.
+the response. A label that none of these shows stays "unknown". Labels in the file are never
+changed.
 """
 
 import re

@@ -73,7 +73,7 @@ _STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/e
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """The user's labels for the recordings; "" to detect a label."""
+    """The labels that the user gave for the recordings; the importer detects a label that is ""."""
 
     provider: str = ""
     model: str = ""
@@ -117,7 +117,7 @@ def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imp
 
     Args:
         path: the file's path, whose folders may name the provider.
-        data: its bytes.
+        data: the bytes of the file.
         source: the source of the file, for `origin.source`.
         labels: the user's labels, which override the labels of the recording.
 

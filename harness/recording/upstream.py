@@ -84,7 +84,7 @@ class Connections:
             self._open.discard(connection)
 
     def close(self) -> None:
-        """End all connections, also those that are added later."""
+        """Close all connections, and from now on each new connection at once."""
         self.closed = True
         with self._lock:
             for connection in self._open:

@@ -21,7 +21,7 @@ class Source(msgspec.Struct, frozen=True):
 
     Fields:
         name: the id of a quirk, or else the address.
-        address: for a quirk, its first reference; "" if the catalogue is not known.
+        address: for a quirk, its first reference; "" if the quirk is not known.
     """
 
     name: str
@@ -75,7 +75,7 @@ def explain_findings(
         result: the result of one cell.
         kind: the kind of the client.
         others: results of other clients in the same scenario.
-        quirks: the catalogue, for the references of quirks.
+        quirks: id -> quirk of the catalogue, for references.
     """
     right = [it for it in others if it.outcome.conforms and it.normalizer != result.normalizer]
     explained: set[tuple[str, Came]] = set()
@@ -97,7 +97,7 @@ def explain_finding(
         finding: a finding on a client.
         kind: the kind of the client.
         right: results of conforming clients in the same scenario.
-        quirks: the catalogue, for the references of quirks.
+        quirks: id -> quirk of the catalogue, for references.
     """
     duty = load_duties().get(finding.rule)
     if duty is None:

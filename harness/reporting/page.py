@@ -65,13 +65,14 @@ if TYPE_CHECKING:
 
 
 class Page(msgspec.Struct, frozen=True):
-    """One page of the report; its template is `templates/pages/ID.html.j2`.
+    """A page of the report; its template is the file `templates/pages/ID.html.j2`.
 
     Fields:
-        title: its heading, and its name in the list of pages.
+        id: the name of the template and of the link.
+        title: the heading, and the name in the list of pages.
         group: the heading of its group in the list of pages.
         view: computes the data of the template, which gets it as `view`.
-        count: computes the number next to its name in the list; 0 for no number.
+        count: computes the number next to the name in the list; 0 for no number.
     """
 
     id: str

@@ -47,7 +47,7 @@ class ReportContext(msgspec.Struct, frozen=True):
         history: earlier runs, the oldest first, without the run of the report.
         label: the label of the run of the report, in the trends.
         about: the time and the commit of the run; None if the run is not in the history.
-        quirks: the catalogue, by id.
+        quirks: id -> quirk of the catalogue.
         kills: the kill table.
         live: a server shows the page while the run is in progress.
     """

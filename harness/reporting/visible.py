@@ -103,7 +103,7 @@ def plain(text: str, limit: int = 300) -> str:
 def marked(data: bytes | str) -> str:
     r"""Return `data` as one line for a terminal: ␊ for controls, <U+2028>, <\xFF> for odd bytes.
 
-    Nothing is left out, and no escape sequence survives.
+    The line contains all of the data, and no escape sequence for the terminal.
     """
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     if text.isascii() and text.isprintable():

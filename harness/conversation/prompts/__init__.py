@@ -92,7 +92,7 @@ def find_prompt(prompt_id: str) -> Prompt:
     """Return the prompt with this id.
 
     Raises:
-        UsageError: there is no such prompt.
+        UsageError: no prompt has this id.
     """
     prompt = PROMPTS.get(prompt_id)
     if prompt is None:

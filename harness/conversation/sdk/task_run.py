@@ -215,7 +215,7 @@ def library_agent(  # noqa: PLR0913 - one parameter for each field of the declar
     hides: frozenset[HiddenOfAgent] = frozenset(),
     policies: Mapping[str, str] | None = None,
 ) -> Agent:
-    """Return the agent of a library; the fields that are not described here are those of `Agent`.
+    """Return the agent of a library. Arguments without a description here are fields of `Agent`.
 
     `needs` contains the library's modules without the HTTP package. `policies` contains only the
     policies in which the agent differs from other adapters.

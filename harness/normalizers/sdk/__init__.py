@@ -7,12 +7,12 @@ the layer that gives calls to agent code. `replay_client`, `async_replay_client`
 of OpenAI's chat completions to deltas; `handed_call` and the other functions do so part by part.
 
 The rules for adapters: an adapter repairs and hides nothing. Raw argument text is parsed strictly,
-as agent code must. A call that the library hands over is executed, unless the library's own agent
-loop would not execute it. An exception that the library documents is a reported failure: yield
-`failure_delta`, with or without a `withheld_call` for each call that was received so far. Any other
-exception is a crash. If the recorded connection broke, each client raises the error of its package
-after the last read. An adapter may let it pass, in whatever exception: the harness counts it as a
-failure of the turn.
+as agent code must. A call that the library gives to agent code is executed, unless the library's
+own agent loop would not execute it. An exception that the library documents is a reported failure:
+yield `failure_delta`, with or without a `withheld_call` for each call that was received so far. Any
+other exception is a crash. If the recorded connection broke, each client raises the error of its
+package after the last read. An adapter may let it pass, in whatever exception: the harness counts
+it as a failure of the turn.
 
 The package of a library is an extra and is imported when it is first needed. Only this folder
 imports SDKs.

@@ -1,8 +1,8 @@
 """The common part of all readers of recordings (containers): the result, headers, and base64.
 
 A reader turns the bytes of one file into one cassette, or returns None if the file has another
-format. It never guesses: a field that the file does not store stays empty. An entry that cannot be
-read is left out and reported if the others do not depend on it.
+format. It never guesses: a field that the file does not store stays empty. The reader leaves out
+and reports an unreadable entry if the others do not depend on it.
 """
 
 import base64

@@ -1,7 +1,8 @@
 """Import recordings of Gemini CLI: one `{"method": ..., "response": ...}` a line.
 
 A `generateContentStream` contains the chunks of one stream as objects of the SDK, which are framed
-as server-sent events again. Other methods are not streams, and are kept so that they are counted.
+as server-sent events again. Other methods are not streams. The reader returns them, so that the
+importer counts them as skipped.
 """
 
 from pathlib import PurePath

@@ -107,7 +107,7 @@ class Journal:
         """Empty the journal, because the cassette contains all exchanges.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the journal cannot be written.
         """
         written = tuple(map(_digest, cassette.interactions if cassette else ()))
         file = self._opened()
@@ -115,10 +115,10 @@ class Journal:
         file.append(_line(_Header(labels, written)))
 
     def add(self, number: int, interaction: Interaction) -> None:
-        """Append an exchange; when this returns, no kill can lose it.
+        """Append an exchange and write it to the disk, so that a kill cannot lose the exchange.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the journal cannot be written.
         """
         self._opened().append(_line(_Exchange(number, interaction)))
 
@@ -126,7 +126,7 @@ class Journal:
         """Wait until the disk has all lines, so that a power failure cannot lose them.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the journal cannot be written.
         """
         if self._file is not None:
             self._file.sync()

@@ -21,8 +21,8 @@ class RecordMode(Enum):
         ONCE: record all requests if the cassette does not exist yet, else as `none`.
         NEW_EPISODES: play recorded answers, and record all other requests.
         ANY: the same as `new_episodes`, as in vcrpy.
-        ALL: play nothing and record all requests; a recorded interaction is replaced if it
-            matches, else kept.
+        ALL: play nothing and record all requests; a new interaction replaces the recorded one that
+            it matches.
     """
 
     NONE = "none"

@@ -65,7 +65,7 @@ class Recorder:
         journal: write each exchange to the disk when it ends.
 
     Attributes:
-        recovered: how many exchanges a recorder that was killed had left.
+        recovered: the number of exchanges from the journal of a killed recorder.
 
     Raises:
         UsageError: an unknown mode, matcher or filter, a mode that is not allowed in CI, or another
@@ -224,7 +224,7 @@ class Recorder:
         """Write the cassette with all exchanges that ended so far, and continue to record.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the cassette cannot be written.
             UnscrubbedError: a label contains a secret.
         """
         self._journal.sync()
@@ -244,7 +244,7 @@ class Recorder:
         An exchange that cannot be written does not prevent the others.
 
         Raises:
-            RecordingError: as `cassette`, or the file cannot be written.
+            RecordingError: a response is too large, or the file cannot be written.
         """
         for each in self._snapshot():
             if each.response.answered:

@@ -33,7 +33,7 @@ class Secret(msgspec.Struct, frozen=True):
     Fields:
         kind: one of `detectors.KINDS`.
         offset: the offset of its first byte in the body.
-        size: how many characters it has.
+        size: the number of characters of the secret.
         where: the text in which it was found, such as the body itself or joined events.
     """
 

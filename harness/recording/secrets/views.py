@@ -173,7 +173,7 @@ def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> V
 
 
 def _unescaped_character(match: re.Match[str]) -> str:
-    """Return the character of an escape; one beyond a byte becomes a character without detector."""
+    """Return the character of an escape; if it does not fit in a byte, a harmless placeholder."""
     if match[2]:
         return _SHORT.get(match[2], match[2])
     number = int(match[1], 16)

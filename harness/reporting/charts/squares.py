@@ -56,8 +56,7 @@ class Matrix(msgspec.Struct, frozen=True):
     """A table of squares, whose rows have the order of `columns`.
 
     Fields:
-        more_rows, more_columns: how many rows and columns were left out, those with the fewest
-            trials.
+        more_rows, more_columns: how many rows and columns with the fewest trials were left out.
     """
 
     columns: tuple[str, ...]

@@ -39,7 +39,7 @@ class CaseView(msgspec.Struct, frozen=True):
     """The data of a failing cell on the cases page.
 
     Fields:
-        case: its bytes and deltas; None if the run file has no case for it.
+        case: the bytes and deltas of the cell; None if the run file has no case for it.
         chunking: how the bytes are split into the reads that the lanes show, as text.
         smallest: the smallest failing chunking if the lanes show the recorded reads; else "".
         failed: the facts about the turn that the case shows, if it failed; else about the first

@@ -55,7 +55,7 @@ class CassettesView(msgspec.Struct, frozen=True):
     Fields:
         counts: (origin, kind of reads, whether it has credentials) with the number of such
             cassettes, most first.
-        more: how many rows are left out.
+        more: how many further cassettes have no row.
     """
 
     total: int

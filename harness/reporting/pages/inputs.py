@@ -54,7 +54,7 @@ class InputView(msgspec.Struct, frozen=True):
         first: the worst result; all results have its title and cassette.
         expected: the expected turn for the response that most cases are about.
         turns: worst first.
-        more: how many turns are left out.
+        more: how many further turns the page does not show.
         as_expected: results that conform.
         others: unjudged and unsupported results.
         size, lanes: the number of bytes, and lanes of frames and deltas that show where each client

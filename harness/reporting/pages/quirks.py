@@ -19,7 +19,7 @@ class QuirkCard(msgspec.Struct, frozen=True):
     """The data of one quirk on the page.
 
     Fields:
-        quirk: its entry in the catalogue; None if it has none.
+        quirk: the description of the quirk; None if the catalogue does not contain it.
         references: its citations, each with whether it is an address that the page may link to.
         squares: for each normalizer with cells that show the quirk, how many of them conform.
     """

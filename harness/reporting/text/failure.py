@@ -41,7 +41,7 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
         case: the bytes and deltas of the cell; None if the run has none.
         output: the output of the client.
         command: the command that shows the cell.
-        quirks: the catalogue.
+        quirks: id -> quirk of the catalogue.
     """
     shown = tuple(findings)
     yield f"  scenario  {plain(result.title)}"

@@ -35,9 +35,9 @@ def verdict_text(
 
     Args:
         run: the run.
-        summary: its summary.
-        failures: its failures by cause, the worst first.
-        quirks: the catalogue.
+        summary: the summary of the run.
+        failures: the failures of the run by cause, the worst first.
+        quirks: id -> quirk of the catalogue.
         colour: whether to use ANSI colours; None reads the variable NO_COLOR (no-color.org).
             `click.echo` removes them if the output is not a terminal.
     """
