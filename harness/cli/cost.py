@@ -96,7 +96,7 @@ def _measure(name: str, dialect: str | None, limits: CostLimits) -> MeasuredClie
 
 
 def usual_dialect(dialects: Iterable[str]) -> str:
-    """Return the dialect in which to measure a client that supports `dialects`."""
+    """Return the dialect in which to measure a client that supports several `dialects`."""
     known = sorted(dialects)
     return _USUAL if _USUAL in known else known[0]
 

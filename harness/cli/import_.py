@@ -52,7 +52,7 @@ _DIGEST_CHARS: Final = 6
 
 
 class _Doubt(msgspec.Struct, frozen=True):
-    """A stream whose dialect the user should check."""
+    """A stream whose detected dialect the user should check, with the reason."""
 
     stream: str
     dialect: str

@@ -96,7 +96,7 @@ class _Client(msgspec.Struct, frozen=True):
 
     @property
     def dialect(self) -> str:
-        """The dialect of the first scenario."""
+        """The dialect of the first scenario that the command writes."""
         is_default = not self.dialects or _DEFAULT_DIALECT in self.dialects
         return _DEFAULT_DIALECT if is_default else self.dialects[0]
 
@@ -199,7 +199,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _write_scenario(dialect: str) -> None:
-    """Write the first scenario and its cassette, unless one of them exists."""
+    """Write the first scenario and its cassette, unless one of the two files exists."""
     options = _QUIRK_OPTIONS if dialect == _DEFAULT_DIALECT else ()
     cassette = cassette_of_quirk(_QUIRK, dialect, "first", options)
     stored = Path("cassettes", f"{cassette.id}.yaml")

@@ -31,7 +31,7 @@ class Interrupts:
         self._watching = False
 
     def watch(self) -> None:
-        """Treat SIGTERM as SIGINT from now on, and end the process if two do not end it."""
+        """Treat SIGTERM as SIGINT from now on, and end the process soon after a second signal."""
         self._watching = True
         reader, writer = os.pipe()
         os.set_blocking(writer, False)

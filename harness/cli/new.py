@@ -149,7 +149,7 @@ def new_command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _shown_quirks(made: Cassette, catalogue: Mapping[str, Quirk]) -> tuple[str, ...]:
-    """Return the quirks that the oracle finds in the bytes, as for a recording."""
+    """Return the quirks that the oracle finds in the bytes of a new cassette."""
     found = frozenset().union(*(oracle_reading(each).quirks for each in made.interactions))
     return tuple(sorted(found & catalogue.keys()))
 

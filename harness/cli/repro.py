@@ -227,7 +227,7 @@ def _subject(result: Result, subjects: Mapping[str, Subject]) -> Subject:
 
 
 def _check(written: list[_Written], folder: Path, jobs: int) -> bool:
-    """Run the scripts, and return whether each shows its failure."""
+    """Run the scripts, and return whether each shows the failure of its library."""
     as_expected = True
     for script, found in _run(written, folder, jobs):
         as_expected = as_expected and found.shows_failure

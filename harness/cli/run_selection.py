@@ -65,7 +65,7 @@ def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
 
 
 def read_last_run(path: Path) -> Run | None:
-    """Return the run at `path`; None, with a note, if there is none."""
+    """Return the run at `path`; if there is none, print a note and return None."""
     if path.is_file():
         return read_run(path)
     click.echo(f"--lf: {marked(str(path))} does not exist, so all cells run", err=True)

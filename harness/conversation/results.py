@@ -109,7 +109,7 @@ def _character_boundary(text: str, end: int) -> int:
 
 
 def _continues(text: str, at: int) -> bool:
-    """Whether the code point at `at` belongs to the same visible character as the one before it."""
+    """Whether the code point at `at` belongs to the same visible character as the previous one."""
     sign = text[at]
     joined = _JOINER in (sign, text[at - 1])
     return (

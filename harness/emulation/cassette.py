@@ -178,6 +178,6 @@ def _cuts(number: int, event: bytes, end: int) -> tuple[int, ...]:
 
 
 def _inside(event: bytes) -> int:
-    """Return an offset inside `event`: in the middle of a character if it has a long one."""
+    """Return an offset inside `event`, in the middle of a multi-byte character if it has one."""
     continuation = (at for at, byte in enumerate(event) if 0x80 <= byte < 0xC0)  # noqa: PLR2004 - UTF-8 continuation bytes
     return next(continuation, max(1, 2 * len(event) // 3))

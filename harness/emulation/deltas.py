@@ -34,7 +34,7 @@ _REASONS = {reason.value: reason for reason in FinishReason}
 
 
 def iter_deltas(entries: Iterable[DeltaEntry]) -> Iterator[Delta]:
-    """Yield the deltas that `entries` describe; each entry has exactly one key."""
+    """Yield the deltas that the items of a recipe describe; each item has exactly one key."""
     calls = 0
     for entry in entries:
         if isinstance(entry.value, CallEntry):

@@ -58,7 +58,7 @@ def _at(value: object, path: str) -> Any:  # noqa: ANN401 - whatever the log has
 
 
 def _document(record: Record, *lacks: Lack) -> LoggedTurn:
-    """Return the turn of an answer that was logged as one JSON document."""
+    """Return a turn whose body is an answer that was logged as one JSON document."""
     turn = turn_of_record(record)
     return msgspec.structs.replace(turn, lacks=(*turn.lacks, "bytes", *lacks))
 

@@ -46,7 +46,7 @@ class _ReceivedCall(msgspec.Struct, eq=False):
     fault: str = ""  # why it must not run, whatever its arguments say
 
     def is_complete(self) -> bool:
-        """Return whether its arguments are one complete JSON value."""
+        """Return whether the arguments of the call are one complete JSON value."""
         return self.completeness.of(self.fragments)
 
 

@@ -126,7 +126,7 @@ def _declaration(peer: Peer) -> str:
 
 
 def _link_package(path: Path) -> None:
-    """Link the package, and copy the metadata that contains the names of the normalizers."""
+    """Link this package into the venv, and copy its metadata, which contains its entry points."""
     base = {"base": str(path), "platbase": str(path)}
     site = Path(sysconfig.get_path("purelib", "venv", base))
     package = site / "harness"
@@ -166,7 +166,7 @@ def pip(path: Path, action: str, *options: str) -> str:
 
 
 def _compile_option() -> tuple[str, ...]:
-    """Return the option that makes bytecode, which pip does by default and uv does not."""
+    """Return the option that makes uv compile bytecode; pip does that by default."""
     return ("--compile-bytecode",) if shutil.which("uv") else ()
 
 

@@ -58,13 +58,13 @@ class PeerRuns(msgspec.Struct, frozen=True):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The arguments of `harness run` that select and split the cases."""
+        """The arguments of `harness run` that select the cells and their chunkings."""
         chosen = ("--select", self.select) if self.select else ()
         return (*map(str, self.paths), "--cuts", self.cuts, *chosen)
 
     @property
     def selection(self) -> str:
-        """Paths and filters as text, without the folders that the paths are in."""
+        """The paths and filters as text; of a path, only the last part."""
         return " ".join((*(path.name for path in self.paths), self.select)).strip()
 
 
@@ -108,7 +108,7 @@ def judge_peers(
 
 
 class _PeerJudge:
-    """Judges one peer once."""
+    """Judges one peer, and writes its results."""
 
     def __init__(self, peer: Peer, dialects: tuple[str, ...], runs: PeerRuns, stop: Event) -> None:
         self.environment = environment_of(peer, runs.folder)

@@ -135,7 +135,7 @@ class RequestReader:
 
     @property
     def begun(self) -> bool:
-        """Whether bytes of the next request arrived."""
+        """Whether any byte of the next request arrived."""
         return self._deadline is not None
 
     def read_body(self, count: Callable[[int], None] = lambda _: None) -> bytes:

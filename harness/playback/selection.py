@@ -235,7 +235,7 @@ class SelectionServer(AnswerServer):
 
 
 class _RefusedError(Exception):
-    """A request that no recording answers."""
+    """The server refuses a request, because no recording answers it."""
 
     def __init__(self, status: int, code: str, message: str, **more: object) -> None:
         super().__init__(message)

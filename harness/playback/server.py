@@ -313,7 +313,9 @@ _FINAL_STATUSES: Final = range(200, 1_000)
 
 
 def check_sendable(cassette: Cassette) -> None:
-    """Reject an answer that HTTP clients do not wait for, or whose body they do not read.
+    """Reject a cassette with an answer that HTTP clients cannot receive from a server.
+
+    Clients do not wait for such an answer, or do not read its body.
 
     Raises:
         UsageError: the cassette has such an answer.

@@ -168,7 +168,7 @@ def _models_named(events: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def prompt_of(interaction: Interaction) -> str:
-    """Return the id of the prompt in the request, or "unknown" if it was not recorded."""
+    """Return the id of the prompt in the request, or "unknown" if the request was not recorded."""
     request = read_request(interaction.dialect, interaction.request)
     protocol = NATIVE_TOOLS if request.tools_known else ""
     return prompt_id(protocol, request.system, request.tools)

@@ -175,9 +175,9 @@ def only_answers(cassette: Cassette) -> Cassette:
 
 
 def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
-    """Return for each interaction why it cannot be judged, or "".
+    """Return, for each interaction, why the harness cannot judge it; "" if it can.
 
-    If none can be judged, no interaction is skipped, because the user must see them.
+    If none can be judged, all reasons are "", because the user must see the interactions.
     """
     reasons = tuple(
         _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "")

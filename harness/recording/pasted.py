@@ -160,7 +160,7 @@ def _reads(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _unquoted(line: bytes) -> list[bytes]:
-    """Return the lines in the literals of `line`, or `line` itself if no literal has an event."""
+    """Return the lines in the quoted literals of `line`, or `line` itself if none has an event."""
     literals = [_literal(literal) for literal in _BYTES_LITERAL.findall(line)]
     events = [literal for literal in literals if b"data:" in literal or b"event:" in literal]
     if events:

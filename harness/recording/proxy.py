@@ -150,7 +150,7 @@ def _client_end(recorder: ResponseRecorder) -> Ended:
 
 
 def _upstream_request(request: Request, upstream: SplitResult, path: str) -> Request:
-    """Return `request` as it is sent to the upstream."""
+    """Return the request that the proxy sends to the server (upstream) for `request`."""
     removed = HOP_BY_HOP | _PER_CONNECTION | _named_in(request.headers, "connection")
     kept = tuple(pair for pair in request.headers if pair[0].lower() not in removed)
     accepted = ", ".join(_decodable(_named_in(request.headers, "accept-encoding")))

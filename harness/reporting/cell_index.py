@@ -79,7 +79,7 @@ class CellIndex:
         self._found: dict[tuple[str, str | tuple[str, ...]], set[int]] = {}
 
     def count(self, filters: Mapping[str, str | tuple[str, ...]]) -> int:
-        """Return the number of rows that `replays_link(**filters)` shows."""
+        """Return the number of cells that match `filters`, which `replays_link` shows as rows."""
         sets = [self._rows(*each) for each in filters.items() if each[1]]
         if not sets:
             return len(self._results)

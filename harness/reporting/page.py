@@ -134,10 +134,10 @@ def script_text() -> str:
 
 
 def content_policy(*, live: bool) -> str:
-    """Return the content policy, which allows only the style sheet and the script of the page.
+    """Return the Content-Security-Policy of the page, which allows only its own style and script.
 
     Args:
-        live: the script also asks the server of the page for a newer version.
+        live: whether the script also asks the server of the page for a newer version.
     """
     return (
         f"default-src 'none'; style-src '{_source_digest(style_sheet())}'; "

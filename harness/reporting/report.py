@@ -104,7 +104,7 @@ class Report:
 
     @property
     def replay_options(self) -> str:
-        """The options that follow the cell in each command that replays it."""
+        """The options that each command `harness replay CELL` of this run needs after the cell."""
         selection = self.run.header.selection
         paths = (word for path in selection.paths for word in ("--in", path))
         return shlex.join([*selection.options, *paths])
@@ -154,7 +154,7 @@ def cut_text(text: str) -> str:
 
 
 def replays_link(**filters: str | tuple[str, ...]) -> str:
-    """Return the link to the table of replays, filtered by `field:value` of each keyword.
+    """Return a link to the table of replays; each keyword is a column with its required value.
 
     A row matches a tuple if it has one of its values.
     """

@@ -82,7 +82,7 @@ BLAMES = (
 
 
 def unjudged_fields(result: Result) -> tuple[str, ...]:
-    """Return each field that was not judged in a turn of `result`, with the reason, sorted."""
+    """Return a sorted text for each field of a turn of `result` that was not judged, with why."""
     found = {f"{field}: {why}" for turn in result.turns for field, why in turn.unjudged.items()}
     return tuple(sorted(found))
 

@@ -103,7 +103,10 @@ def _failure_text(
 
 
 def take_judged_cell(config: pytest.Config) -> str:
-    """Return the cell that the last item judged, as text, and forget it; "" if it judged none."""
+    """Return the cell that the last pytest item judged, as text, and remove it from `config`.
+
+    It is "" if the item judged none.
+    """
     found = config.stash.get(_JUDGED, "")
     config.stash[_JUDGED] = ""
     return found
@@ -194,7 +197,7 @@ class ScenarioFile(pytest.File):
 
 
 def fail_unreadable(error: str) -> None:
-    """Fail the test of a file that cannot be used."""
+    """Fail the current test, because a file is not usable."""
     pytest.fail("\n".join(map(marked, error.splitlines())), pytrace=False)
 
 

@@ -88,7 +88,7 @@ def encode(logged: LoggedConversation) -> bytes:
 
 
 def is_conversation(data: bytes) -> bool:
-    """Whether `data` begins as `encode` writes it, whatever its version."""
+    """Whether `data` begins with the header that `encode` writes, in any version of the format."""
     first = data.lstrip().partition(b"\n")[0]
     # Searched as text first, because the line may be a complete recording of any size.
     return FORMAT.encode() in first and _is_header(json_or_none(first))

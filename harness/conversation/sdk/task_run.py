@@ -120,7 +120,7 @@ class TaskRun(ABC):
 
     @property
     def base_url(self) -> str:
-        """The address of the API without the path that clients add."""
+        """The address of the API, without the path that the library's client adds."""
         address = self.task.uri.partition("?")[0]
         path = next(filter(address.endswith, _PATHS), "")
         return address.removesuffix(path)

@@ -95,7 +95,7 @@ class _Client:
         self._process.close()
 
     def normalize(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-        """Yield the deltas of the turn that the client read.
+        """Let the client send its request, and yield the deltas of the turn that it reports.
 
         Raises:
             ClientError: the client broke the protocol, or reported an undocumented exception.

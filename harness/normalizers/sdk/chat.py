@@ -68,7 +68,7 @@ def _is_completion(answer: object) -> bool:
 
 
 def _chunk_of(completion: object) -> dict[str, Any]:
-    """Return the one chunk that a server would send for a completion."""
+    """Return a complete chat completion as one chunk of a stream."""
     choices = [
         {
             "index": member(choice, "index"),

@@ -91,7 +91,7 @@ def _request(value: object, raw: msgspec.Raw) -> Request:
 
 
 def _body(value: object, raw: msgspec.Raw) -> bytes:
-    """Return a JSON body with its original characters, and text as its bytes."""
+    """Return the original characters of a JSON body; a body that is a JSON string is its text."""
     return value.encode("utf-8", "replace") if isinstance(value, str) else bytes(raw)
 
 

@@ -21,7 +21,7 @@ _KEPT: Final = "events as objects of the SDK; framing rebuilt; no request, heade
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return an interaction for each line, or None if a line is another object."""
+    """Return an interaction for each line, or None if a line has another format."""
     if not data.lstrip().startswith(b'{"method"'):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]

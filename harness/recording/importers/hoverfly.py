@@ -24,7 +24,7 @@ _EXACT_OF_VERSION_2: Final = ("exactMatch", "jsonMatch")
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the pairs of the simulation, or None if the data are not one."""
+    """Return the interactions of the simulation, or None if the data are not a simulation."""
     if not data.lstrip().startswith(b"{") or b'"pairs"' not in data:
         return None
     value = parse_event(data) or {}

@@ -37,7 +37,7 @@ _ADDRESSES: Final = ("uri", "url")
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the entries of the file, or None if it is another container."""
+    """Return the entries of the file, or None if it has another format."""
     if not is_object_or_list(data) or b'"status' not in data:
         return None
     value = json_or_none(data)

@@ -106,7 +106,7 @@ def _joined(value: object, separator: str, where: str) -> str:
 
 
 def _headers(value: object, where: str) -> Headers:
-    """Return the headers; a collection may have them as the text of the message."""
+    """Return headers from a list of objects, or from one text with a header on each line."""
     if not isinstance(value, str):
         return header_fields(value, where)
     pairs = (line.partition(":") for line in value.splitlines())

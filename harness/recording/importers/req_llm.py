@@ -23,7 +23,7 @@ _KEYS = {"request", "response"}
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the interaction of the fixture; none if it was not streamed."""
+    """Return the interaction of the fixture; an empty cassette if it was not streamed."""
     value = parse_event(data) if data.lstrip().startswith(b"{") else None
     if value is None or not value.keys() >= _KEYS:
         return None

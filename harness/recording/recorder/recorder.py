@@ -176,7 +176,7 @@ class Recorder:
         return response
 
     def _end(self, exchange: Exchange) -> None:
-        """Write an exchange that ended to the journal. An error must not reach the client."""
+        """Write an exchange that ended to the journal; hide errors from the client."""
         if not self._journals or not exchange.ended:
             return
         with self._writing:
@@ -205,7 +205,7 @@ class Recorder:
         return any(each.ended and not each.saved for each in self._snapshot())
 
     def left_out(self) -> Counter[str]:
-        """Return how many exchanges are not written, by reason."""
+        """Return reason -> number of exchanges that the recorder does not write for this reason."""
         return Counter(filter(None, (each.left_out for each in self._snapshot())))
 
     def cassette(self) -> Cassette:

@@ -38,7 +38,7 @@ class Filters:
         self._config = _config(options) if options else None
 
     def request(self, request: Request) -> Request | None:
-        """Return `request` filtered, or None if it must not be recorded."""
+        """Return `request` as the user's filters change it; None if it must not be recorded."""
         if self._config is None:
             return request
         found = self._config["before_record_request"](vcrpy_request(request))

@@ -74,7 +74,7 @@ def is_mixed(secret: str) -> bool:
 
 
 def is_random(secret: str) -> bool:
-    """Whether `secret` has letters and digits, and few characters occur twice."""
+    """Whether `secret` has letters and digits, and repeats few characters, as random text does."""
     return is_mixed(secret) and entropy(secret) >= _RANDOM_BITS
 
 

@@ -147,7 +147,7 @@ def _literal(text: str, before: str = "", after: str = "") -> Detector:
 
 
 def _as_bytes(value: str) -> tuple[str, ...]:
-    """Return `value` as a view shows it: its bytes, and its characters decoded from escapes."""
+    """Return the texts as which `value` may appear in a view: as bytes, and as decoded escapes."""
     if value.isascii():
         return (value,)
     data = _encoded(value).decode("latin-1")

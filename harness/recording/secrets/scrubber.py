@@ -75,7 +75,7 @@ class Scrubber:
         )
 
     def text(self, text: str, where: str) -> str:
-        """Return a text of the user without secrets."""
+        """Return a text from the user, such as a label, without secrets."""
         return clean_text(text, where, self.known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:

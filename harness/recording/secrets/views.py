@@ -81,7 +81,7 @@ class View:
             self._parent.put(body, there, digit)
 
     def unescaped(self, escape: re.Pattern[str] = JSON_ESCAPE) -> "View | None":
-        """Return the view with one level of escapes decoded, or None if it has none."""
+        """Return a view with one level of escapes decoded, or None if this view has no escapes."""
         texts: list[str] = []
         pieces: list[tuple[int, int, int]] = []
         here = there = 0

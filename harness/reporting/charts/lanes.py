@@ -243,7 +243,7 @@ class Lanes(msgspec.Struct, frozen=True):
 
 
 def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
-    """Return the lanes of `case`."""
+    """Return the bytes, frames and deltas of `case` for the report."""
     size = max(len(case.body), *case.chunking, *(e.bytes_read for e in case.deltas), 1)
     dense = len(case.chunking) > len(case.body) * _DENSE
     compared = normalizer != REFERENCE

@@ -34,7 +34,7 @@ class Square(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> Verdict:
-        """Return whether all, some or none of n succeeded."""
+        """Return whether all, some or none of the n cells or turns succeeded."""
         if not self.n:
             return "absent"
         if self.k == self.n:
@@ -43,7 +43,7 @@ class Square(msgspec.Struct, frozen=True):
 
     @property
     def symbol(self) -> str:
-        """Return the symbol before the number."""
+        """Return the symbol that the table shows before the number."""
         return _SYMBOLS[self.verdict]
 
     @property

@@ -33,7 +33,7 @@ class CassetteRow(msgspec.Struct, frozen=True):
 
     @property
     def known(self) -> bool:
-        """Whether the run contains more about the cassette than its origin."""
+        """Whether the run file contains more about the cassette than its origin."""
         return self.result.source is not None
 
     @property

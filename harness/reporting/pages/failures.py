@@ -81,7 +81,7 @@ def _cells_of_failed_turns(report: Report) -> tuple[str, ...]:
 
 
 def _cells_of_failed_conversations(report: Report) -> tuple[str, ...]:
-    """Return conversations that failed because of the model or the provider, by reason."""
+    """Return the cells of conversations that failed because of the model or provider, by reason."""
     known = report.run.conversations
     groups: dict[tuple[str, str], list[str]] = {}
     for each in report.run.results:

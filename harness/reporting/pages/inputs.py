@@ -73,12 +73,12 @@ class InputView(msgspec.Struct, frozen=True):
 
     @property
     def failing_names(self) -> tuple[str, ...]:
-        """The clients that fail."""
+        """The names of the clients that fail."""
         return tuple(result.normalizer for each in self.turns for result in each.results)
 
     @property
     def failing(self) -> int:
-        """How many clients fail."""
+        """The number of clients that fail."""
         return len(self.failing_names)
 
 

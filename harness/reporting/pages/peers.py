@@ -9,7 +9,7 @@ from harness.verdicts.matrix import PeerTables, RateTable, peer_tables
 
 
 def peers_page(report: Report) -> PeerTables:
-    """Return the tables of the peers in the header of the run."""
+    """Return the tables of the peers that the header line of the run file lists."""
     return peer_tables(report.run, report.context.quirks)
 
 

@@ -32,7 +32,7 @@ class QuirkCard(msgspec.Struct, frozen=True):
 
     @property
     def failing(self) -> int:
-        """How many cells that show the quirk fail."""
+        """The number of failing cells that show the quirk."""
         return sum(square.n - square.k for _, square in self.squares)
 
 

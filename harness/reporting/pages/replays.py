@@ -53,7 +53,7 @@ class ReplaysView(msgspec.Struct, frozen=True):
 
 
 def replays_page(report: Report) -> ReplaysView:
-    """Return the rows of the table."""
+    """Return the data of the table of replays."""
     results = report.run.results
     listed = nsmallest(MAX_LISTED, results, key=worst_first)
     shown = results if len(results) <= MAX_ROWS else _failed(results)
