@@ -10,14 +10,14 @@
     ├── NormalizerLoadError a selected normalizer that cannot be loaded
     └── AgentLoadError      a selected agent that cannot be loaded
 
-What a normalizer does wrong is never an exception here. It is an outcome of a replay.
+An error of a normalizer never raises one of these exceptions. It becomes an outcome of a replay.
 """
 
 from typing import Any
 
 
 class HarnessError(Exception):
-    """An error that the user can fix; `str()` is one line of facts and one of advice.
+    """An error that the user can fix; `str()` gives a line of facts and a line of advice.
 
     Args:
         what: what is wrong, with the expected value and the value that was found.
@@ -42,35 +42,35 @@ class HarnessError(Exception):
 
 
 class UsageError(HarnessError):
-    """A name or option that selects nothing that exists (exit code 2)."""
+    """The user gave a name or option that selects nothing that exists (exit code 2)."""
 
 
 class UnreadableError(HarnessError):
-    """A file that cannot be used as what it claims to be (exit code 2)."""
+    """A file is not usable as what it claims to be, such as a cassette (exit code 2)."""
 
 
 class RecordingError(HarnessError):
-    """A recording that cannot be stored (exit code 2)."""
+    """A recording cannot be stored (exit code 2)."""
 
 
 class UnscrubbedError(RecordingError):
-    """A secret that cannot be replaced, so that it is not written (exit code 2)."""
+    """A recording contains a secret that cannot be replaced, so it is not written (exit code 2)."""
 
 
 class BlockedRequestError(HarnessError):
-    """A request that no recorded interaction answers, and that may not be sent to a server."""
+    """A request has no recorded answer, and must not be sent to a real server."""
 
 
 class NormalizerLoadError(HarnessError):
-    """A normalizer that was named and cannot be loaded (exit code 2)."""
+    """A normalizer that the user named cannot be loaded (exit code 2)."""
 
 
 class AgentLoadError(HarnessError):
-    """An agent that was named and cannot be loaded (exit code 2)."""
+    """An agent that the user named cannot be loaded (exit code 2)."""
 
 
 class StreamError(HarnessError):
-    """Bytes that break a limit of the framing, at `offset` bytes into the body."""
+    """The bytes of a stream exceed a limit of the framing, at `offset` bytes into the body."""
 
     def __init__(self, what: str, *, offset: int) -> None:
         super().__init__(what, where=f"byte {offset}")

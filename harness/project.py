@@ -50,7 +50,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class DeclaredNormalizer(File, frozen=True):
-    """A normalizer of the project. For a missing field, the declaration of `target` counts.
+    """A normalizer that the project declares. A missing field has the value that `target` declares.
 
     Fields:
         target: `module:callable`, a function or a `Normalizer`.
@@ -70,7 +70,7 @@ class DeclaredNormalizer(File, frozen=True):
 
 
 class DeclaredAgent(File, frozen=True):
-    """An agent of the project. For a missing field, the declaration of `target` counts."""
+    """An agent that the project declares. A missing field has the value that `target` declares."""
 
     target: Text
     dialects: tuple[str, ...] | None = None
@@ -80,10 +80,10 @@ class DeclaredAgent(File, frozen=True):
 
 
 class Where(File, frozen=True, omit_defaults=True):
-    """The facts of a run that a rule is about: a glob for each key, all of which must match.
+    """The results to which a gate rule applies: a glob for each key, all of which must match.
 
     Fields:
-        area: the folder of the scenario's id, such as `dashscope`.
+        area: the first folder of the scenario's id, such as `dashscope`.
         blame: only failures with this blame count against the rate.
     """
 
@@ -98,11 +98,13 @@ class Where(File, frozen=True, omit_defaults=True):
 
 
 class GateRule(File, frozen=True, omit_defaults=True):
-    """One bound for a rate of a run.
+    """A rule of the gate: a bound for one rate of a run.
 
     Fields:
+        metric: the rate.
+        where: the results that count; by default all.
         min, max: bounds of the rate, from 0 to 1; at least one of them.
-        basis: `point`, the rate itself, or `interval`, its whole 95 % interval.
+        basis: `point` to compare the rate itself, `interval` its entire 95 % confidence interval.
         min_n: with fewer trials the verdict is `inconclusive`.
     """
 
@@ -115,17 +117,17 @@ class GateRule(File, frozen=True, omit_defaults=True):
 
 
 class Table(File, frozen=True, rename={"requirement_set": "set"}):
-    """The table as in the file.
+    """The content of the table `[tool.harness]`.
 
     Fields:
         paths: the scenarios and cassettes to replay if no PATHS are given; the bundled scenarios if
-            there are none. The path `bundled` means those, too.
-        select: filters for them such as `dialect:openai-chat`; "" for all.
-        requirement_set, set: the name of the frozen set that limits the bundled files and the
-            rules, in the file the key `set`; "" for none.
+            there are none. The path `bundled` also means the bundled scenarios.
+        select: filters for the scenarios and cassettes, such as `dialect:openai-chat`; "" for all.
+        requirement_set, set: the name of the requirement set (a frozen list of bundled files and
+            rules), in the file the key `set`; "" for none.
         cuts: how bodies are split, as with `--cuts`.
         gate: the rules that a run must fulfil.
-        expectations: the file of expected failures; "" for `expectations.toml` if it exists.
+        expectations: the file of accepted failures; "" for `expectations.toml` if it exists.
         baseline: the file of known failing cells; "" for `harness-baseline.json` if it exists.
         history: how many runs `harness run` keeps in `runs/` of its output folder; 0 for none.
     """
@@ -143,10 +145,11 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
 
 
 class Project(msgspec.Struct, frozen=True):
-    """The table, and the folder that its paths are relative to: that of the file.
+    """The declarations of a project, and the folder to which paths in them are relative.
 
     Fields:
-        declared: whether a file has the table.
+        root: the folder of the file `pyproject.toml`.
+        declared: whether a file has the table `[tool.harness]`.
     """
 
     root: Path
@@ -155,10 +158,10 @@ class Project(msgspec.Struct, frozen=True):
 
 
 def project(start: Path | None = None) -> Project:
-    """Return the project around `start`, by default around the working folder.
+    """Return the project that contains the folder `start`, by default the working folder.
 
     Raises:
-        UnreadableError: the file is not TOML, or the table has an unknown key or value.
+        UnreadableError: `pyproject.toml` is not TOML, or the table has an unknown key or value.
     """
     here = os.getcwd() if start is None else str(start.resolve())  # noqa: PTH109 - see `_places`
     for folder, path in _places(here):
@@ -176,9 +179,9 @@ def project(start: Path | None = None) -> Project:
 
 @lru_cache(maxsize=16)
 def _places(start: str) -> tuple[tuple[Path, str], ...]:
-    """Return the folders that may have the file, and its path in each.
+    """Return `start` and the folders above it, each with the path that `pyproject.toml` has there.
 
-    A selection asks several times for each cell, and to make paths takes longer than the rest.
+    The paths are kept, because a selection needs them several times for each cell.
     """
     inner = Path(start)
     return tuple((folder, str(folder / FILE)) for folder in (inner, *inner.parents))

@@ -17,19 +17,20 @@ JsonStability = Literal["high", "medium", "low"]
 
 
 class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The known capabilities of a provider and model.
+    """The known capabilities of the API of a provider.
 
     Fields:
-        supports_tool_use: it takes tools in a field of the request; None if it is not known,
-            and then a probe decides.
-        supports_parallel_tools: several calls in one turn may be executed and answered together.
-        tool_id_pattern: a regular expression that ids sent to it must match in full; "" for any.
+        supports_tool_use: the API accepts tools in a field of the request; None if that is not
+            known, so that a test request decides.
+        supports_parallel_tools: the client may execute several calls of one turn and answer them
+            together.
+        tool_id_pattern: a regular expression that ids in requests must match in full; "" for any.
         allows_midturn_system: a system message may be after the first message.
-        json_stability: how reliable its JSON in text is. The gateway checks every reply
-            alike; at `low`, it adds a worked call to the request for a retry of its JSON fallback.
-        content_beside_calls: the required `content` next to calls without text: `null`, `empty`
-            for "", `present` for either. `any` accepts an absent key, too.
-        reasoning_field: the field in which it wants its reasoning back; "" if it does not.
+        json_stability: how reliable JSON in the model's text is. The gateway checks every response
+            alike. At `low`, it adds an example of a call to the request that repeats a failed one.
+        content_beside_calls: the `content` that a message with calls and without text must have:
+            `null`, `empty` for "", `present` for either. `any` also accepts a missing key.
+        reasoning_field: the field in which requests must return the reasoning; "" for none.
     """
 
     supports_tool_use: bool | None = None
@@ -42,19 +43,19 @@ class Capabilities(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def silent_content(self) -> Literal[""] | None:
-        """The content to send next to calls without text; "" is a value even if null is dropped."""
+        """The `content` to send in a message with calls and without text: "" or None."""
         return "" if self.content_beside_calls in {"empty", "present"} else None
 
 
 class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One provider.
+    """A provider: its hosts, and what its API supports.
 
     Fields:
         hosts: the hosts of its API.
-        domains: domains whose hosts all belong to it.
+        domains: domains whose hosts all belong to the provider.
         port: the default port of a local server in its documentation; 0 if none.
-        folders: other names of the folders in which projects store recordings of it.
-        capabilities: its declared capabilities.
+        folders: other names of the folders in which projects store recordings of this provider.
+        capabilities: what its API supports.
     """
 
     hosts: tuple[str, ...] = ()
@@ -77,7 +78,7 @@ _LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "host.docker.i
 
 
 def provider_of(uri: str) -> str:
-    """Return the provider that serves `uri`, or "unknown"."""
+    """Return the provider whose host or domain is in the address `uri`, or "unknown"."""
     try:
         parts = urlsplit(uri)
         host, port = (parts.hostname or "").rstrip("."), parts.port
@@ -98,8 +99,9 @@ def capabilities_of(provider: str, id_pattern: str = "") -> Capabilities:
     """Return the capabilities of `provider`; the defaults for an unknown one.
 
     Args:
-        provider: its name.
-        id_pattern: the pattern that the API requires of ids, unless the provider declares its own.
+        provider: the provider's name.
+        id_pattern: the pattern that the API requires for ids of calls; a pattern of the provider
+            overrides it.
     """
     row = PROVIDERS.get(provider)
     declared = row.capabilities if row else Capabilities()

@@ -75,7 +75,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the judged cells, and block connections if --harness-block-network is set."""
+    """Collect the judged cells for the gate, and block connections if the option says so."""
     if not hasattr(config, "workerinput"):  # of pytest-xdist, whose controller gets all reports
         config.pluginmanager.register(_GateOfSession(), "harness-gate")
     if config.getoption("--harness-block-network"):
@@ -90,7 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the judged cell of an item to its report."""
+    """Add the cell that an item judged to the report of the item."""
     report = yield
     items = sys.modules.get("harness.testing.items")  # a test of another kind needs no import
     if call.when == "call" and items is not None:
@@ -99,7 +99,7 @@ def pytest_runtest_makereport(
 
 
 class _GateOfSession:
-    """Judges the rules of the project at the end, on the cells of all processes."""
+    """Judges the rules of the project's gate at the end, on the cells of all pytest processes."""
 
     def __init__(self) -> None:
         self._cells: list[str] = []

@@ -1,7 +1,7 @@
-"""The location of the bundled data: cassettes, scenarios, catalogue, drivers of clients.
+"""Find the bundled data: cassettes, scenarios, the catalogue of quirks, and drivers of clients.
 
-In a wheel it is inside the package. In a checkout it is in the top folder of the repository,
-where people edit it.
+In a wheel, the data is inside the package. In a checkout, it is in the top folder of the
+repository, where people edit it.
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ def bundled_folder(name: str) -> Path:
 
 
 def is_bundled(path: str | Path) -> bool:
-    """Return whether a scenario or a cassette is one of this package."""
+    """Return whether the scenario or cassette at `path` is part of the bundled data."""
     inside = path_below(path, _root())
     return inside is not None and inside.parts[:1] in _REPLAYED
 

@@ -66,7 +66,7 @@ _COMMANDS = {
 def _exit_quietly_on_closed_pipe() -> Iterator[None]:
     """Exit without a message if the reader closes the output, as `head` does.
 
-    click would exit with code 1, which means here that the gate failed.
+    Without this, click would exit with code 1, which means here that the gate failed.
     """
     try:
         yield
@@ -78,7 +78,7 @@ def _exit_quietly_on_closed_pipe() -> Iterator[None]:
 
 
 class _LazyGroup(click.Group):
-    """A group whose commands are imported one by one."""
+    """The group of all commands, which imports the module of a command only when it is called."""
 
     @_exit_quietly_on_closed_pipe()
     def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401 - click's own
@@ -168,7 +168,11 @@ def print_error(error: HarnessError | str) -> None:
 
 
 def _print_os_error(error: OSError) -> int:
-    """Print that nothing can be written; any other error of the system is a bug of the harness."""
+    """Print that a file cannot be written, or a crash if the error has another cause.
+
+    Returns:
+        The exit code.
+    """
     if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
         _print_crash(error)
         return EXIT_INTERNAL

@@ -1,4 +1,4 @@
-"""`harness audit`: secrets in cassettes; also a pre-commit hook."""
+"""`harness audit`: find secrets in cassettes. It is also a pre-commit hook."""
 
 import json
 from collections.abc import Iterator

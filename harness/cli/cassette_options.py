@@ -1,4 +1,4 @@
-"""What commands about cassettes share: the option `--dialect` and the argument CASSETTE."""
+"""Define the option `--dialect` and the argument CASSETTE, which several commands share."""
 
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,7 @@ _DIALECT_NAMES: Final = sorted(DIALECTS)
 
 
 def dialect_option(action: str) -> Decorator:
-    """Return the option; `action` is the start of its help: what happens in that dialect."""
+    """Return the option `--dialect`; `action` is the start of its help text, such as a verb."""
     return click.option(
         "--dialect",
         type=click.Choice(_DIALECT_NAMES),
@@ -27,10 +27,10 @@ def dialect_option(action: str) -> Decorator:
 
 
 def resolve_cassette(name: Path) -> Cassette:
-    """Return the cassette in the file `name`, or the bundled cassette with that id.
+    """Return the cassette in the file `name`, or the bundled cassette with the id `name`.
 
     Raises:
-        UsageError: there is neither.
+        UsageError: there is neither a file nor a bundled cassette called `name`.
         UnreadableError: the file is not a cassette.
     """
     bundled = bundled_folder("cassettes")

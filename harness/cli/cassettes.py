@@ -1,4 +1,4 @@
-"""`harness cassettes`: write the cassettes that scenarios emulate, and accept edited bodies."""
+"""`harness cassettes`: write the emulated cassettes of scenarios, or accept edited bodies."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -70,12 +70,18 @@ def cassettes_command(paths: tuple[Path, ...], *, check: bool, accept_edits: boo
 
 
 def _root(scenario: Path) -> Path:
-    """Return the folder `scenarios` around a file, which has `tools/`; else its own folder."""
+    """Return the folder `scenarios` that contains the file, or else the folder of the file."""
     return named_folder(scenario, "scenarios") or scenario.parent
 
 
 def _accept_edits(paths: tuple[Path, ...], *, check: bool) -> int:
-    """Update digests and reads that do not fit the bodies at `paths`, and print the paths."""
+    """Adapt the stored hashes and reads to the edited bodies of cassettes at `paths`.
+
+    It prints the path of each changed cassette. With `check`, it changes nothing.
+
+    Returns:
+        The exit code.
+    """
     if not paths:
         raise UsageError(
             "expected cassettes", where="--accept-edits", hint="Name those that you edited."

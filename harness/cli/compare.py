@@ -1,4 +1,4 @@
-"""`harness compare`: what changed between two runs, and whether it is significant."""
+"""`harness compare`: show what changed between two runs, and whether it is significant."""
 
 from pathlib import Path
 from typing import Literal

@@ -1,4 +1,4 @@
-"""`harness cost`: the time and memory of clients, as ratios, and the bytes that they hold back."""
+"""`harness cost`: measure the time and memory of clients, and the bytes that they hold back."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ _USUAL: str = "openai-chat"
 
 
 class MeasuredClient(msgspec.Struct, frozen=True):
-    """The facts about one client that the command prints as JSON."""
+    """The cost of one client with its findings, as the command prints them as JSON."""
 
     normalizer: str
     kind: ClientKind
@@ -96,7 +96,7 @@ def _measure(name: str, dialect: str | None, limits: CostLimits) -> MeasuredClie
 
 
 def usual_dialect(dialects: Iterable[str]) -> str:
-    """Return the dialect in which to measure a client that supports `dialects`."""
+    """Return the dialect in which to measure a client that supports several `dialects`."""
     known = sorted(dialects)
     return _USUAL if _USUAL in known else known[0]
 

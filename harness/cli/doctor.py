@@ -1,4 +1,4 @@
-"""`harness doctor`: whether a project can run, or the bundled data is used and consistent."""
+"""`harness doctor`: check the setup of a project, or the consistency of the bundled data."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -72,7 +72,7 @@ def _print_checks(found: Iterable[Check], style: str) -> int:
 
 
 def checks() -> Iterator[Check]:
-    """Run every check on the bundled files, one by one."""
+    """Run all checks of the bundled files, and yield the result of each."""
     yield from bundled_data.checks()
     root = shipped.bundled_folder("scenarios")
     scenarios = find_scenarios([root])

@@ -1,4 +1,4 @@
-"""`harness drift`: whether rates in logs became worse on a day; a check for CI."""
+"""`harness drift`: find out whether rates in logs became worse on a day; usable as a CI check."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`harness export`: the data of the suite as plain files for other tools."""
+"""`harness export`: write the data of the suite as plain files for other tools."""
 
 from pathlib import Path
 

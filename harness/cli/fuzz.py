@@ -155,7 +155,7 @@ def _require_writable(save: Path | None, database: Path | None) -> None:
 
 
 def _readable_seeds(paths: tuple[Path, ...]) -> tuple[tuple[Subject, ...], bool]:
-    """Return the usable subjects, and whether a file is unusable; print the errors."""
+    """Return the usable scenarios and cassettes, and whether a file is unusable; print errors."""
     subjects = select_subjects(paths)
     subjects, unreadable = readable_subjects(subjects) if paths else (subjects, ())
     for each in unreadable:
@@ -166,7 +166,7 @@ def _readable_seeds(paths: tuple[Path, ...]) -> tuple[tuple[Subject, ...], bool]
 def _iter_reports(
     names: tuple[str, ...], agents: tuple[str, ...], options: "FuzzOptions", engine: Engine
 ) -> "Iterator[FuzzReport]":
-    """Search one target after the other, until the user interrupts."""
+    """Search for failures of one client after the other, until the user interrupts."""
     from harness.fuzzing.targets import FuzzTarget, fuzz_target  # noqa: PLC0415 - as above
 
     normalizers = (FuzzTarget("normalizer", name) for name in names)
@@ -199,7 +199,7 @@ _NO_INPUT_LIMIT: Final = 1 << 40
 
 
 def _command(each: "FuzzFinding", options: "FuzzOptions", paths: tuple[Path, ...]) -> str:
-    """Return the command that replays the saved finding, or else searches again."""
+    """Return the command that replays a saved finding, or that searches again."""
     from harness.fuzzing.saving import command_of  # noqa: PLC0415 - as above
 
     folder = options.folder_of(each)
@@ -215,7 +215,7 @@ def _command(each: "FuzzFinding", options: "FuzzOptions", paths: tuple[Path, ...
 def _json_row(
     each: "FuzzFinding", options: "FuzzOptions", paths: tuple[Path, ...]
 ) -> dict[str, Any]:
-    """Return a finding as one object of the JSON formats."""
+    """Return a finding as an object for the JSON formats."""
     found = each.finding
     return {
         "id": each.slug,
@@ -273,7 +273,7 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
 
 
 def _stream_lines(stream: str) -> Iterator[str]:
-    """Yield the lines of a stream, as far as they are readable in a terminal."""
+    """Yield the lines of a stream that a terminal can show."""
     shown = stream[:_MOST_SHOWN]
     for number, line in enumerate(shown.splitlines()):
         yield f"    {'' if number else 'stream':<9}{marked(line)}".rstrip()

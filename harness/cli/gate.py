@@ -1,4 +1,4 @@
-"""`harness gate`, and the gate as `run` and `report` use it: policy, verdict, GitHub output."""
+"""`harness gate`: apply the project's gate to a run; `run` and `report` use the same functions."""
 
 import os
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ _SHOWN = 20
 def project_policy(
     today: date, paths: tuple[Path, ...] = (), *, accept_new: bool = False
 ) -> GatePolicy:
-    """Return the gate policy of the project in the working folder.
+    """Return the gate of the project in the working folder: rules, accepted failures, baseline.
 
     Raises:
         UnreadableError: a file that the project names is unusable.
@@ -87,7 +87,7 @@ _IN_TITLE = {**_IN_TEXT, ":": "%3A", ",": "%2C"}
 def annotations(run: Run, gate: Gate) -> Iterator[str]:
     """Yield workflow commands that GitHub shows as annotations; none if the gate passes.
 
-    Each is one line: line ends and the signs of the syntax are escaped.
+    Each annotation is one line: line ends and special characters are escaped.
     """
     if gate.verdict == "pass":
         return

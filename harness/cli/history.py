@@ -17,7 +17,12 @@ _GIT_SECONDS: Final = 10
 
 
 def keep_in_history(run: Run, path: Path, seconds: float) -> None:
-    """Keep the complete run at `path` as `history` of the project says.
+    """Store a copy of the run at `path`, if the project's setting `history` keeps runs.
+
+    Args:
+        run: the complete run.
+        path: the file of the run.
+        seconds: the duration of the run.
 
     Raises:
         UsageError: the history cannot be written.

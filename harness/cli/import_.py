@@ -1,4 +1,4 @@
-"""`harness import`: recordings of other tools, converted to cassettes in a folder.
+"""`harness import`: convert recordings of other tools to cassettes in a folder.
 
 The command reports the result of each file: cassettes, conversations without bytes to replay,
 skipped streams with the reason, or an unusable file. The name of a cassette is the path of its
@@ -52,7 +52,7 @@ _DIGEST_CHARS: Final = 6
 
 
 class _Doubt(msgspec.Struct, frozen=True):
-    """A stream whose dialect the user should check."""
+    """A stream whose detected dialect the user should check, with the reason."""
 
     stream: str
     dialect: str
@@ -61,7 +61,7 @@ class _Doubt(msgspec.Struct, frozen=True):
 
 
 class _NotImported(msgspec.Struct, frozen=True):
-    """Why the streams of a file were not imported; if it has no stream, why the file was not."""
+    """A file, and the reason why its streams (or the file, if it has none) were not imported."""
 
     file: str
     reason: str
@@ -73,7 +73,11 @@ class _NotImported(msgspec.Struct, frozen=True):
 
 
 class _Tally(msgspec.Struct):
-    """The results of the files so far. Some of the unused files are damaged recordings."""
+    """The results of the files that were imported so far.
+
+    Fields:
+        damaged: the number of unused files that are damaged recordings.
+    """
 
     cassettes: int = 0
     conversations: int = 0
@@ -130,16 +134,16 @@ def import_command(
 
 
 class _Names:
-    """Chooses file names in the output folder, each once."""
+    """Chooses the file names of results in the output folder, and never uses a name twice."""
 
     def __init__(self, output: Path) -> None:
         self._output = output
         self._taken: set[str] = set()
 
     def path(self, provider: str, model: str, name: str, suffix: str) -> Path:
-        """Return a path for the file `name`.
+        """Return a new path in the output folder for the results called `name`.
 
-        Files with an equal name, which are in different folders or differ in case, get numbers.
+        If two names are equal or differ only in case, a number makes them different.
         """
         base = f"{safe_name(provider)}/{safe_name(model)}/{name}"
         free, number = base, 1
@@ -158,10 +162,10 @@ class _Names:
 
 
 def _output_name(source: str, suffix: str) -> str:
-    """Return the name of the results of the file `source`, a path below the folder of the user.
+    """Return the name for the results of the file `source`, a path relative to the user's folder.
 
-    Two files never have the same name, unless they differ in case only: a part that is not safe
-    on every file system gets a digest, and no suffix but that of the output is removed.
+    Two files never get the same name, unless they differ in case only. A part that is not safe on
+    every file system gets a hash. Only the suffix of the output format is removed.
     """
     return "/".join(map(_distinct_name, PurePosixPath(source.removesuffix(suffix)).parts))
 
@@ -175,7 +179,10 @@ def _distinct_name(part: str) -> str:
 
 
 def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
-    """Yield each file with its name below the given path, without hidden files and the output."""
+    """Yield each file at `paths` and its path relative to the given one; skip hidden files.
+
+    Files in the output folder are skipped, too.
+    """
     excluded = output.resolve()
     for given in paths:
         if not given.is_dir():
@@ -186,7 +193,7 @@ def _files(paths: Iterable[Path], output: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _own_name(path: Path) -> str:
-    """Return the name of a file that the user named, with its folder if many have that name."""
+    """Return the name for a file that the user named, with its folder for a common file name."""
     folder = path.absolute().parent.name
     is_common = _COMMON_NAMES.fullmatch(path.name) and folder not in ("", "..")
     return f"{folder}/{path.name}" if is_common else path.name
@@ -283,7 +290,7 @@ def _as_text(tally: _Tally, output: Path) -> Iterator[str]:
 
 
 def _unlabelled_lines(tally: _Tally) -> Iterator[str]:
-    """Say that a label is unknown, because a ranking has no line for it."""
+    """Yield lines that name the unknown labels, because rankings cannot show such recordings."""
     for label, count in tally.unlabelled.items():
         number = pluralize(count, "cassette")
         yield f"the {label} of {number} is unknown. Import again with --{label} to name it."

@@ -1,4 +1,4 @@
-"""`harness init`: the files with which a repository tests its client, from nothing to a gate."""
+"""`harness init`: write the files with which a repository tests its client, including a gate."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,13 +80,13 @@ jobs:
 
 
 class _Client(msgspec.Struct, frozen=True):
-    """The client under test.
+    """The client under test for which the files are written.
 
     Fields:
-        target: `module:callable`.
-        dialects: its dialects; none if it cannot be imported yet.
+        target: the client as `module:callable`.
+        dialects: the dialects of the client; empty if it cannot be imported yet.
         extra: the extra of this package that installs its dependencies; "" for none.
-        problem: why it cannot be imported yet; "" if it can.
+        problem: why the client cannot be imported yet; "" if it can.
     """
 
     target: str
@@ -96,7 +96,7 @@ class _Client(msgspec.Struct, frozen=True):
 
     @property
     def dialect(self) -> str:
-        """The dialect of the first scenario."""
+        """The dialect of the first scenario that the command writes."""
         is_default = not self.dialects or _DEFAULT_DIALECT in self.dialects
         return _DEFAULT_DIALECT if is_default else self.dialects[0]
 
@@ -129,10 +129,10 @@ def init_command(target: str | None, *, name: str) -> None:
 
 
 def _client(target: str | None) -> _Client:
-    """Return the client called `target`; one that cannot be imported yet is accepted.
+    """Return the client called `target`, even if it cannot be imported yet.
 
     Raises:
-        UsageError: it is neither `module:callable` nor a bundled adapter.
+        UsageError: `target` is neither `module:callable` nor a bundled adapter.
     """
     if target is None:
         return _Client(f"{_SKELETON}:normalize", (_DEFAULT_DIALECT,))
@@ -152,7 +152,7 @@ def _client(target: str | None) -> _Client:
 
 
 def _packages(root: Path, client: _Client) -> str:
-    """Return what pip installs: this package, and the repository if it is a package."""
+    """Return the packages for pip: this package, and the repository if it is a package itself."""
     ours = f"'toolcall-harness[{client.extra}]'" if client.extra else "toolcall-harness"
     table = _toml(root / FILE)
     is_package = "project" in table or "build-system" in table or (root / "setup.py").exists()
@@ -199,7 +199,7 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def _write_scenario(dialect: str) -> None:
-    """Write the first scenario and its cassette, unless one of them exists."""
+    """Write the first scenario and its cassette, unless one of the two files exists."""
     options = _QUIRK_OPTIONS if dialect == _DEFAULT_DIALECT else ()
     cassette = cassette_of_quirk(_QUIRK, dialect, "first", options)
     stored = Path("cassettes", f"{cassette.id}.yaml")

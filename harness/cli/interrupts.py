@@ -1,8 +1,8 @@
-"""SIGTERM works as Ctrl-C in every command, and two of them end it within ten seconds.
+"""Treat SIGTERM as Ctrl-C in every command, and end the process within ten seconds after two.
 
-The command may then wait for a thread, a name server, or a pipe without a reader; its recordings
-and results are on the disk already. This module imports only the standard library, because every
-command uses it at its start.
+After one signal, the command may still wait for a thread, a name server, or a pipe without a
+reader. Its recordings and results are on the disk already. This module imports only the standard
+library, because every command uses it at its start.
 """
 
 import os
@@ -20,10 +20,10 @@ _MESSAGE: Final = b"interrupted twice: the command did not end in time, so it wa
 
 
 class Interrupts:
-    """The interrupts of this process; without `watch`, nothing changes.
+    """Handles the interrupts of this process after `watch` was called.
 
     Args:
-        code: exit code of the process if an interrupt ends it.
+        code: the exit code of the process if an interrupt ends it.
     """
 
     def __init__(self, code: int) -> None:
@@ -31,7 +31,7 @@ class Interrupts:
         self._watching = False
 
     def watch(self) -> None:
-        """Treat SIGTERM as SIGINT from now on, and end the process if two do not end it."""
+        """Treat SIGTERM as SIGINT from now on, and end the process soon after a second signal."""
         self._watching = True
         reader, writer = os.pipe()
         os.set_blocking(writer, False)
@@ -40,7 +40,7 @@ class Interrupts:
         signal.signal(signal.SIGTERM, _interrupt)
 
     def leave(self) -> None:
-        """Let the next interrupt end the process at once, and do not wait for a full pipe."""
+        """Let the next interrupt end the process at once, even if a pipe is full."""
         if self._watching:
             for number in _INTERRUPTS:
                 if callable(signal.getsignal(number)):
@@ -56,7 +56,7 @@ def _interrupt(_number: int, frame: FrameType | None) -> None:
 
 
 def _end_after_two(reader: int, code: int) -> None:
-    """Count the interrupts; this thread does not depend on what the main thread does."""
+    """Count the interrupts in a separate thread; some seconds after the second, end the process."""
     count = 0
     while count < _SEVERAL:
         count += sum(number in _INTERRUPTS for number in os.read(reader, 64))

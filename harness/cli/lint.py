@@ -1,4 +1,4 @@
-"""`harness lint`: what the streams of a server violate of the contract of its API."""
+"""`harness lint`: report where the streams of a server violate the documentation of its API."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -112,7 +112,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 def _loaded(
     files: Sequence[Path], dialect: str | None, unreadable: list[Path]
 ) -> Iterator[tuple[str, Cassette]]:
-    """Yield the cassettes that can be read; print what is wrong with the others, and add them."""
+    """Yield the readable cassettes; print errors of other files, and add them to `unreadable`."""
     for path in files:
         try:
             cassette = load_cassette(path)
@@ -174,7 +174,7 @@ def _lines(found: LintReport) -> Iterator[str]:
 
 
 def _grouped(found: LintReport) -> Iterator[tuple[LintFinding, int]]:
-    """Yield the first finding of each kind in the order of levels, and their number."""
+    """Yield the first finding of each kind, and the number of findings; highest levels first."""
     groups: dict[tuple[str, str, str, bool], list[LintFinding]] = {}
     for each in found.findings:
         key = (each.level, each.quirk, each.dialect, each.ambiguous)

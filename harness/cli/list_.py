@@ -1,4 +1,4 @@
-"""`harness list KIND`: what is bundled and what is installed, as a table or JSON."""
+"""`harness list KIND`: list what is bundled and installed, as a table or JSON."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 def _row(item: object, *fields: str, **others: object) -> Row:
-    """Return `fields` of `item`, in this order. A value in `others` replaces that of the item."""
+    """Return the `fields` of `item` as a row; a value in `others` replaces the item's value."""
     row = {name: others.pop(name) if name in others else getattr(item, name) for name in fields}
     sets = {name: sorted(value) for name, value in row.items() if isinstance(value, frozenset)}
     return row | sets | others
@@ -148,7 +148,7 @@ def _section(row: Row) -> str:
 
 
 def _sectioned_lines(rows: list[Row], columns: tuple[str, ...]) -> Iterator[str]:
-    """Yield the rows in sections, each with its heading; the mutants come last."""
+    """Yield the rows in sections with headings; the section of the mutants comes last."""
     for section, heading in _SECTIONS.items():
         table = [
             [_text(row[column]) for column in columns if column != "role"]

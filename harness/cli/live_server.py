@@ -1,7 +1,7 @@
-"""The page of a run in progress on 127.0.0.1, rendered again when the run file changes.
+"""Serve the page of a run in progress on 127.0.0.1, and render it again when the file changes.
 
-All clients share one page, and one page is rendered at a time. A run file over `MAX_BYTES` is
-rejected. Pages of other sites may link to the page, but not read it.
+All clients get the same page, and only one page is rendered at a time. A run file over `MAX_BYTES`
+is rejected. Web pages of other sites may link to the page, but cannot read it.
 """
 
 import gzip
@@ -30,7 +30,7 @@ Render = Callable[[Run], str]
 
 
 class _RenderedPage(msgspec.Struct, frozen=True):
-    """A page, and the state of the file from which it was rendered."""
+    """A rendered page with its version, and the state of the run file at that time."""
 
     stamp: tuple[str, int, int]
     version: str
@@ -38,7 +38,7 @@ class _RenderedPage(msgspec.Struct, frozen=True):
 
 
 class Live:
-    """The newest page of the run at `path`, finished or not.
+    """Renders the page of the run at `path`, which may be in progress.
 
     Args:
         path: the path of the run when it is finished.
@@ -52,10 +52,12 @@ class Live:
         self._rendered: _RenderedPage | None = None
 
     def newest(self) -> tuple[str, bytes]:
-        """Return the version and the gzipped page; the same until the file changes.
+        """Return a text that identifies the version of the page, and the gzipped page.
+
+        Both stay the same until the run file changes.
 
         Raises:
-            UnreadableError: there is no such run, or it is too large to render repeatedly.
+            UnreadableError: the run file does not exist, or is too large to render repeatedly.
         """
         with self._lock:
             file, stamp = self._file()
@@ -65,7 +67,7 @@ class Live:
             return self._rendered.version, self._rendered.page
 
     def _file(self) -> tuple[Path, tuple[str, int, int]]:
-        """Return the partial run file, or else the finished one, and its state."""
+        """Return the file of the run in progress, or else the finished run, and its state."""
         for file in (partial_path(self._path), self._path):
             try:
                 found = file.stat()
@@ -85,10 +87,10 @@ class Live:
 
 
 class LiveServer(LoopbackServer):
-    """Answers `/` with the page, and `/version` with a text that changes with the page.
+    """Serves the page at `/`, and at `/version` a text that changes with the page.
 
     Args:
-        live: the page.
+        live: renders the page.
         port: 0 for any free port.
 
     Raises:
@@ -100,7 +102,7 @@ class LiveServer(LoopbackServer):
 
     @property
     def address(self) -> str:
-        """The address for a browser."""
+        """The URL to open in a browser."""
         return f"{self.base_url}/"
 
 

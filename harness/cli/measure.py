@@ -1,4 +1,4 @@
-"""`harness measure`: rates of the turns in logs of any size."""
+"""`harness measure`: calculate rates of the turns in logs of any size."""
 
 import os
 import shutil
@@ -108,7 +108,7 @@ def _clear(folder: Path) -> None:
 
 
 class _Seen:
-    """The results of the parts so far, which are printed to standard error at times."""
+    """Adds up the counts of the measured parts, and sometimes prints the number of turns."""
 
     def __init__(self) -> None:
         self.turns = self.skipped = self.damaged = 0
@@ -127,7 +127,7 @@ class _Seen:
             click.echo(f"{self.turns:,} turns so far", err=True)
 
     def print(self) -> None:
-        """Print what was not measured, with the first few records of each kind."""
+        """Print how many records were not measured, with the first few examples of each reason."""
         for damaged, count in ((True, self.damaged), (False, self.skipped)):
             if count:
                 what = "cannot be read" if damaged else "no turn to measure"
@@ -145,7 +145,7 @@ def _write_samples(found: Measured, folder: Path, columns: dict[str, str]) -> No
 
 
 def _columns(path: Path | None) -> dict[str, str]:
-    """Return the mapping of the user, key of a record -> path in the record."""
+    """Return the user's mapping: standard key -> its path in a record of the log."""
     if path is None:
         return {}
     found = convert(load_yaml_file(path), dict[str, str], str(path))

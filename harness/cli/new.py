@@ -1,7 +1,7 @@
-"""`harness new`: a cassette that shows a quirk, and a draft of its scenario.
+"""`harness new`: write a cassette that shows a quirk, and a draft of its scenario.
 
 The writer of the dialect produces the bytes, or a person pasted them. The oracle, which shares no
-code with the writer, reads the expected result from them, and a person confirms it.
+code with the writer, decides the expected result from the bytes, and a person confirms it.
 """
 
 import shlex
@@ -49,7 +49,7 @@ _EXAMPLES: Final[dict[str, object]] = {
 
 
 class _NewOptions(msgspec.Struct, frozen=True):
-    """The options that decide the bytes."""
+    """The options of the command that decide the bytes."""
 
     dialect: str | None
     like: str | None
@@ -59,7 +59,7 @@ class _NewOptions(msgspec.Struct, frozen=True):
     options: tuple[str, ...]
 
     def words(self) -> Iterator[str]:
-        """Yield the words of a command line that produce the same turn."""
+        """Yield the command-line arguments that produce the same turn again."""
         options = (
             *(("--call", call) for call in self.calls),
             ("--text", self.text),
@@ -149,13 +149,13 @@ def new_command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _shown_quirks(made: Cassette, catalogue: Mapping[str, Quirk]) -> tuple[str, ...]:
-    """Return the quirks that the oracle finds in the bytes, as for a recording."""
+    """Return the quirks that the oracle finds in the bytes of a new cassette."""
     found = frozenset().union(*(oracle_reading(each).quirks for each in made.interactions))
     return tuple(sorted(found & catalogue.keys()))
 
 
 def _check_source(quirk: str | None, source: Path | None, options: dict[str, Any]) -> None:
-    """Refuse a command line without a source of bytes, or with two."""
+    """Reject the options if they name no source of bytes, or two sources."""
     if source is None and quirk is None:
         hint = "Name a quirk of `harness quirks`, or pass a pasted stream with --from FILE."
         raise UsageError("expected a quirk or --from", hint=hint)
@@ -172,14 +172,14 @@ def cassette_of_quirk(quirk: str, dialect: str, stem: str, options: Sequence[str
     Args:
         quirk: an id of the catalogue.
         dialect: the dialect of the cassette.
-        stem: the last part of its id.
+        stem: the last part of the cassette's id.
         options: options of the dialect's writer, each as `OPTION=VALUE`.
     """
     return _new_cassette(quirk, stem, _NewOptions(dialect, None, (), "", None, tuple(options)))
 
 
 def _new_cassette(quirk: str, stem: str, options: _NewOptions) -> Cassette:
-    """Return the first request of the pattern, answered by the turn of `options`."""
+    """Return a cassette: the first request of a bundled one, answered by the turn of `options`."""
     pattern = _load_pattern(quirk, options.dialect or "", options.like)
     first, row = pattern.interactions[0], DIALECTS[pattern.interactions[0].dialect]
     writer = parse_writer_options(row.name, options.options, pattern.model)
@@ -217,12 +217,13 @@ def _load_pattern(quirk: str, dialect: str, like: str | None) -> Cassette:
 def _bundled_pattern(quirk: str, dialect: str) -> Cassette:
     """Return the bundled cassette whose request a new cassette of `quirk` uses.
 
-    It is the first that shows the quirk, or else the first of the dialect. Cassettes with tools
-    come before those without.
+    It is the first cassette that shows the quirk, or else the first of the dialect. Cassettes with
+    tools come before cassettes without tools.
 
     Args:
         quirk: an id of the catalogue.
-        dialect: "" for that of the first cassette that shows the quirk, or else `openai-chat`.
+        dialect: the dialect; "" for the dialect of the first cassette that shows the quirk, or else
+            `openai-chat`.
 
     Raises:
         UsageError: no bundled cassette has the dialect.
@@ -276,7 +277,7 @@ def _parse_call(word: str) -> tuple[str, str]:
 
 
 def _example_call(tool: Tool) -> tuple[str, str]:
-    """Return a call of `tool` with a value for each parameter that it requires."""
+    """Return the name of `tool`, and arguments with a value for each required parameter."""
     properties = tool.parameters.get("properties", {})
     values = {
         name: _EXAMPLES.get(str(properties.get(name, {}).get("type")), None)
@@ -286,15 +287,15 @@ def _example_call(tool: Tool) -> tuple[str, str]:
 
 
 def parse_writer_options(dialect: str, words: Sequence[str], model: str) -> Any:  # noqa: ANN401 - of any dialect
-    """Return the options of the writer of `dialect` that `words` set.
+    """Parse command-line values, and return the options of the writer of `dialect`.
 
     Args:
-        dialect: a name of the table.
-        words: `OPTION=VALUE` each.
-        model: as the stream names it, unless an option names it.
+        dialect: the name of a dialect.
+        words: the values, each as `OPTION=VALUE`.
+        model: the model that the stream names, unless an option names another one.
 
     Raises:
-        UsageError: no such option, or it has no such value.
+        UsageError: the writer has no such option, or the option has no such value.
     """
     options = {}
     for word in words:
@@ -314,8 +315,8 @@ def write_scenario(
     Args:
         cassette: a recorded or emulated cassette.
         path: the new scenario file.
-        title: one line; "" for one that names the model.
-        quirks: the quirks that its bytes show.
+        title: the title, one line; "" for a title that names the model.
+        quirks: the quirks that the bytes of the cassette show.
     """
     expected = [
         expectation_from(oracle_reading(interaction)) for interaction in cassette.interactions

@@ -1,4 +1,4 @@
-"""The common parts of commands: options, the argument CASSETTE, progress bar, safe file names."""
+"""Define options, arguments, the progress bar and safe file names that several commands share."""
 
 import re
 import signal
@@ -26,7 +26,8 @@ def target_options(*, has_default: bool) -> Decorator:
     """Return the options `-n`, `-a` and `--client`, which is short for `-n client:CMD`.
 
     Args:
-        has_default: whether the command selects targets without them; see `harness.runs.request`.
+        has_default: whether the command selects clients itself if the user gives none of these
+            options; see `harness.runs.request`.
     """
     text = (
         " Default: the {} of the project, or else all conforming ones. If you pass only {}, none."
@@ -74,7 +75,7 @@ def format_option(*styles: str) -> Decorator:
 
 
 def echo_result(style: str, result: object, lines: Iterable[str]) -> None:
-    """Print `result` as one line of JSON if `style` is `json`, else `lines`."""
+    """Print `result` as one line of JSON if `style` is `json`, or else print `lines`."""
     click.echo(msgspec.json.encode(result).decode() if style == "json" else "\n".join(lines))
 
 
@@ -102,7 +103,7 @@ def peers_folder_option() -> Decorator:
 
 
 def jobs_option(default: str) -> Decorator:
-    """Return the option `-j`; `default` describes the number without it."""
+    """Return the option `-j`; `default` is text that describes the number without the option."""
     return click.option(
         "-j", "--jobs", type=click.IntRange(min=1), help=f"Number of processes. Default: {default}."
     )
@@ -113,11 +114,11 @@ def wait_for_interrupt(
 ) -> None:
     """Print the address of a server, and wait for an interrupt or SIGTERM.
 
-    Standard error gets the note first, if there is one. A few times in each second, `meanwhile` is
-    called.
+    If there is a note, the function prints it to standard error first. It calls `meanwhile` a few
+    times in each second.
 
-    Signals that follow are ignored, because an exception in the shutdown of the server would leave
-    its threads running. `timeout` sends two, and a user may press Ctrl-C again.
+    It ignores further signals, because an exception in the shutdown of the server would leave its
+    threads running. The command `timeout` sends two signals, and a user may press Ctrl-C again.
     """
     interrupted = False
 
@@ -202,5 +203,5 @@ _MAX_CHARS: Final = 120
 
 
 def safe_name(name: str) -> str:
-    """Return `name` as one part of a path that is safe on every file system, never hidden."""
+    """Return `name` as a file name that is safe on every file system and never hidden."""
     return _UNSAFE.sub("-", name)[:_MAX_CHARS].strip(".-") or "unnamed"

@@ -1,4 +1,4 @@
-"""The stream in a text that a person pasted -> a cassette, and what was recognized in it."""
+"""Make a cassette from a text that a person pasted, and print what was recognized in it."""
 
 import sys
 from collections import Counter
@@ -33,7 +33,7 @@ def pasted_cassette(path: Path, name: str, labels: Labels) -> Cassette:
 
     Args:
         path: the file with the text.
-        name: the name of the cassette; "" for that of the file.
+        name: the name of the cassette; "" for the name of the file.
         labels: the labels of the user.
 
     Raises:
@@ -66,7 +66,7 @@ def pasted_cassette(path: Path, name: str, labels: Labels) -> Cassette:
 
 
 def _print_recognized(pasted: Pasted, found: Imported, cassette: Cassette) -> None:
-    """Print what the person should check before the expected result."""
+    """Print the recognized parts, which a person should check before the expected result."""
     frames = [frame for each in cassette.interactions for frame in iter_frames([each.body])]
     facts = [
         pluralize(len(cassette.interactions), "response"),
@@ -89,7 +89,7 @@ def _print_recognized(pasted: Pasted, found: Imported, cassette: Cassette) -> No
 
 
 def _recognized(path: Path, data: bytes, labels: Labels) -> tuple[Pasted, Imported]:
-    """Return the first way to read the text that gives a stream, and the stream."""
+    """Return the data of the first way to read the text that contains a stream, and its import."""
     reasons: Counter[str] = Counter()
     for pasted in ways_to_read(data):
         try:

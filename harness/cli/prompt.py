@@ -1,4 +1,4 @@
-"""`harness prompt`: the system text with the description of tools that a model gets."""
+"""`harness prompt`: print the system text, with the description of tools, that a model gets."""
 
 from pathlib import Path
 

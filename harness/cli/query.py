@@ -1,4 +1,4 @@
-"""`harness query`: read-only SQL over the rows of a measurement, or over a run."""
+"""`harness query`: answer a read-only SQL query about the rows of a measurement, or about a run."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -77,12 +77,12 @@ def _cell(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a value as text: what is neither text nor a number as in JSON."""
+    """Return a value as text: text unchanged, other values as JSON without quotes around them."""
     return value if isinstance(value, str) else _JSON.encode(value).decode().strip('"')
 
 
 def _json_lines(answer: Answer) -> Iterator[str]:
-    """Yield one list of objects, an object on each line."""
+    """Yield the rows as one JSON array, with an object on each line."""
     twice = next((each for each, n in Counter(answer.columns).items() if n > 1), "")
     if twice:
         hint = "Name one of them with AS."

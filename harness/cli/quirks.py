@@ -1,7 +1,7 @@
-"""`harness quirks`: the catalogued deviations of real providers and models, with their coverage.
+"""`harness quirks`: list the catalogued deviations of real providers and models.
 
-Without ids, it prints one line for each quirk with the number of scenarios that show it. With
-ids, it prints the complete entries of the catalogue.
+Without ids, it prints one line for each quirk with the number of scenarios that show it. With ids,
+it prints the complete entries of the catalogue.
 """
 
 import textwrap
@@ -46,7 +46,7 @@ def require_quirk(quirk: str, known: Sequence[str]) -> None:
     """Reject an id that is not in the catalogue.
 
     Raises:
-        UsageError: with the nearest id.
+        UsageError: the id is unknown; the error suggests the most similar id.
     """
     if quirk not in known:
         raise UsageError(
@@ -57,7 +57,7 @@ def require_quirk(quirk: str, known: Sequence[str]) -> None:
 
 
 def quirk_rows() -> Iterator[Row]:
-    """Yield each quirk with its scenarios, its rules, and the reason if no scenario shows it."""
+    """Yield each quirk with its scenarios and rules, or the reason why no scenario shows it."""
     root, catalogue = shipped.bundled_folder("scenarios"), shipped.bundled_folder("catalogue")
     covered: dict[str, list[str]] = {}
     for path in find_scenarios([root]):

@@ -1,7 +1,8 @@
-"""`harness record`: cassettes of the streams of a real server, with its reads and without secrets.
+"""`harness record`: record the streams of a real server as cassettes without secrets.
 
 It has three modes: new requests to an address, a proxy for any client, and the requests of a
-cassette again. It prints each address before it connects, and in CI it connects only if allowed.
+cassette again. It prints each address before it connects, and in CI it connects only if the user
+allows that.
 """
 
 import os
@@ -44,7 +45,7 @@ PATHS: Final = {row.name: row.record_path for row in DIALECTS.values() if row.re
 
 
 class RecordOptions(msgspec.Struct, frozen=True):
-    """The options of new requests."""
+    """The options of the mode that sends new requests."""
 
     url: str
     dialect: str
@@ -168,10 +169,10 @@ def record_command(  # noqa: PLR0913 - one argument for each option
 
 
 def api_address(url: str, dialect: str) -> str:
-    """Return the address of the API of a dialect at a server, or `url` if it has a path.
+    """Return the address of the API of `dialect` at the server `url`; or `url` if it has a path.
 
     Raises:
-        UsageError: it is not the address of an HTTP server.
+        UsageError: `url` is not the address of an HTTP server.
     """
     check_address(url)
     parts = urlsplit(url)
@@ -196,7 +197,7 @@ def _record_requests(config: RecordOptions, prompts: Path | None, scenario: str)
 def iter_recorded(
     config: RecordOptions, requests: Sequence[LabelledRequest]
 ) -> Iterator[tuple[Path, str]]:
-    """Send requests, and yield the cassette of each and a line with the result."""
+    """Send requests, and yield the path of each new cassette and a line about the result."""
     count = len(requests) * config.repeat
     place = marked(scrub_address(config.url))
     click.echo(f"connecting to {place}: {pluralize(count, 'request')}", err=True)
@@ -208,7 +209,7 @@ def iter_recorded(
 def _record_one(
     config: RecordOptions, own: str, request: Request, about: RecordingLabels, suffix: str
 ) -> tuple[Path, str]:
-    """Send one request, write its cassette and scenario, and return its path and a line."""
+    """Send one request, write its cassette and scenario, and return the path and a result line."""
     name = safe_name(own) + suffix
     headers = (("content-type", "application/json"), ("accept-encoding", "identity"))
     sent = msgspec.structs.replace(request, headers=(*headers, *config.headers))
@@ -227,7 +228,7 @@ def _record_one(
 def iter_prompt_requests(
     config: RecordOptions, prompts: Sequence[PromptEntry]
 ) -> Iterator[LabelledRequest]:
-    """Yield the requests with these prompts."""
+    """Yield a request for each entry of a file of prompts."""
     api = (config.url, config.dialect, config.model)
     for entry, request in prompt_requests(prompts, *api, config.options):
         labels = {"prompt": entry.prompt, "tools": entry.described_tools}
@@ -235,7 +236,7 @@ def iter_prompt_requests(
 
 
 def _scenario_requests(config: RecordOptions, name: str) -> Iterator[LabelledRequest]:
-    """Yield the requests of the cassette of a scenario, addressed to this server."""
+    """Yield the requests in the cassette of the scenario `name`, addressed to this server."""
     root = bundled_folder("scenarios")
     path = Path(name) if Path(name).is_file() else root / f"{name}.yaml"
     scenario = load_scenario(path, root)
@@ -273,7 +274,7 @@ def _serve_proxy(recorder: Recorder, upstream: str, port: int) -> int:
 
 
 class _Saver:
-    """Writes the cassette while the proxy records, and spends at most a tenth of the time on it."""
+    """Writes the cassette at times while the proxy records, in at most a tenth of the time."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -281,7 +282,7 @@ class _Saver:
         self._problem = ""
 
     def save(self) -> None:
-        """Write the cassette if an exchange ended, and print what cannot be written."""
+        """Write the cassette if a new response ended, and print what cannot be written."""
         start = time.monotonic()
         if not self._recorder.unsaved or start < self._next:
             return
@@ -316,10 +317,10 @@ def _summary_lines(recorder: Recorder) -> Iterator[str]:
 
 
 def parse_headers(given: Sequence[str], key_env: str) -> Iterator[tuple[str, str]]:
-    """Yield the headers of the options --header and --key-env.
+    """Yield the headers that the user gave with the options --header and --key-env.
 
     Raises:
-        UsageError: one has no colon, or the variable is not set.
+        UsageError: a header has no colon, or the environment variable is not set.
     """
     for each in given:
         name, colon, value = each.partition(":")

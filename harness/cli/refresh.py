@@ -29,7 +29,7 @@ from harness.wording import pluralize
 
 
 def with_recovered(recorder: Recorder) -> Recorder:
-    """Return `recorder`; print what it recovered from a killed recorder."""
+    """Print which exchanges `recorder` recovered from a killed recorder, and return `recorder`."""
     if recorder.recovered:
         text = pluralize(recorder.recovered, "interaction")
         click.echo(marked(f"{recorder.path}: {text} of a killed recording added"), err=True)
@@ -41,7 +41,7 @@ def refresh(path: Path, upstream: str, headers: Headers, *, write: bool, allow_i
 
     Args:
         path: a cassette.
-        upstream: scheme and host to use instead of the recorded ones; "" for those.
+        upstream: scheme and host to use instead of the recorded ones; "" for the recorded ones.
         headers: headers to send in addition to the recorded ones, such as credentials.
         write: replace the cassette.
         allow_in_ci: connect even if CI is set.
@@ -80,7 +80,7 @@ def _record_again(  # noqa: PLR0913 - as `refresh`
 ) -> Cassette:
     """Return a new recording of the same requests.
 
-    If it is to be written, it continues where a killed one ended.
+    With `write`, it continues a recording that was killed.
     """
     labels = RecordingLabels(
         old.provider, old.model, old.prompt, old.dialect, tools=old.tools, due=old.due
@@ -103,7 +103,7 @@ def _record_again(  # noqa: PLR0913 - as `refresh`
 
 
 def _remove_aborted(file: Path) -> None:
-    """Remove the interactions that were aborted when an earlier command ended."""
+    """Remove the interactions that were cut off when an earlier command ended."""
     if not file.exists():
         return
     found = load_cassette(file)
@@ -115,7 +115,7 @@ def _remove_aborted(file: Path) -> None:
 
 
 def _refreshed_path(path: Path) -> Path:
-    """Return the path of the new interactions until all of them have been recorded."""
+    """Return the path of the file that contains the new interactions until all are recorded."""
     return path.with_name(f"{path.name}.refreshed")
 
 
@@ -127,7 +127,7 @@ def _send(recorder: Recorder, request: Request) -> None:
 
 
 def _refreshed_request(recorded: Request, upstream: str, headers: Headers) -> Request:
-    """Return the request to send, without an encoding that the recorder would have to remove."""
+    """Return the request to send, which accepts no encoding that the recorder cannot store."""
     uri = _at_upstream(recorded.uri, upstream) if upstream else recorded.uri
     check_address(uri)
     replaced = {name.lower() for name, _ in headers} | {"accept-encoding", "content-length", "host"}

@@ -1,4 +1,4 @@
-"""`harness replay CELL`: one cell again, with its bytes, frames and deltas."""
+"""`harness replay CELL`: replay one cell, and show its bytes, frames and deltas."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -112,7 +112,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
 
 
 class _Asked(msgspec.Struct, frozen=True):
-    """The cell, and the options that decide which parts of it are shown."""
+    """The cell to replay, and the options that decide which parts of it are shown."""
 
     job: Job
     cuts: str | None
@@ -132,7 +132,7 @@ def _replayed(asked: _Asked) -> tuple[Result, list[str]]:
 
 
 class ReplayedCell(msgspec.Struct, frozen=True):
-    """The data that the command prints as JSON."""
+    """The result, findings and client output of a cell, which the command prints as JSON."""
 
     result: Result
     findings: tuple[ExplainedFinding, ...]
@@ -140,7 +140,7 @@ class ReplayedCell(msgspec.Struct, frozen=True):
 
 
 def _explained(subject: Subject, result: Result) -> tuple[ExplainedFinding, ...]:
-    """Return the findings, with the conforming clients of the same kind that have none of them."""
+    """Return the findings with explanations, which name conforming clients of the same kind."""
     if not result.findings:
         return ()
     name = result.normalizer
@@ -158,7 +158,7 @@ def _explained(subject: Subject, result: Result) -> tuple[ExplainedFinding, ...]
 
 
 def _conversation_lines(result: Result, case: AnyCase | None) -> Iterator[str]:
-    """Yield the requests and executed calls of a conversation that was run again."""
+    """Yield the lines that show the requests and executed calls of a conversation."""
     yield f"{marked(result.cell)}  {plain(result.title)}"
     yield f"cassette {marked(result.cassette)}" if result.kind != "log" else "log, not judged"
     yield from conversation_lines(result, case) if isinstance(case, ConversationCase) else ()
@@ -167,12 +167,13 @@ def _conversation_lines(result: Result, case: AnyCase | None) -> Iterator[str]:
 def find_cell(
     cell: str, paths: tuple[Path, ...], dialect: str | None = None
 ) -> tuple[Subject, str]:
-    """Return the subject and the name of the normalizer of `cell`.
+    """Return the subject and the name of the client of `cell`.
 
-    The subject is one below `paths`, or else one of the last run, of the project, or a bundled one.
+    It searches for the subject in `paths`, or else in the last run, in the project and in the
+    bundled data.
 
     Raises:
-        UsageError: there is no such subject.
+        UsageError: the subject does not exist.
     """
     selection = _last_header().selection if LAST_RUN.is_file() else Selection()
     known = (*map(Path, selection.paths), *project_paths())
@@ -199,9 +200,9 @@ def find_cell(
 
 
 def _as_conversation(subject: Subject, name: str) -> Subject:
-    """Return a cassette as a conversation if `name` is an agent.
+    """Return the subject as a conversation if `name` is an agent.
 
-    A module:callable may be either; the header of the last run says which.
+    A name `module:callable` may be either; the header line of the last run file decides.
     """
     known = {agent.name for agent in _last_header().agents} if LAST_RUN.is_file() else set()
     talks = subject.kind == "cassette" and (name in known or is_declared_agent(name))

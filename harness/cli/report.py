@@ -1,6 +1,6 @@
-"""`harness report`: one self-contained HTML page of a run, and machine-readable files.
+"""`harness report`: write a self-contained HTML page of a run, and machine-readable files.
 
-The report of a run that was killed or interrupted names that as the first reason of its verdict.
+If the run was killed or interrupted, the report gives that as the first reason of its verdict.
 """
 
 import webbrowser

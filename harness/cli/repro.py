@@ -1,4 +1,4 @@
-"""`harness repro`: scripts that show failures of a library to its maintainers."""
+"""`harness repro`: write scripts that show failures of a library to its maintainers."""
 
 import os
 import tempfile
@@ -131,7 +131,7 @@ def _script_of_cell(cell: str, places: tuple[Path, ...], context: ReportContext)
 
 
 def _loaded(subject: Subject) -> LoadedSubject:
-    """Return a subject whose bytes a script may contain."""
+    """Return a loaded subject; raise an error if a script must not contain its bytes."""
     return loaded_without_secrets(load_subject(subject))
 
 
@@ -153,7 +153,7 @@ def _runs(source: Path) -> list[Run]:
 
 
 def _subjects(run: Run, places: tuple[Path, ...]) -> Mapping[str, Subject]:
-    """Return the subjects of a run by id; those of its paths replace bundled ones."""
+    """Return the subjects of a run by id; one below the run's paths replaces a bundled one."""
     paths = places or tuple(filter(Path.exists, map(Path, run.header.selection.paths)))
     return _subjects_in(paths)
 
@@ -167,7 +167,7 @@ def _subjects_in(paths: tuple[Path, ...]) -> Mapping[str, Subject]:
 def _write_scripts(
     run: Run, subjects: Mapping[str, Subject], output: Path, context: ReportContext
 ) -> Iterator[_Written]:
-    """Write a script for the first cell of each client and cause that can have one."""
+    """Write a script for each client and cause, for the first cell that a script can show."""
     clients = reproducible_clients()
     seen: set[tuple[str, str]] = set()
     left_out: Counter[str] = Counter()
@@ -198,7 +198,7 @@ def _write(script: str, name: str, result: Result, output: Path) -> _Written:
 def _write_controls(
     run: Run, subjects: Mapping[str, Subject], clients: Collection[str], output: Path
 ) -> Iterator[_Written]:
-    """Write scripts of cells with calls that passed, some for each client and dialect."""
+    """Write scripts of some cells that passed and have calls, for each client and dialect."""
     counts: Counter[tuple[str, str]] = Counter()
     for result in run.results:
         key = (result.normalizer, result.dialect)
@@ -227,7 +227,7 @@ def _subject(result: Result, subjects: Mapping[str, Subject]) -> Subject:
 
 
 def _check(written: list[_Written], folder: Path, jobs: int) -> bool:
-    """Run the scripts, and return whether each shows its failure."""
+    """Run the scripts, and return whether each shows the failure of its library."""
     as_expected = True
     for script, found in _run(written, folder, jobs):
         as_expected = as_expected and found.shows_failure

@@ -184,12 +184,12 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
 def _selected(
     asked: RunRequest, lf: Path | None, read_policy: Callable[[tuple[Path, ...]], GatePolicy]
 ) -> tuple[RequestedCells, Selection, GatePolicy]:
-    """Return the cells to run, the options that select them, and the policy of the gate.
+    """Return the cells to run, the options that select them, and the project's gate.
 
     Args:
         asked: the request of the user.
-        lf: the last run, if only the cells that failed in it run.
-        read_policy: returns the policy for the selected paths.
+        lf: the run whose failed cells to run again; None to run all selected cells.
+        read_policy: returns the project's gate for the selected paths.
     """
     last = read_last_run(lf) if lf is not None else None
     if last is not None:
@@ -286,7 +286,7 @@ def _finish_run(  # noqa: PLR0913 - what the options say
     *,
     ranked: bool,
 ) -> int:
-    """Judge the run at `path`, write and print its results, and return the exit code."""
+    """Apply the gate to the run at `path`, write and print results, and return the exit code."""
     run = read_run(path)
     keep_in_history(run, path, seconds)
     with Questions(run) as questions:

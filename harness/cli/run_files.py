@@ -1,4 +1,4 @@
-"""Run files as arguments of commands, and the files that commands write."""
+"""Find and read run files for commands, and write their output files."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -41,7 +41,7 @@ def write_text(output: Path, text: str) -> None:
 
 @contextmanager
 def writing(path: Path, hint: str = "Choose another folder with -o.") -> Iterator[None]:
-    """Raise a UsageError if the system refuses to write `path` in the block."""
+    """Inside the block, raise a UsageError with `hint` if `path` cannot be written."""
     try:
         yield
     except OSError as error:
@@ -54,7 +54,7 @@ def require_writable(folder: Path, hint: str = "Choose another folder with -o.")
     """Check, before work begins, that files can be written below `folder`; create nothing.
 
     Raises:
-        UsageError: they cannot.
+        UsageError: files cannot be written there.
     """
     there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     with writing(folder, hint), TemporaryFile(dir=there):
@@ -62,7 +62,7 @@ def require_writable(folder: Path, hint: str = "Choose another folder with -o.")
 
 
 def bundled_context() -> ReportContext:
-    """Return the bundled catalogue and kill table, without other runs."""
+    """Return the data for a report: the bundled catalogue and kill table, without other runs."""
     catalogue = load_catalogue(shipped.bundled_folder("catalogue") / "quirks")
     return ReportContext(quirks=catalogue, kills=load_kill_table())
 
@@ -70,16 +70,16 @@ def bundled_context() -> ReportContext:
 def context_of(
     path: Path, run: Run, base: Path | None = None, given: Sequence[Path] = ()
 ) -> ReportContext:
-    """Return the bundled data, with the base run and the runs before the one at `path`.
+    """Return the data that a report shows in addition to `run`: bundled data and other runs.
 
     Args:
         path: the path of `run`.
         run: the run of the report.
-        base: the run to compare with; None for the newest of the runs before it.
-        given: the runs of the trends; without them, those that were kept before `run`.
+        base: the run to compare with; None for the newest earlier run in the history.
+        given: the earlier runs of the trends page; if empty, all earlier runs in the history.
 
     Raises:
-        UnreadableError: one of them is not a finished run.
+        UnreadableError: `base` or a file in `given` is not a finished run.
     """
     # An older run may be at the path of a run in progress.
     digest = run_digest(path) if run.footer is not None else ""
@@ -100,7 +100,7 @@ def context_of(
 
 
 def _readable_runs(kept: Sequence[KeptRun]) -> Iterator[NamedRun]:
-    """Yield the kept runs; one that an older or newer harness cannot read is left out."""
+    """Yield the runs of the history, without those that this version of harness cannot read."""
     for each in kept:
         with suppress(UnreadableError):
             yield NamedRun(each.about.label, _read_kept(each.path), each.about.clean_commit)
@@ -117,13 +117,13 @@ def _base_run(base: Path, folder: Path) -> NamedRun:
 
 
 def run_label(path: Path) -> str:
-    """Return the name of a run file, with the time and the commit if it was kept."""
+    """Return the name of a run file, with its time and commit if it is in the history."""
     label = _kept_label(path)
     return f"{label} ({path.as_posix()})" if label else path.as_posix()
 
 
 def _kept_label(path: Path) -> str:
-    """Return the time and the commit of a run; "" if it was not kept."""
+    """Return the time and the commit of a run; "" if it is not in the history."""
     digest = run_digest(path)
     folders = (path.parent / FOLDER, path.parent.parent)
     kept = (each for folder in folders for each in kept_runs(folder))
@@ -136,17 +136,17 @@ def find_base(base: Path, folder: Path) -> Path:
     """Return the run file that `base` names: a path, or a branch or commit in the history.
 
     Raises:
-        UnreadableError: it is none of these.
+        UnreadableError: `base` is neither a path nor a branch or commit of the history.
     """
     kept = None if base.exists() else find_kept(str(base), kept_runs(folder / FOLDER))
     return kept.path if kept else find_run(base)
 
 
 def previous_run(path: Path) -> Path:
-    """Return the kept run before the one at `path`.
+    """Return the run in the history before the one at `path`, with the same selection.
 
     Raises:
-        UnreadableError: none with the same selection was kept.
+        UnreadableError: the history has no earlier run with the same selection.
     """
     kept = history_of(read_run(path), run_digest(path), kept_runs(path.parent / FOLDER))
     if not kept.earlier:
@@ -159,7 +159,7 @@ def previous_run(path: Path) -> Path:
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
-    """Return short labels that differ: the file names, or else the paths."""
+    """Return a short label for each path: the file names, or the paths if names are equal."""
     names = [_label(path) for path in paths]
     return names if len(set(names)) == len(names) else [path.as_posix() for path in paths]
 
@@ -170,7 +170,7 @@ def _label(path: Path) -> str:
 
 
 def incomplete_reason(run: Run) -> str:
-    """Return why `run` does not have all its cells; "" if it has."""
+    """Return why `run` lacks some of its cells; "" if it has all."""
     if run.footer is None:
         return f"incomplete run file: expected a footer after {len(run.results)} results"
     if run.footer.interrupted:
@@ -183,7 +183,7 @@ def read_finished_run(path: Path) -> Run:
     """Return the run at `path`.
 
     Raises:
-        UnreadableError: it is not a run, or not a finished one.
+        UnreadableError: the file is not a run, or the run is not finished.
     """
     run = read_run(path)
     problem = incomplete_reason(run)
@@ -194,10 +194,10 @@ def read_finished_run(path: Path) -> Run:
 
 
 def find_run(path: Path | None) -> Path:
-    """Return the run file `path`, or the newest one in the folder `path`; None is reports/.
+    """Return the run file `path`, or the newest run file in the folder `path`, by default reports/.
 
-    A kept run is a gzip file. Without a finished run, it is the newest one that was killed or is in
-    progress.
+    `path` may also be a run of the history, a gzip file. If the folder has no finished run, the
+    function returns the newest run that was killed or is in progress.
 
     Raises:
         UnreadableError: the folder has no run file.

@@ -1,4 +1,4 @@
-"""The selection of `harness run`: the cells that failed last, and reasons for excluded ones."""
+"""Select the cells of `harness run`, and print why others are excluded."""
 
 import fnmatch
 from pathlib import Path
@@ -23,13 +23,14 @@ from harness.wording import pluralize
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """The options of the user.
+    """The user's options that select cells.
 
     Fields:
-        words: the filters; None for those of the project.
-        dialect: the dialect of all cassettes; "" for the one that each states.
-        cuts: None for the default.
-        requirement_set: None for that of the project, "" for none.
+        words: the filters; None for the filters of the project.
+        dialect: the dialect of all cassettes; "" for the dialect that each cassette states.
+        cuts: how bodies are split; None for the default.
+        requirement_set: the frozen list of files and rules; None for the project's one, "" for
+            none.
     """
 
     clients: SelectedClients
@@ -41,13 +42,13 @@ class RunRequest(msgspec.Struct, frozen=True):
 
     @property
     def cells(self) -> RequestedCells:
-        """The cells that it selects."""
+        """Return the cells that these options select."""
         chosen = selected_clients(self.clients.normalizers, self.clients.agents)
         return requested_cells(chosen, self.paths, self.words, self.dialect, self.requirement_set)
 
 
 def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
-    """Return `asked`, with the options of the last run for those that are not given."""
+    """Return `asked`; options that the user did not give have the values of the last run."""
     before, header = last.header.selection, last.header
     clients = asked.clients
     if not clients.normalizers and not clients.agents:
@@ -64,7 +65,7 @@ def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
 
 
 def read_last_run(path: Path) -> Run | None:
-    """Return the run at `path`; None, with a note, if there is none."""
+    """Return the run at `path`; if there is none, print a note and return None."""
     if path.is_file():
         return read_run(path)
     click.echo(f"--lf: {marked(str(path))} does not exist, so all cells run", err=True)
@@ -72,7 +73,7 @@ def read_last_run(path: Path) -> Run | None:
 
 
 def only_failed(found: RequestedCells, last: Run, policy: GatePolicy) -> RequestedCells:
-    """Return the cells that failed in the last run and are not accepted; all if none did."""
+    """Return the cells that failed in the last run and are not accepted; all if none failed."""
     accepted = {each.cell for each in judge_gate(last, policy).excused}
     failed = {it.cell for it in last.results if it.outcome.fails} - accepted
     jobs = tuple(job for job in found.jobs if cell_id(job) in failed)
@@ -86,9 +87,9 @@ def only_failed(found: RequestedCells, last: Run, policy: GatePolicy) -> Request
 
 
 def asks_about_models(found: RequestedCells) -> bool:
-    """Return whether the user selected recordings or models, so that rankings are of use.
+    """Return whether the user selected recordings or models, so that rankings are useful.
 
-    The bundled recordings are part of any run, unless paths are named.
+    A run without named paths always has the bundled recordings, so these do not count.
     """
     bundled = bundled_folder("cassettes")
     is_default = not found.paths or Path(BUNDLED) in found.paths
@@ -98,7 +99,7 @@ def asks_about_models(found: RequestedCells) -> bool:
 
 
 def print_left_out(found: RequestedCells) -> None:
-    """Print the unrecognized files, and why agents cannot replay some recorded conversations."""
+    """Print the unrecognized files, and why agents cannot run some logged conversations."""
     for file in unrecognized_files(found.paths):
         click.echo(f"skipped: {marked(str(file))}: neither a scenario nor a cassette", err=True)
     if not found.paths:
@@ -112,7 +113,7 @@ def print_left_out(found: RequestedCells) -> None:
 
 
 def _print_own_scenarios() -> None:
-    """Print that scenarios of the project do not run, since it does not list their folder."""
+    """Print a note if scenarios of the project do not run because it does not list their folder."""
     own = own_folders(project().root)
     try:
         count = len(select_subjects(own, recordings=True)) if own else 0
@@ -148,7 +149,7 @@ def empty_reason(found: RequestedCells) -> str:
 
 
 def _dialect_hint(words: str) -> str:
-    """Return the dialects, if one that `words` select does not exist."""
+    """Return the list of known dialects if the filters `words` name an unknown one; else ""."""
     selected = (word.removeprefix("dialect:") for word in words.split() if "dialect:" in word)
     known = all(fnmatch.filter(DIALECTS, pattern) for pattern in selected)
     return "" if known else f"\n  Choose one of these dialects: {', '.join(DIALECTS)}."

@@ -1,4 +1,4 @@
-"""`harness schema NAME`: the JSON Schema of a file format or an output format."""
+"""`harness schema NAME`: print the JSON Schema of a file format or an output format."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ from harness.verdicts.gate import Gate, RunSummary
 
 
 def scenario_schema() -> dict[str, Any]:
-    """Return the schema of all keys of a scenario file: those that are judged, and `emulate`."""
+    """Return the JSON Schema of a scenario file, including the key `emulate`."""
     schema, recipe = scenario_file.schema(), msgspec.json.schema(EmulateKey)["$defs"]
     properties = recipe.pop("EmulateKey")["properties"]
     in_text = msgspec.json.schema(TextFormKey)["$defs"]
@@ -36,7 +36,7 @@ def scenario_schema() -> dict[str, Any]:
 
 
 def client_protocol_schema() -> dict[str, Any]:
-    """Return the schema of all messages; those of each side have their own `hello`."""
+    """Return the JSON Schema of all messages between the harness and a client."""
     lines, defs = msgspec.json.schema_components((Line, Reply), ref_template="#/$defs/{name}")
     sides = zip(("from harness", "from the client"), lines, strict=True)
     return {"anyOf": [{"title": title, **side} for title, side in sides], "$defs": defs}

@@ -1,8 +1,8 @@
-"""`harness serve`: recordings as a provider on this machine, for clients in any language.
+"""`harness serve`: play recordings as a provider on this machine, for clients in any language.
 
-One cassette is played in order, and each of its interactions once. A selection is played under one
-base URL for each scenario and recording, to any number of clients. The first line of standard
-output is the base URL.
+If the user names one cassette, the server plays its interactions in order, each once. Otherwise it
+plays each selected scenario and recording under its own base URL, to any number of clients. The
+first line of standard output is the base URL.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ from harness.wording import pluralize
 
 
 def _delivery_option(name: str, metavar: str, text: str) -> Callable[..., Any]:
-    """Return the option that changes `name` of the delivery, as the path of a URL does."""
+    """Return a command-line option that changes how answers are delivered, such as `--cuts`."""
 
     def read(_context: object, _option: object, value: str | None) -> str | None:
         if value is not None:
@@ -132,7 +132,7 @@ def serve_command(  # noqa: PLR0913 - one parameter for each option
 
 
 def _is_selection(path: Path) -> bool:
-    """Return whether `path` is a folder or a scenario, and not one cassette."""
+    """Return whether `path` is a folder or a scenario, and not a single cassette."""
     return path.is_dir() or (
         path.is_file() and any(each.kind == "scenario" for each in select_subjects([path]))
     )
@@ -167,7 +167,10 @@ def _serve_selection(
 def _recordings(
     paths: tuple[Path, ...], words: str | None, unreadable: list[UnreadableFile]
 ) -> Iterator[Recording]:
-    """Yield the playable recordings of a selection; print the others, and note unusable files."""
+    """Yield the selected recordings that can be played; print why others are skipped.
+
+    Unusable files are added to `unreadable`.
+    """
     for subject in requested_cells(SelectedClients((), ()), paths, words).subjects:
         if subject.kind == "log":
             continue
@@ -186,10 +189,10 @@ def _recordings(
 
 
 def _describe(loaded: LoadedSubject) -> dict[str, Any]:
-    """Return the facts that a driver needs in addition: tools, and the expected turns.
+    """Return further facts about a recording for the index: its tools and expected turns.
 
-    Each turn has the keys of `expect` in a scenario. The turns of a conversation, for which a
-    scenario has none, are those of the oracle.
+    Each turn has the keys of `expect` in a scenario. For the turns of a conversation, the oracle
+    gives the expected result.
     """
     scenario = loaded.scenario
     turns = loaded.expectations or tuple(map(expectation_from, loaded.oracle_readings))

@@ -1,7 +1,8 @@
-"""`harness show`: the reads and events of a cassette as text or JSON.
+"""`harness show`: print the reads and events of a cassette as text or JSON.
 
-It is also a driver for git: `git config diff.cassette.textconv "harness show"`. The output depends
-on the cassette only, except for the age, and has no control characters of the cassette.
+Git can use it to show differences: `git config diff.cassette.textconv "harness show"`. The output
+depends on the cassette only, except for the age, and contains no control characters of the
+cassette.
 """
 
 import json
@@ -72,9 +73,9 @@ class _CassetteView(msgspec.Struct, frozen=True):
     """A cassette, with facts about each of its interactions.
 
     Fields:
-        detected: the dialect, the confidence, and the reason.
-        left_out: why a run skips the interaction; "" if it does not.
-        age: of the recording, as text; "" if unknown or not requested.
+        detected: the dialect of each interaction, with the confidence and the reason.
+        left_out: for each interaction, why a run skips it; "" if a run replays it.
+        age: the age of the recording as text; "" if it is unknown or not requested.
     """
 
     cassette: Cassette

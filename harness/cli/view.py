@@ -1,4 +1,4 @@
-"""`harness view`: the report of a run, served on this machine, also while it is in progress."""
+"""`harness view`: serve the HTML report of a run on this machine, even before the run ends."""
 
 import webbrowser
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Conversations: prompts that describe tools, agents that execute calls, and their history."""
+"""Run conversations: describe tools in prompts, execute the model's calls, and keep the history."""

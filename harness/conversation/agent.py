@@ -17,19 +17,20 @@ HiddenOfAgent = Literal["finish", "parse_errors"]
 
 
 class Agent(msgspec.Struct, frozen=True):
-    """An agent and its declaration.
+    """An agent, and what it declares about itself.
 
     Fields:
-        name: the name that selects it with `-a`.
+        name: the name that selects the agent with the option `-a`.
         converse: runs the conversation of a task; keeps no state between tasks.
-        dialects: the APIs that it supports.
-        prompts: ids of the prompts that it supports.
-        role, breaks: as for normalizers. A `known-bad` agent and a `mutant` violate the rules
-            that they name, and a `peer` is an adapter of a third-party library.
-        policies: choices between rules that exclude each other, such as `{"history": "merged"}`.
-        hides: the fields that it does not expose, which are not judged.
-        needs, extra: as for normalizers: the modules that it requires, and the extra that installs
-            them.
+        dialects: the dialects that the agent supports.
+        prompts: ids of the prompts that the agent supports.
+        role, breaks: a `known-bad` agent and a `mutant` violate the rules in `breaks`; a `peer` is
+            an adapter of a third-party library; `conforming` agents run by default.
+        policies: the agent's choices between rules that exclude each other, such as `{"history":
+            "merged"}`.
+        hides: the fields that the agent does not expose, so that the harness does not judge them.
+        needs, extra: the Python modules that the agent requires, and the extra of this package that
+            installs them.
     """
 
     name: str

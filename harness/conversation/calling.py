@@ -25,7 +25,7 @@ _CHECKER: Final = Checker()
 
 
 class CallBudget:
-    """Counts how often each call is made for one question (quirk LOOP-IDENTICAL).
+    """Counts how often the model makes each call for one question (quirk LOOP-IDENTICAL).
 
     Two calls are the same if their tool and the values of their arguments are equal, however the
     arguments are written.
@@ -52,7 +52,7 @@ class CallResults(msgspec.Struct, frozen=True):
     """The results of the calls of one turn.
 
     Fields:
-        results: one for each call that may be executed, in order.
+        results: one result for each call within the budget, in order.
         executed: ids of the executed calls, including those that failed.
     """
 
@@ -72,9 +72,11 @@ def run_calls(
     Args:
         task: provides the tools.
         calls: the calls, with distinct ids and the tool names that the application declared.
-        budget: the budget of the question; a call beyond it is not executed and has no result.
+        budget: counts the calls of the question; a call beyond the budget is not executed and has
+            no result.
         language: the language of the texts for the model.
-        shown_names: the names under which the model knows the tools.
+        shown_names: the names of the tools in the request, which may differ from the application's
+            names.
     """
     tools = {tool.name: tool for tool in task.tools}
     texts = TEXTS[language].refusal
@@ -103,7 +105,7 @@ def run_calls(
 def _checked_arguments(
     call: ToolCall, tool: Tool | None, texts: RefusalTexts
 ) -> tuple[dict[str, Any] | None, str]:
-    """Return the arguments. If the call must not be executed, return None and the reason.
+    """Return the arguments of a call and ""; or None and the reason why it must not be executed.
 
     The reason is "" if there is no such tool.
     """
@@ -119,5 +121,5 @@ def _checked_arguments(
 
 
 def refuse(calls: Iterable[ToolCall | ParseError], reason: str) -> tuple[ToolResult, ...]:
-    """Return a result for each call that states why it was not executed."""
+    """Return a result for each call that tells the model why the call was not executed."""
     return tuple(ToolResult(call.id, call.name, error=reason) for call in calls)

@@ -1,9 +1,9 @@
-"""Convert between the history and the requests and replies of one provider and one prompt.
+"""Convert between the history and the requests and responses of one provider and one prompt.
 
-The provider gets names that every API accepts and ids that match its pattern. The application gets
-its own names, and each id unchanged. Results and calls are sent back in the form that the prompt
-uses: in fields of the API, or as text. In text the model must see its calls in the format that its
-prompt describes, because a model whose history contains none learns to answer without calls.
+The provider gets names of tools that every API accepts, and ids that match its pattern. The
+application gets its original names and ids. Calls and results are sent back as the prompt requires:
+in fields of the API, or as text. In text, the model must see its calls in the format that its
+prompt describes, because a model whose history contains no calls learns to answer without calls.
 """
 
 import json
@@ -34,7 +34,7 @@ from harness.turns.turn import Turn
 
 
 def assistant_text(prompt: Prompt, turn: Turn) -> str:
-    """Return the assistant's text for a complete turn; "" if the turn is empty."""
+    """Return the text of a turn with its calls as the prompt describes; "" if it is empty."""
     if turn.parse_errors and not turn.tool_calls:
         return join_paragraphs(turn.text, _format_errors(prompt, turn))
     if not turn.tool_calls and not turn.text.strip():
@@ -48,7 +48,7 @@ def _format_turn(prompt: Prompt, turn: Turn) -> str:
 
 
 def _format_action(prompt: Prompt, turn: Turn) -> str:
-    """Return one JSON object. Text next to calls becomes its reasoning, other text its answer."""
+    """Return one JSON object: the calls with the text as reasoning, or the text as the answer."""
     if not turn.tool_calls:
         reply = {"reasoning": turn.reasoning, "action": "finish", "content": turn.text}
         return json.dumps(reply, ensure_ascii=False)
@@ -85,10 +85,10 @@ _OPTION_WITH_TOOLS: Final = "parallel_tool_calls"
 
 
 class Channel:
-    """The requests and replies of one conversation in the form of its provider.
+    """Builds the requests and parses the responses of one conversation for its provider.
 
     Args:
-        task: the provider, and the tools that may be called.
+        task: contains the provider, and the tools that the model may call.
         prompt: tells the model how to call tools.
         policy: how turns become messages if the API has a field for calls.
         storing: options of that policy.
@@ -117,7 +117,7 @@ class Channel:
     def request_turn(
         self, history: Sequence[Message], normalize: Normalize, options: Mapping[str, Any]
     ) -> Turn:
-        """Send the history and return the turn, with the application's names for tools."""
+        """Send the history, and return the turn with the application's names of tools."""
         allowed = {
             key: value for key, value in options.items() if self._tools or key != _OPTION_WITH_TOOLS
         }
@@ -129,7 +129,7 @@ class Channel:
     def stored_messages(
         self, turn: Turn, results: Sequence[ToolResult], iteration: int
     ) -> tuple[Message, ...]:
-        """Return the messages of a turn and its results for the history; () if it is empty."""
+        """Return the history's messages for a turn and its results; () if the turn is empty."""
         if self.prompt.describes_tools and not incomplete_reason(turn):
             return self._stored_as_text(turn, results)
         by_id = {result.call_id: result for result in results}
@@ -147,7 +147,7 @@ class Channel:
         return (stored, *result_messages(self.prompt, results, limit=self._storing.limit))
 
     def _renamed(self, turn: Turn, rename: Callable[[str], str]) -> Turn:
-        """Return `turn` with other names for its tools, unless its prompt describes the tools."""
+        """Return `turn` with other tool names; unchanged if the prompt describes tools in text."""
         if self.prompt.describes_tools:
             return turn
         return replace(

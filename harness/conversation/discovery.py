@@ -1,4 +1,4 @@
-"""Find agents by name, by the rules in `harness.normalizers.registry`."""
+"""Find agents by name, in the same way as `harness.normalizers.registry` finds normalizers."""
 
 from typing import Final
 
@@ -33,15 +33,15 @@ def load_agent(name: str) -> Agent:
 
     Args:
         name: the name of an entry point, a mutant or an agent of the project (see
-            `harness.project`); or `module:attribute`, an `Agent` or a function
-            `(task) -> conversation`, in a module that may be in the working folder or in that of
-            the project.
+            `harness.project`). Or `module:attribute`, which refers to an `Agent` or a function
+            `(task) -> conversation`. The module may be in the working folder or in the project's
+            folder.
 
     Raises:
-        UsageError: there is no such agent, or there are two.
-        AgentLoadError: it cannot be imported, is not an agent, or needs a package that is not
-            installed.
-        UnreadableError: the project's declaration cannot be used.
+        UsageError: no agent or more than one has this name.
+        AgentLoadError: the agent cannot be imported, is not an agent, or needs a package that is
+            not installed.
+        UnreadableError: the project's declaration of the agent is not usable.
     """
     found = _AGENTS.find(name)
     import_needs(found, f"agent {name}", AgentLoadError)
@@ -49,10 +49,10 @@ def load_agent(name: str) -> Agent:
 
 
 def is_agent(name: str) -> bool:
-    """Return whether `name` is certainly an agent's; a function may be a normalizer, too.
+    """Return whether `name` certainly refers to an agent; False for a function.
 
     Raises:
-        AgentLoadError: it is `module:attribute`, and that cannot be imported.
+        AgentLoadError: `name` is `module:attribute`, and the attribute cannot be imported.
     """
     if ":" in name:
         return isinstance(_AGENTS.imported(name), Agent)
@@ -60,6 +60,6 @@ def is_agent(name: str) -> bool:
 
 
 def default_agent_names() -> tuple[str, ...]:
-    """Return the names that run by default: those of the conforming agents."""
+    """Return the names of the conforming agents, which run if the user names none."""
     names = installed_agent_names()
     return tuple(name for name in names if _AGENTS.find(name).role == "conforming")

@@ -1,7 +1,7 @@
 """Messages from the agent to the model: results of calls, refusals, and requests for a retry.
 
-If the prompt describes the tools, there is no role for results. Then one user message contains all
-of them and asks explicitly for an answer, because a model may treat bare data as a new
+If the prompt describes the tools, the API has no role for results. Then one user message contains
+all results and asks explicitly for an answer, because a model may treat bare data as a new
 question. A refusal contains all information that the model needs to fix its call.
 """
 
@@ -27,7 +27,7 @@ def unknown_tool_text(name: str, known: Iterable[str], language: Language) -> st
 
 
 def parse_error_reports(errors: Iterable[ParseError]) -> str:
-    """Return the first few errors as text."""
+    """Return the first few parse errors as text for the model."""
     errors_shown = (
         f"[{error.mode} parse error] {f'{error.name}: ' if error.name else ''}{error.error}"
         for error in islice(errors, _MOST_REPORTS)
@@ -36,14 +36,14 @@ def parse_error_reports(errors: Iterable[ParseError]) -> str:
 
 
 def retry_text(prompt: Prompt, reasons: str, attempt: int, example: str = "") -> str:
-    """Return the message that asks the model to fix its reply.
+    """Return the message that asks the model to correct its last response.
 
     Args:
         prompt: the prompt of the request.
-        reasons: what was wrong with the reply.
-        attempt: number of earlier retries; a second message must differ from the first
-            (quirk LOOP-PARSE-RETRY).
-        example: an example of a call, which ends the message.
+        reasons: what was wrong with the response.
+        attempt: the number of earlier retries. The text depends on it, because the model must not
+            get the same message twice (quirk LOOP-PARSE-RETRY).
+        example: an example of a call, which ends the message; "" for none.
     """
     words = TEXTS[prompt.language].refusal
     how = words.calls.get(prompt.protocol, words.calls["json-fallback"])
@@ -65,8 +65,8 @@ class ToolResult(msgspec.Struct, frozen=True):
     """The result of one call.
 
     Fields:
-        value: what the tool returned; any value of JSON, or text.
-        error: why it returned no value, or "".
+        value: what the tool returned: text or another JSON value.
+        error: why the tool returned no value; "" if it did.
     """
 
     call_id: str
@@ -78,10 +78,10 @@ class ToolResult(msgspec.Struct, frozen=True):
 def result_messages(
     prompt: Prompt, results: Sequence[ToolResult], *, limit: int = MOST_CHARACTERS
 ) -> tuple[Message, ...]:
-    """Return the message with the results of calls, in order; none without results.
+    """Return one user message with the results of all calls, in order; () without results.
 
     Args:
-        prompt: the prompt of the request that the calls answered; it describes the tools.
+        prompt: the prompt of the request, which describes the tools in text.
         results: one for each call.
         limit: the maximum number of characters of each result.
     """
@@ -98,7 +98,7 @@ def result_messages(
 
 
 def is_question(message: Message) -> bool:
-    """Return whether the user wrote `message`, and not this module in the role of the user."""
+    """Return whether the user wrote `message`, and not this module with the role of the user."""
     content = message.get("content")  # a known-bad agent stores messages without content
     is_user_text = message["role"] == "user" and isinstance(content, str)
     return is_user_text and not str(content).startswith(_LEADS)

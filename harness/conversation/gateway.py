@@ -1,15 +1,16 @@
-"""The gateway agent: use tools if the provider supports them, and JSON in the text if not.
+"""The gateway agent: send tools in the API's field if the provider supports it, else in text.
 
     supports_tool_use: true    tool_use
                        false   json_fallback
-                       None    a probe: a call in its reply -> tool_use, else json_fallback
+                       None    a probe: a call in its response -> tool_use, else json_fallback
 
-Tool use sends the tools in their own field. A call that cannot be parsed becomes text for the
-model, and nothing is executed. The JSON fallback describes the tools in the system text, and a
-call is a code block of JSON in the reply. It is deprecated: only a provider without tools gets it.
-Models add narration, forget the fence or stop early: text that only looks like a call is a parse
-error, and the model is asked again, with a worked call if the provider's `json_stability` is low.
-The gateway never raises because of what a model or a provider does.
+A probe is a test request that asks for a call of a dummy tool. `tool_use` sends the tools in the
+API's field. A call that cannot be parsed becomes text for the model, and nothing is executed.
+`json_fallback` describes the tools in the system text, and a call is a code block of JSON in the
+response. It is deprecated: only a provider without tools gets it. Models add narration, forget the
+code fence or stop early. Text that only looks like a call is a parse error, and the agent asks the
+model again, with an example of a call if the provider's `json_stability` is low. The gateway raises
+no exception because of what a model or a provider does.
 """
 
 import json
@@ -65,8 +66,8 @@ def attempted_call(text: str, known: AbstractSet[str]) -> ParseError | None:
     """Return the error of the first call that `text` attempts, or None if it attempts none.
 
     Weak models forget quotes, use Python's, begin with the arguments or stop in the middle of a
-    name. Such text is not an answer: the user must see that no call was executed. Data is not an
-    attempt, because it names no offered tool, or contains no arguments.
+    name. Such text is not an answer: the user must see that no call was executed. Other JSON in the
+    text is not an attempt, because it names no offered tool or contains no arguments.
 
     Args:
         text: the text of the model, without calls that could be parsed.
@@ -118,10 +119,10 @@ _MOST_REASON_CHARACTERS: Final = 300
 
 
 def retry_reason(turn: Turn, prompt: Prompt) -> str:
-    """Return why the model must be asked again for a turn, or "".
+    """Return why the agent must ask the model again for a turn; "" if it must not.
 
     A retry makes sense only for errors that the model can fix: a call that cannot be parsed, a
-    reply that was truncated inside a call, a call that the provider rejected. It does not help
+    reply that was truncated inside a call, a call that the provider rejected. A retry does not help
     with a failed provider or an interrupted stream, and an empty turn may be correct (quirk
     TURN-EMPTY-IS-DONE).
     """
@@ -138,14 +139,14 @@ def retry_reason(turn: Turn, prompt: Prompt) -> str:
 
 
 def resolve_stop_reason(turn: Turn) -> Turn:
-    """Return `turn`, with a normal end if it announces calls and none of them could be parsed."""
+    """Return `turn` with the finish reason "stop" if it announces calls and has no usable call."""
     if turn.finish is None or turn.tool_calls or turn.finish.reason is not FinishReason.TOOL_CALLS:
         return turn
     return replace(turn, finish=Finish(FinishReason.STOP, turn.finish.raw))
 
 
 def tool_use_config(task: Task) -> AgentConfig:
-    """Return the config for a provider that supports tools."""
+    """Return the agent's configuration for a provider that supports tools in the API's field."""
     serial = not task.capabilities.supports_parallel_tools
     return AgentConfig(
         normalize=reference.normalize,
@@ -168,7 +169,7 @@ _EMPTY_FENCE: Final = re.compile(r"```[a-zA-Z_]{0,20}\s{0,20}(?:```|\Z)")
 
 
 def json_fallback_config(task: Task) -> AgentConfig:
-    """Return the config for a provider that does not support tools."""
+    """Return the agent's configuration for a provider that does not support tools."""
     known = frozenset(tool.name for tool in task.tools)
     prompt = _prompt_like(task, "json-fallback")
     return AgentConfig(
@@ -183,9 +184,9 @@ def json_fallback_config(task: Task) -> AgentConfig:
 
 
 def retry_example(task: Task, prompt: Prompt, turn: Turn) -> str:
-    """Return a worked call for a model whose JSON is unstable, or "".
+    """Return an example of a call for a model whose JSON is unreliable; "" for other models.
 
-    It is a call of the tool that the reply names, else of the first one.
+    The example calls the tool that the response names, or else the first tool.
     """
     if task.capabilities.json_stability != "low" or not task.tools:
         return ""
@@ -198,13 +199,13 @@ def retry_example(task: Task, prompt: Prompt, turn: Turn) -> str:
 
 
 def _prompt_like(task: Task, protocol: Protocol) -> Prompt:
-    """Return the task's own prompt, or the newest of a protocol in the same language."""
+    """Return the task's prompt if it has this protocol, else the newest one in its language."""
     own = find_prompt(task.prompt)
     return own if own.protocol == protocol else newest_prompt(protocol, own.language)
 
 
 def _with_attempt(turn: Turn, known: frozenset[str]) -> Turn:
-    """Return `turn` with an error for text that only looks like a call."""
+    """Return `turn` with a parse error if its text only looks like a call."""
     if turn.tool_calls or turn.parse_errors:
         return replace(turn, text=_EMPTY_FENCE.sub("", turn.text).strip())
     attempt = attempted_call(turn.text, known) if known and turn.failure is None else None
@@ -234,8 +235,8 @@ _MOST_ERROR_CHARACTERS: Final = 200
 def probe(task: Task) -> Probe:
     """Find out whether the provider supports tools, by one request to call a dummy tool.
 
-    A call in the API's own field means yes. Text or a refusal means no. Any other reply leaves it
-    unknown, and the gateway uses the JSON fallback.
+    A call in the API's own field means yes. Text or a refusal means no. After any other response,
+    the support is unknown, and the gateway uses the JSON fallback.
     """
     asked = replace(task, tools=(DUMMY,))
     options = _CHOICE if task.dialect in _REQUIRE_TOOLS else {}
@@ -261,7 +262,7 @@ def converse(task: Task) -> Conversation:
 
 
 def choose_config(task: Task) -> tuple[AgentConfig, Probe | None]:
-    """Return the config for a provider, and the probe if one was necessary."""
+    """Return the configuration for the provider, and the result of the probe if one was sent."""
     fallback = task.prompt in PROMPTS and PROMPTS[task.prompt].protocol == "json-fallback"
     declared, result = task.capabilities.supports_tool_use, None
     if fallback or not task.tools:

@@ -1,8 +1,8 @@
-"""The plain loop: the tool loop over any normalizer, with no more than an agent needs.
+"""The plain loop: the tool loop with any normalizer, and with no more than an agent needs.
 
-It uses the task's prompt, answers each call that could not be parsed with an error, and never sends
-a retry, because the model decides how to react to an error. Agents with this loop differ in the
-normalizer, the prompts and how turns become messages.
+It uses the task's prompt, answers each unusable call with an error, and never sends a retry,
+because the model decides how to react to an error. Agents with this loop differ in the normalizer,
+the prompts and how turns become messages.
 """
 
 from typing import Final
@@ -23,7 +23,13 @@ _POLICIES: Final = {"probe": "never", "retry": "never", "batch": "per-call"}
 def agent_config(
     task: Task, normalize: Normalize, history: HistoryPolicy = "merged"
 ) -> AgentConfig:
-    """Return the config of the plain loop for a task."""
+    """Return the configuration of the plain loop for a task.
+
+    Args:
+        task: the task.
+        normalize: the function that parses responses.
+        history: how turns become messages.
+    """
     serial = not task.capabilities.supports_parallel_tools
     return AgentConfig(
         normalize=normalize,
@@ -35,9 +41,10 @@ def agent_config(
 
 
 def plain_loop(normalize: Normalize, history: HistoryPolicy = "merged") -> Converse:
-    """Return the loop that parses replies with `normalize` and stores turns by `history`.
+    """Return an agent's function that runs the plain loop.
 
-    The loop raises UsageError for an unknown prompt or dialect.
+    It parses responses with `normalize`, and stores turns as the policy `history` specifies. It
+    raises a UsageError for an unknown prompt or dialect.
     """
 
     def converse(task: Task) -> Conversation:

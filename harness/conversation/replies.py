@@ -1,8 +1,8 @@
-"""Send a request and return the turn of its reply, also if provider, network or normalizer fail.
+"""Send a request and return the turn, also if the provider, network or normalizer fails.
 
-A provider that is not reachable, an interrupted stream and a normalizer that raises are failures of
-the turn: what was parsed before is kept, and none of its calls is executed. Only errors that the
-user must fix, such as an unknown dialect, are raised.
+A provider that is not reachable, an interrupted stream and a normalizer that raises give a turn
+with a failure. The turn keeps what was parsed before, and no call of it is executed. Only errors
+that the user must fix, such as an unknown dialect, are raised.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,9 +35,9 @@ def next_request(
     """Return the request for the next turn.
 
     Args:
-        task: the provider to send it to.
+        task: contains the provider that gets the request.
         messages: the history.
-        tools: the tools in the request's own field; none if the prompt describes the tools.
+        tools: the tools in the API's field; empty if the prompt describes the tools.
         options: further fields of the body, such as `parallel_tool_calls`.
 
     Raises:
@@ -56,7 +56,7 @@ def next_request(
 
 
 def read_turn(task: Task, request: Request, reply: Reply, normalize: Normalize) -> Turn:
-    """Return the turn of a reply; the normalizer gets the tools, which a prompt may describe."""
+    """Return the turn of a response; the normalizer also gets tools that a prompt describes."""
     tools = tuple(map(function_of, task.tools))
     interaction = Interaction(
         request, reply.status, reply.headers, b"", (), dialect=task.dialect, tools=tools
@@ -65,7 +65,7 @@ def read_turn(task: Task, request: Request, reply: Reply, normalize: Normalize) 
 
 
 def request_turn(task: Task, request: Request, normalize: Normalize) -> Turn:
-    """Send a request and return the turn of its reply.
+    """Send a request and return the turn of its response.
 
     Raises:
         UsageError: the task's dialect is unknown.
@@ -92,7 +92,7 @@ def turn_ending(turn: Turn) -> Ending:
 
 
 def _reliable(reply: Reply) -> Reply:
-    """Return `reply` with reads that raise only OSError, so that the network is to blame."""
+    """Return `reply` whose reads raise only OSError, so that the failure names the network."""
 
     def reads() -> Iterator[bytes]:
         try:
@@ -106,7 +106,7 @@ def _reliable(reply: Reply) -> Reply:
 
 
 def _guarded(normalize: Normalize) -> Normalize:
-    """Return `normalize` with each exception that it raises turned into a failure."""
+    """Return a function that yields a failure instead of each exception of `normalize`."""
 
     def guarded(interaction: Interaction, reads: Iterator[bytes]) -> Iterator[Delta]:
         try:

@@ -37,7 +37,7 @@ _LONGEST_CHARACTER: Final = 32
 
 
 class SearchResult(msgspec.Struct, frozen=True):
-    """One entry of the results of a search."""
+    """One entry in the results of a search tool."""
 
     title: str
     source: str
@@ -49,9 +49,8 @@ def result_text(value: object, language: Language = "en", *, limit: int = MOST_C
 
     Args:
         value: text, or any JSON value; other values are written as `str` does.
-        language: the language of the words around it.
-        limit: the maximum number of characters including the notice, at least
-            `FEWEST_CHARACTERS`.
+        language: the language of the words around the value.
+        limit: the maximum number of characters including the notice, at least `FEWEST_CHARACTERS`.
     """
     words, limit = TEXTS[language].result, max(limit, FEWEST_CHARACTERS)
     found = search_results(value)
@@ -62,7 +61,7 @@ def result_text(value: object, language: Language = "en", *, limit: int = MOST_C
 
 
 def error_text(error: str, language: Language = "en", *, limit: int = MOST_CHARACTERS) -> str:
-    """Return why a call has no result, as the text that the model gets instead."""
+    """Return the text that the model gets instead of a result, with the error."""
     words, limit = TEXTS[language].result, max(limit, FEWEST_CHARACTERS)
     reason = join_surrogates(" ".join(error.split())) or "?"
     return truncate(f"<tool_error>{words.failed}{reason}</tool_error>", words.cut, limit)
@@ -87,8 +86,9 @@ def truncate(text: str, notice: str, limit: int) -> str:
     """Return `text`, or as much of it as fits in `limit` characters with the notice after it.
 
     Args:
-        text: of any length.
-        notice: states that text is missing; has the fields `missing` and `total`.
+        text: a text of any length.
+        notice: a format string that states that text is missing, with the fields `missing` and
+            `total`.
         limit: the maximum number of characters of the result, at least `FEWEST_CHARACTERS`.
     """
     if len(text) <= limit:
@@ -109,7 +109,7 @@ def _character_boundary(text: str, end: int) -> int:
 
 
 def _continues(text: str, at: int) -> bool:
-    """Whether the code point at `at` belongs to the same visible character as the one before it."""
+    """Whether the code point at `at` belongs to the same visible character as the previous one."""
     sign = text[at]
     joined = _JOINER in (sign, text[at - 1])
     return (
@@ -167,7 +167,7 @@ def _first(value: dict[Any, Any], keys: Iterable[str]) -> str:
 
 
 def _entries(found: tuple[SearchResult, ...], summary: str, words: ResultTexts, limit: int) -> str:
-    """Return the entries that fit, each complete except the first, and how many are missing."""
+    """Return as many complete entries as fit, and how many are missing; the first may be cut."""
     lead = f"{words.summary}{summary.strip()}\n\n" if summary else ""
     if not found:
         return truncate(lead + words.none_found, words.cut, limit)

@@ -1,8 +1,8 @@
 """The task of an agent: questions, tools that it may execute, and a provider.
 
-`send` and `call_tool` are an agent's only access to the world. It has no clock, no network and no
-other state, so that the same task always gives the same conversation. The caller that creates the
-task records the arguments and results of both.
+An agent acts only through `send` and `call_tool`. It has no clock, no network and no other state,
+so that the same task always gives the same conversation. The caller that creates the task records
+the arguments and results of both functions.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,8 +25,8 @@ class Reply(msgspec.Struct, frozen=True):
     """A provider's response while it arrives.
 
     Fields:
-        reads: the body, read by read; it can be iterated once. It raises an error of the network
-            after the last read if the connection broke.
+        reads: yields the body, read by read, once. If the connection broke, it raises a network
+            error after the last read.
     """
 
     status: int
@@ -43,11 +43,11 @@ class Limits(File, frozen=True):
 
     Fields:
         rounds: requests for one question, including retries but not probes.
-        identical_calls: how often the same call, by name and value, may be executed for one
+        identical_calls: how often a call with the same name and arguments may be executed for one
             question.
-        retries: requests that repeat one for a reply that cannot be used.
-        messages: messages of one request; older ones of a longer history are left out
-            (`history.limit`); None for any number.
+        retries: how many times the agent may ask again after an unusable response.
+        messages: the number of messages in one request; None for any number. Older messages of a
+            longer history are left out (`history.limit`).
     """
 
     rounds: Annotated[int, msgspec.Meta(ge=1)] = 8
@@ -57,23 +57,23 @@ class Limits(File, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """One conversation to run.
+    """A conversation that an agent is to run.
 
     Fields:
         questions: the questions of the user, in order; each is answered before the next.
         tools: the tools that the model may call.
-        prompt: id of the prompt that describes how to call them (`conversation.prompts`).
-        system: the application's system text; "" for that of a simple assistant.
+        prompt: id of the prompt that tells the model how to call tools (`conversation.prompts`).
+        system: the application's system text; "" for a text that introduces a simple assistant.
         provider: the owner of the API, such as `dashscope`.
-        dialect: the wire format of that API.
-        uri: the address of requests.
-        capabilities: those that are declared for the provider.
+        dialect: the wire format of the API.
+        uri: the address to which requests are sent.
+        capabilities: the declared capabilities of the provider.
         send: sends a request to the provider.
         call_tool: executes a tool with arguments that fit its parameters.
 
     Raises, from `call_tool`:
         ToolFailed: the tool failed.
-        KeyError: there is no such tool.
+        KeyError: the task has no tool with this name.
     """
 
     questions: tuple[str, ...]

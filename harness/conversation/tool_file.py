@@ -1,4 +1,4 @@
-"""Files of `scenarios/tools/`: a tool that scenarios name and requests declare."""
+"""Load the files of `scenarios/tools/`: each describes a tool that scenarios name."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from harness.turns.turn import Tool
 
 
 class ToolFile(File, frozen=True):
-    """One file of `scenarios/tools/`."""
+    """The content of a file of `scenarios/tools/`: a tool that requests declare."""
 
     name: Text
     parameters: dict[str, Any]
@@ -26,7 +26,7 @@ def load_tool(root: Path, name: str, where: str) -> Tool:
         where: the scenario file that names it.
 
     Raises:
-        UnreadableError: there is no such file, or it cannot be used.
+        UnreadableError: the file does not exist or is not usable.
     """
     path = root / "tools" / f"{name}.yaml"
     if not path.is_file():

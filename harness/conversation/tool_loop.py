@@ -1,9 +1,9 @@
 """The tool loop: question, request, turn, calls, results, next request, until an answer or a limit.
 
-This is the only loop of the suite: agents differ in their `AgentConfig`, and a mutant is this loop
-with one step done wrong. No call of an incomplete turn is executed. Every call of a complete turn
-gets a result, or ends the conversation at a limit. If a reply contains no call that can run, the
-model is asked again at most `limits.retries` times.
+All agents of the suite use this loop. They differ in their `AgentConfig`, and a mutant is this loop
+with one wrong step. No call of an incomplete turn is executed. Every call of a complete turn gets a
+result, or ends the conversation at a limit. If a response contains no usable call, the loop asks
+the model again at most `limits.retries` times.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,19 +45,19 @@ def _no_example(turn: Turn) -> str:
 
 
 class AgentConfig(msgspec.Struct, frozen=True):
-    """The properties in which agents differ.
+    """The configuration of the tool loop, in which agents differ.
 
     Fields:
-        normalize: parses replies.
+        normalize: parses responses.
         prompt: tells the model how to call tools.
-        strategy: the strategy that is recorded for each turn.
+        strategy: how tools are offered, `tool_use` or `json_fallback`, as recorded for each turn.
         policy, storing: how turns become messages.
-        options: further fields of each request.
+        options: further keys of each request's JSON body.
         serial: only the first call of a turn is executed.
-        resolve: the turn of the normalizer -> the turn as this agent understands it.
-        retry_reason: why the model must be asked again for a turn, or "". No call of such a turn
-            is executed.
-        retry_example: the text with an example of a call that ends the request for a retry, or "".
+        resolve: converts the normalizer's turn to the turn on which the agent acts.
+        retry_reason: returns why the agent must ask again after a turn, or "". No call of such a
+            turn is executed.
+        retry_example: returns an example of a call to add to the request for a retry, or "".
     """
 
     normalize: Normalize
@@ -73,7 +73,7 @@ class AgentConfig(msgspec.Struct, frozen=True):
 
 
 class ToolLoop:
-    """One conversation while it runs.
+    """Runs one conversation.
 
     Args:
         task: the questions, tools and provider.
@@ -116,7 +116,7 @@ class ToolLoop:
         return "limit"
 
     def add_user_text(self, text: str) -> None:
-        """Add a user message; two in a row become one, because the roles must alternate."""
+        """Add a user message; join it to a user message before it, because roles must alternate."""
         if self.history and self.history[-1]["role"] == "user":
             text = f"{self.history.pop()['content']}\n\n{text}"
         self.history.append(user(text))
@@ -140,8 +140,8 @@ class ToolLoop:
         """Execute the calls of a turn; return the ending, or None if the conversation continues.
 
         Args:
-            turn: the newest.
-            left: how many requests may still follow.
+            turn: the newest turn.
+            left: the number of requests that the agent may still send for this question.
         """
         reason = self.config.retry_reason(turn, self.config.prompt)
         if reason:
@@ -163,7 +163,7 @@ class ToolLoop:
         return None
 
     def run_calls(self, turn: Turn) -> CallResults:
-        """Execute the calls of a complete turn, and answer those that could not be parsed."""
+        """Execute the calls of a complete turn; the result of an unusable call is an error."""
         config, texts = self.config, TEXTS[self.config.prompt.language].refusal
         first = turn.tool_calls[:1] if config.serial else turn.tool_calls
         found = run_calls(
@@ -187,7 +187,7 @@ class ToolLoop:
         self.history += self.channel.stored_messages(turn, found.results, len(self.turns))
 
     def retry_or_stop(self, turn: Turn, reason: str, left: int) -> Ending | None:
-        """Ask again for a reply that cannot be used, or stop with the text of this one."""
+        """Ask again after an unusable response, or return the ending if no retry is left."""
         prompt = self.config.prompt
         self.store_turn(turn, CallResults())
         if left and self._retries < self.task.limits.retries:

@@ -1,6 +1,6 @@
-"""The languages of prompts, and the words that the suite's agents use in each of them.
+"""Load the texts that the suite's agents send to models, in each language of the prompts.
 
-`texts/LANGUAGE.toml` contains the words, so that a language is one file.
+`texts/LANGUAGE.toml` contains the texts, so that a language is one file.
 """
 
 from importlib import resources
@@ -12,7 +12,7 @@ Language = Literal["en", "zh"]
 
 
 class DescriptionTexts(msgspec.Struct, frozen=True):
-    """The words of a tool's description in one language; a value replaces `{}`."""
+    """The words for the description of a tool in one language; `{}` stands for a value."""
 
     parameters: str
     no_parameters: str
@@ -31,7 +31,7 @@ class DescriptionTexts(msgspec.Struct, frozen=True):
 
 
 class ResultTexts(msgspec.Struct, frozen=True):
-    """The words around results in one language."""
+    """The words that surround results of tools in one language."""
 
     results: str
     source: str
@@ -46,7 +46,7 @@ class ResultTexts(msgspec.Struct, frozen=True):
 
 
 class RefusalTexts(msgspec.Struct, frozen=True):
-    """The sentences of one language, with placeholders in braces."""
+    """The sentences for refused calls and retries in one language, with placeholders in braces."""
 
     unknown: str
     invalid: str
@@ -62,14 +62,15 @@ class RefusalTexts(msgspec.Struct, frozen=True):
 
 
 class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The words of one language.
+    """All texts for models in one language.
 
     Fields:
         assistant: the system text if the application has none.
-        native_tools: version -> the text that is added to it if the request declares the tools.
+        native_tools: version of the prompt -> the text that is added to the system text if the
+            request declares the tools.
         sentence_space: the text between two sentences.
         results_lead: the first line of a user message that contains results.
-        results_request: protocol -> the request to answer from these results.
+        results_request: protocol -> the sentence that asks the model to answer from these results.
         system: protocol -> the system text; `{tools}` is replaced by the descriptions of the tools.
     """
 

@@ -1,1 +1,1 @@
-"""The cost of a client: time, memory, and held back bytes, as ratios that machines agree on."""
+"""Measure the cost of a client as ratios to a minimal client, so that machines can be compared."""

@@ -1,7 +1,7 @@
-"""Change deltas so that the writer of a dialect makes one event for each piece.
+"""Change deltas so that the writer of a dialect makes one event for each delta.
 
-Some APIs have no calls, and others send arguments in one piece. For these, the pieces of arguments
-become text.
+Some APIs have no calls, and others send all arguments in one event. For these dialects, the parts
+of arguments become text.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -29,7 +29,10 @@ _CALL_IN_PIECES: Final[tuple[Delta, ...]] = (
 
 
 def deltas_fitter(dialect: Dialect) -> FitDeltas:
-    """Return the function that changes deltas for the writer of `dialect`."""
+    """Return the function that changes deltas for the writer of `dialect`.
+
+    It tests how the writer sends a call whose arguments come in several deltas.
+    """
     try:
         events = dialect.write(_CALL_IN_PIECES)
     except ValueError:
@@ -38,12 +41,12 @@ def deltas_fitter(dialect: Dialect) -> FitDeltas:
 
 
 def _own_finish(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Let the writer choose the finish value that its API sends after calls."""
+    """Remove the raw finish value, so that the writer uses the value that its API sends."""
     return (Finish(each.reason) if isinstance(each, Finish) else each for each in deltas)
 
 
 def _as_text(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Yield the pieces of arguments as text, and no call."""
+    """Yield each part of the arguments as text, and no call, for an API without calls."""
     for each in deltas:
         if isinstance(each, ArgumentsDelta):
             yield TextDelta(each.fragment)
@@ -54,7 +57,7 @@ def _as_text(deltas: Iterable[Delta]) -> Iterator[Delta]:
 
 
 def _whole_call_last(deltas: Iterable[Delta]) -> Iterator[Delta]:
-    """Yield the pieces of arguments as text, then a call with short arguments in one piece."""
+    """Yield each part of the arguments as text, then a call with short arguments in one event."""
     started: list[Delta] = []
     for each in _own_finish(deltas):
         if isinstance(each, ArgumentsDelta):

@@ -1,7 +1,7 @@
-"""The floor: the least work that a client of some bytes must do.
+"""Define the floor: a minimal client that only finds and decodes the payloads of a body.
 
-It finds the payloads in the cheapest way that the framing allows, decodes each, and stores nothing.
-It does not depend on a reader, so a faster `reference` does not make other clients look slower.
+It finds the payloads in the cheapest way that the framing allows, and stores nothing. It uses no
+reader of the harness, so a faster `reference` does not make other clients look slower.
 """
 
 import base64
@@ -19,10 +19,10 @@ _FIRST_EVENTS: Final = 2_000
 
 
 def floor_of(stream: Interaction, decode: Decode) -> Floor:
-    """Return the floor for the bodies of streams like this one.
+    """Return a function that finds and decodes the payloads in bodies framed like `stream`.
 
     Args:
-        stream: a stream in the framing of its dialect.
+        stream: a stream of the dialect, whose first bytes show the framing.
         decode: parses one JSON text.
     """
     first = stream.body[:_FIRST_EVENTS]
@@ -55,7 +55,10 @@ def _lines(decode: Decode) -> Floor:
 
 
 def _messages(decode: Decode, *, embedded: bool) -> Floor:
-    """Return a floor that checks no checksum, and decodes an event inside a payload too."""
+    """Return a floor for AWS messages, which checks no checksum.
+
+    If `embedded` is true, it also decodes the event that each payload contains.
+    """
 
     def floor(body: bytes) -> None:
         start, size = 0, len(body)

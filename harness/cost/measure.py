@@ -1,7 +1,8 @@
-"""Measure one client in one dialect: time, growth, held back bytes; memory in another process.
+"""Measure one client in one dialect: time, growth of time, held back bytes, and memory.
 
-The client and the floor run alternately, and the shortest time of each counts, so that a busy
-machine changes little. Only ratios are judged.
+Time is compared with the floor, a minimal client that only finds and decodes the payloads. Client
+and floor run in turns, and the shortest time of each counts, so that other load has little effect.
+Only ratios are judged.
 """
 
 import time
@@ -39,9 +40,9 @@ class CostLimits(msgspec.Struct, frozen=True):
 
     Fields:
         deltas: the number of deltas of the shortest and of the longest stream.
-        slow_deltas: that of the shortest stream if the client cannot read that of `deltas` in time.
+        slow_deltas: the number for the shortest stream if the client is too slow for `deltas`.
         replay_seconds: CPU time of one replay; a stream that may take longer is not tried.
-        seconds: the time for repeated replays.
+        seconds: the total time for repeated replays.
         repeats: the minimum and the maximum number of replays of a stream.
     """
 
@@ -53,17 +54,17 @@ class CostLimits(msgspec.Struct, frozen=True):
 
 
 class _Replayed(msgspec.Struct, frozen=True):
-    """Seconds of one replay, and the number of bytes read before the first text; None if none."""
+    """The CPU seconds of one replay, and the bytes read before the first text (None: no text)."""
 
     seconds: float
     first_text: int | None
 
 
 def measure_time(normalizer: Normalizer, dialect: str, limits: CostLimits, meters: Meters) -> Cost:
-    """Return time, growth and held back bytes of `normalizer`.
+    """Return the time, growth of time and held back bytes of `normalizer`.
 
     Raises:
-        NotMeasuredError: it does not read the streams, or takes too long.
+        NotMeasuredError: the normalizer cannot parse the streams, or takes too long.
     """
     check_client(normalizer, dialect)
     runs = _Runs(normalizer, dialect, limits, meters)
@@ -88,13 +89,13 @@ def measure_memory(
 ) -> tuple[int | None, ...]:
     """Return the peak memory in bytes after each stream; None if the system does not report it.
 
-    The process must be new, because its peak never falls, and must not have written the streams,
-    because the memory that this needs would hide the client's.
+    Call this in a new process, because the peak of a process never falls. Another process must
+    write the streams, because this needs memory too.
 
     Args:
         normalizer: the client.
-        interactions: with the streams, the shortest first.
-        limits: with the time for a replay.
+        interactions: the streams, the shortest first.
+        limits: contains the time for a replay.
 
     Raises:
         NotMeasuredError: the client raises an exception, or takes too long.
@@ -111,15 +112,15 @@ def measure_memory(
 
 
 def _even_reads(body: bytes) -> Iterator[bytes]:
-    """Yield reads of equal size, since a list of cuts would need memory too."""
+    """Yield reads of equal size. A list of cuts is not used, because it would need memory too."""
     return (body[at : at + _READ_BYTES] for at in range(0, len(body), _READ_BYTES))
 
 
 def check_client(normalizer: Normalizer, dialect: str) -> None:
-    """Replay a short stream, so that the client has loaded its modules.
+    """Replay a short stream, so that the client has loaded its modules before it is measured.
 
     Raises:
-        NotMeasuredError: it does not read the stream, so its cost would mean nothing.
+        NotMeasuredError: the client cannot parse the stream, so its cost would mean nothing.
     """
     stream = cost_stream(DIALECTS[dialect], _WARM_UP_DELTAS)
     if _replay_once(normalizer, stream, _WARM_UP_SECONDS, time.process_time) is None:
@@ -127,7 +128,7 @@ def check_client(normalizer: Normalizer, dialect: str) -> None:
 
 
 class _Runs:
-    """The replays of one client: streams, and seconds of client and floor, by number of deltas."""
+    """Replays streams of several sizes with the client and the floor, and stores their seconds."""
 
     def __init__(
         self, normalizer: Normalizer, dialect: str, limits: CostLimits, meters: Meters
@@ -140,7 +141,7 @@ class _Runs:
         self.first_texts: set[int | None] = set()
 
     def find_sizes(self) -> tuple[int, int]:
-        """Replay longer and longer streams, and return the first and the last size."""
+        """Replay longer and longer streams; return the shortest and longest number of deltas."""
         first, last = self._limits.deltas
         size = self._longest(first, last)
         if size in (None, first) and self._limits.slow_deltas < first:
@@ -154,7 +155,7 @@ class _Runs:
         return first, longest
 
     def _longest(self, first: int, last: int) -> int | None:
-        """Return the last size that the client reads in time; None if it does not read `first`."""
+        """Return the longest size that the client reads in time; None if `first` takes too long."""
         if not self._try(first):
             return None
         size = first
@@ -165,12 +166,12 @@ class _Runs:
         return size
 
     def _expected(self, size: int) -> float:
-        """Return the seconds that a stream may take, by those of half and a quarter of it."""
+        """Return the seconds that a stream may take, estimated from shorter streams."""
         half, quarter = self.clients[size // 2][0], self.clients.get(size // 4)
         return half * (max(2.0, half / quarter[0]) if quarter else _QUADRATIC)
 
     def repeat(self) -> None:
-        """Replay the streams again, in turns, within the time."""
+        """Replay the streams in turns again, until the time or the maximum number is reached."""
         fewest, most = self._limits.repeats
         spent = 0.0
         for turn in range(1, most):
@@ -182,11 +183,11 @@ class _Runs:
                 spent += time.monotonic() - start
 
     def ratio(self, size: int) -> float:
-        """Return the shortest time of the client, divided by that of the floor."""
+        """Return the shortest time of the client, divided by the shortest time of the floor."""
         return min(self.clients[size]) / min(self.floors[size])
 
     def _try(self, size: int) -> bool:
-        """Measure the client and the floor once; return whether the client ended in time."""
+        """Measure the client and the floor once; return False if the client took too long."""
         if size not in self.streams:
             self.streams[size] = cost_stream(self._dialect, size)
         stream = self.streams[size]
@@ -205,7 +206,10 @@ class _Runs:
 def _held_back(
     normalizer: Normalizer, stream: CostStream, first_texts: set[int | None]
 ) -> int | None:
-    """Return the most bytes that were held back; None if the client does not stream its deltas."""
+    """Return the most bytes that were read before a text was emitted, beyond its own event.
+
+    It returns None if the client does not stream its deltas.
+    """
     known = [first for first in first_texts if first is not None]
     if not normalizer.streams or "text" in normalizer.hides or not known:
         return None
@@ -218,7 +222,7 @@ def _replay_once(
     """Replay the stream with each event as one read; None if it took longer than `limit` seconds.
 
     Raises:
-        NotMeasuredError: the client raises an exception, or does not return what the stream has.
+        NotMeasuredError: the client raises an exception, or returns another turn than expected.
     """
     interaction, cuts = stream.interaction, stream.interaction.recorded_cuts()
     texts: list[str] = []
@@ -254,10 +258,10 @@ def _replay_once(
 
 
 def _guarded(run: Callable[[], T], limit: float) -> T | None:
-    """Return what `run` returned; None if it took longer than `limit` seconds.
+    """Return the result of `run`; None if it took longer than `limit` seconds.
 
     Raises:
-        NotMeasuredError: it raised an exception.
+        NotMeasuredError: `run` raised an exception.
     """
     result, raised, expired = run_guarded(run, limit)
     if raised.error:

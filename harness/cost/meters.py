@@ -1,4 +1,4 @@
-"""CPU time and peak memory of the process in which a client runs.
+"""Read the CPU time and peak memory of the process in which a client runs.
 
 CPU time is used instead of the clock, because other processes of the machine change it less.
 """
@@ -23,17 +23,19 @@ _RESET_PEAK: Final = "5"  # see proc(5)
 
 
 class NotMeasuredError(Exception):
-    """Why a client cannot be measured."""
+    """A client cannot be measured; the message is the reason."""
 
 
 class Meters(msgspec.Struct, frozen=True):
-    """The functions that measure a client.
+    """The functions that measure a client, which may run in another process.
 
     Fields:
-        client: seconds of CPU time that its process has used.
-        floor: the same of this process.
-        peak: bytes of the peak memory of its process; None if the system does not report it.
-        reset_peak: sets its peak memory to what it uses now, if the system can.
+        client: returns the seconds of CPU time that the client's process has used.
+        floor: returns the CPU time of this process, in which the floor (a minimal client) runs.
+        peak: returns the peak memory of the client's process in bytes; None if the system does not
+            report it.
+        reset_peak: sets the recorded peak memory of this process to its current memory, if the
+            system supports that.
     """
 
     client: Clock
@@ -43,7 +45,7 @@ class Meters(msgspec.Struct, frozen=True):
 
 
 def meters_of(normalizer: Normalizer) -> Meters:
-    """Return the meters of the process of `normalizer`, which is this one or that of a client."""
+    """Return the meters for `normalizer`, which runs in this process or as a separate program."""
 
     def client() -> float:
         process = process_of(normalizer)
@@ -59,10 +61,12 @@ def meters_of(normalizer: Normalizer) -> Meters:
 
 
 def _cpu_seconds(process: int) -> float:
-    """Return the CPU time of all threads, from `schedstat`, which is more exact than `stat`.
+    """Return the CPU time of all threads of `process`, from Linux's `schedstat` or `stat`.
+
+    `schedstat` is more exact than `stat`.
 
     Raises:
-        NotMeasuredError: the system does not report it.
+        NotMeasuredError: the system does not report the CPU time.
     """
     tasks = (_PROCESSES / str(process) / "task").glob("*/schedstat")
     used = sum(int(each.read_text().split()[0]) for each in tasks)
@@ -72,9 +76,9 @@ def _cpu_seconds(process: int) -> float:
 
 
 def _peak_memory(process: int | None) -> int | None:
-    """Return the peak of the resident memory in bytes.
+    """Return the peak of the resident memory in bytes; None if the system does not report it.
 
-    `ru_maxrss` is not used, because a process inherits that of its parent.
+    `ru_maxrss` is not used, because a process inherits this value from its parent.
     """
     try:
         text = (_folder(process) / "status").read_text(encoding="utf-8")
@@ -85,7 +89,7 @@ def _peak_memory(process: int | None) -> int | None:
 
 
 def _reset_peak(process: int | None) -> None:
-    """Reset the peak of imports and of reading bodies, which would hide that of a client."""
+    """Reset the peak memory, because imports and reading bodies could need more than the client."""
     with suppress(OSError):
         (_folder(process) / "clear_refs").write_text(_RESET_PEAK, encoding="utf-8")
 

@@ -37,14 +37,14 @@ _CHARACTERS: Final = 300
 
 
 class Streams(msgspec.Struct, frozen=True):
-    """Two streams for another process: a file has the body of each, the interaction has none."""
+    """Two streams for another process. The file in `bodies` has the body of each interaction."""
 
     interactions: tuple[Interaction, ...]
     bodies: tuple[Path, ...]
 
 
 def measure(name: str, dialect: str, limits: CostLimits) -> Cost:
-    """Return what the normalizer called `name` costs in `dialect`, or why it was not measured."""
+    """Return the cost of the normalizer called `name` in `dialect`, or why it was not measured."""
     try:
         cost = in_new_process(_time_of, name, dialect, limits)
     except NotMeasuredError as problem:
@@ -62,8 +62,8 @@ def measure(name: str, dialect: str, limits: CostLimits) -> Cost:
 def _memory(name: str, dialect: str, streams: Streams, limits: CostLimits) -> float | None:
     """Return the bytes of peak memory for each further byte of the body; None if not known.
 
-    The lowest peak of each stream counts, over up to three processes, because a garbage collector
-    may keep for long what the client has dropped.
+    Each stream is replayed in up to three processes, and its lowest peak counts. A garbage
+    collector may keep memory for long that the client no longer uses.
     """
     short_body, long_body = (path.stat().st_size for path in streams.bodies)
     if short_body == long_body:
@@ -80,10 +80,10 @@ def _memory(name: str, dialect: str, streams: Streams, limits: CostLimits) -> fl
 
 
 def in_new_process(work: Callable[..., T], *arguments: object) -> T:
-    """Return what `work` returns in a new process.
+    """Call `work` with `arguments` in a new process, and return its result.
 
     Raises:
-        NotMeasuredError: it raised this error, the process died, or it took too long.
+        NotMeasuredError: `work` raised this error, the process died, or it took too long.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -107,7 +107,7 @@ def in_new_process(work: Callable[..., T], *arguments: object) -> T:
 
 
 def _run(sender: "Connection", work: Callable[..., T], arguments: tuple[Any, ...]) -> None:
-    """Send the result of `work`, or why there is none."""
+    """Call `work`, and send its result, or the error message, to the other process."""
     limit_memory()
     try:
         sender.send((True, work(*arguments)))

@@ -1,4 +1,4 @@
-"""The streams of a measurement: half text, then one call whose arguments are as long."""
+"""Make the streams of a measurement: half is text, and half the arguments of one call."""
 
 from collections.abc import Iterator
 from itertools import cycle, islice
@@ -34,12 +34,12 @@ _PATIENT: Final = ReplayLimits(seconds=600)
 
 
 class CostStream(msgspec.Struct, frozen=True):
-    """A stream to measure with.
+    """A stream to measure a client with.
 
     Fields:
-        deltas: number of pieces of text and arguments; each is one event.
+        deltas: the number of deltas with text or arguments; each is one event.
         first_text: offset of the end of the event with the first text.
-        turn: what the stream contains, by `reference`.
+        turn: what the stream contains, as `reference` parses it.
     """
 
     interaction: Interaction
@@ -49,12 +49,12 @@ class CostStream(msgspec.Struct, frozen=True):
 
     @property
     def characters(self) -> int:
-        """Number of characters of its text and arguments."""
+        """The number of characters of the text and arguments in the stream."""
         return len(self.turn.text) + sum(len(call.arguments) for call in self.turn.tool_calls)
 
 
 def cost_stream(dialect: Dialect, deltas: int) -> CostStream:
-    """Return the stream of `deltas` pieces in the contract form of `dialect`."""
+    """Return a stream of `deltas` deltas, written as the API of `dialect` documents."""
     tools = () if dialect.arguments == "none" else (_TOOL,)
     request = dialect.request_forms[""].first_request("cost", "Write about spring.", tools)
     written = deltas_fitter(dialect)(_iter_deltas(deltas))
@@ -65,7 +65,7 @@ def cost_stream(dialect: Dialect, deltas: int) -> CostStream:
 
 
 def stream_floor(stream: CostStream) -> Floor:
-    """Return the floor for the bodies of streams like this one."""
+    """Return the floor for bodies framed like `stream`: it only finds and decodes the payloads."""
     return floor_of(stream.interaction, msgspec.json.decode)
 
 

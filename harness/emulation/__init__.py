@@ -1,5 +1,5 @@
-"""Emulated cassettes: the key `emulate` of a scenario -> the cassette of that scenario.
+"""Write emulated cassettes from the key `emulate` of scenario files.
 
-Nothing that judges imports this package, so that no verdict can depend on how a cassette was
-written.
+The code that judges clients does not import this package. So no outcome can depend on how a
+cassette was written.
 """

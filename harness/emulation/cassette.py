@@ -1,4 +1,4 @@
-"""A recipe -> its cassette. The same recipe gives the same bytes."""
+"""Write the cassette that a recipe describes. The same recipe always gives the same bytes."""
 
 import itertools
 import json
@@ -29,7 +29,7 @@ def emulate(recipe: Recipe) -> Cassette:
     """Return the cassette that `recipe` describes.
 
     Raises:
-        UnreadableError: a value of the recipe cannot be used.
+        UnreadableError: a value of the recipe is not usable.
     """
     provider, model, _ = recipe.cassette.split("/")
     prompt = find_prompt(recipe.file.prompt)
@@ -53,7 +53,7 @@ def emulate(recipe: Recipe) -> Cassette:
 
 
 def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Request:
-    """Return the request with the question and the messages that followed it."""
+    """Return the request with the question and `later`, the messages that follow the question."""
     form, prompt = recipe.form, find_prompt(recipe.file.prompt)
     if provider not in form.addresses:
         raise UnreadableError(
@@ -76,7 +76,7 @@ def _request(recipe: Recipe, provider: str, model: str, later: list[Json]) -> Re
 
 
 def _history(body: Json, keys: tuple[str, ...]) -> list[Json]:
-    """Return the list of messages, which is at `keys` in a request of the API."""
+    """Return the list of messages in the request `body`; `keys` is the path to the list."""
     found: Any = body
     for key in keys:
         found = found[key]
@@ -92,7 +92,7 @@ def _with(members: Json, body: Json) -> Json:
 def _messages_after(
     recipe: Recipe, response: ResponseEntry, sent: NextEntry, model: str, place: str
 ) -> list[Json]:
-    """Return what the next request adds to the history, in the form of the API."""
+    """Return the messages that the next request adds to the history, in the format of the API."""
     write, history = DIALECTS[recipe.file.dialect].build_request, recipe.form.history
     if not history:
         raise UnreadableError(
@@ -156,7 +156,7 @@ def _events(recipe: Recipe, model: str, response: ResponseEntry, place: str) -> 
 
 
 def _reads(events: Events) -> tuple[Read, ...]:
-    """Return reads as networks make them: of one event, of two, or with an end inside an event."""
+    """Split the events into reads as networks do: one event, two events, or a part of an event."""
     ends = tuple(itertools.accumulate(map(len, events)))
     cuts: set[int] = set(ends[-1:])
     for number, (event, end) in enumerate(zip(events, ends, strict=True)):
@@ -167,7 +167,7 @@ def _reads(events: Events) -> tuple[Read, ...]:
 
 
 def _cuts(number: int, event: bytes, end: int) -> tuple[int, ...]:
-    """Return the offset of the cut that event number `number` gets, if any."""
+    """Return the offset at which event number `number` is split; empty if it is not split."""
     match number % 4:
         case 1:
             return ()
@@ -178,6 +178,6 @@ def _cuts(number: int, event: bytes, end: int) -> tuple[int, ...]:
 
 
 def _inside(event: bytes) -> int:
-    """Return an offset inside `event`: in the middle of a character if it has a long one."""
+    """Return an offset inside `event`, in the middle of a multi-byte character if it has one."""
     continuation = (at for at, byte in enumerate(event) if 0x80 <= byte < 0xC0)  # noqa: PLR2004 - UTF-8 continuation bytes
     return next(continuation, max(1, 2 * len(event) // 3))

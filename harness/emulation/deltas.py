@@ -1,4 +1,4 @@
-"""Deltas of a recipe -> deltas; options of a recipe -> the options of a writer."""
+"""Convert the deltas of a recipe to `Delta` objects, and its options to options of a writer."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -34,7 +34,7 @@ _REASONS = {reason.value: reason for reason in FinishReason}
 
 
 def iter_deltas(entries: Iterable[DeltaEntry]) -> Iterator[Delta]:
-    """Yield the deltas that `entries` describe; each entry has exactly one key."""
+    """Yield the deltas that the items of a recipe describe; each item has exactly one key."""
     calls = 0
     for entry in entries:
         if isinstance(entry.value, CallEntry):
@@ -93,17 +93,18 @@ def _in_pieces(text: str, size: int) -> Iterator[str]:
 def writer_options(
     dialect: str, options: Mapping[str, Any], model: str, where: str, *, from_text: bool = False
 ) -> Any:  # noqa: ANN401 - of any dialect
-    """Return the options of the writer of `dialect`, with those in `options` set.
+    """Return the options of the writer of `dialect`, with the values from `options`.
 
     Args:
-        dialect: a name of the table.
-        options: name -> value; others keep the value that the API documents.
-        model: the model that the stream names, unless an option says otherwise.
-        where: the file and key, or the command-line option.
-        from_text: whether values are text of a command line, to be converted.
+        dialect: the name of a dialect.
+        options: name -> value. An option without a value here keeps the value that the API
+            documents.
+        model: the model that the stream names, unless an option names another one.
+        where: the file and key, or the command-line option, for error messages.
+        from_text: whether the values are text from a command line, which this function converts.
 
     Raises:
-        UsageError: there is no such option, or it has no such value.
+        UsageError: the writer has no such option, or the option has no such value.
     """
     kind = DIALECTS[dialect].writer_options
     hints = get_type_hints(kind)

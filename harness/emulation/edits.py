@@ -1,4 +1,4 @@
-"""Edits of a recipe: how a proxy, a gateway or a broken line changes finished events."""
+"""Apply the edits of a recipe, which change finished events as a proxy or a broken line does."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -13,20 +13,20 @@ Events = tuple[bytes, ...]
 
 
 class EditError(ValueError):
-    """An edit that finds nothing to change."""
+    """The events do not contain what an edit is to change."""
 
 
 def apply_edit(edit: EditEntry, events: Events) -> Events:
-    """Return `events` after `edit`, which has exactly one key.
+    """Return `events` after the change that `edit` describes.
 
     Raises:
-        EditError: the edit finds nothing to change.
+        EditError: the events do not contain what the edit is to change.
     """
     return _EDITS[edit.keys[0]](edit.value, events)
 
 
 def raw_events(entries: Iterable[Event]) -> Events:
-    """Return events that an author wrote; those that have keys have exactly one."""
+    """Return the bytes of the events that an author wrote in a recipe."""
     return tuple(
         entry.encode() if isinstance(entry, str) else _FRAMINGS[entry.keys[0]](entry.value)
         for entry in entries

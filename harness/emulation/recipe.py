@@ -1,7 +1,8 @@
-"""The key `emulate` of a scenario file. The fields of its structs are its keys, and no others.
+"""Define the key `emulate` of a scenario file. A recipe is the value of this key.
 
-A recipe contains the meaning of the model's output (`deltas`), how the provider writes it
-(`writer`), and how a proxy or a broken line changes the finished events (`edits`).
+The fields of the structs are the only keys that a recipe may have. A recipe contains the meaning of
+the model's output (`deltas`), how the provider writes it (`writer`), and how a proxy or a broken
+line changes the finished events (`edits`).
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -20,39 +21,42 @@ Named = Annotated[dict[str, Any], msgspec.Meta(min_length=1, max_length=1)]
 
 
 class OneKey(File, frozen=True, omit_defaults=True):
-    """An entry of a list that has exactly one of its keys."""
+    """The base class of a list item that must have exactly one of the keys that it declares."""
 
     def __post_init__(self) -> None:
-        """Reject an entry without a key, or with several; the second line is the hint."""
+        """Raise an error with advice in its second line if the item has no key or several keys."""
         if len(self.keys) != 1:
             found, known = " and ".join(self.keys) or "none", ", ".join(self.__struct_fields__)
             raise ValueError(f"expected one key, found {found}\nchoose one of: {known}")
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that the entry has."""
+        """The names of the keys that the item has."""
         return tuple(name for name in self.__struct_fields__ if getattr(self, name) is not UNSET)
 
     @property
     def value(self) -> Any:  # noqa: ANN401 - each key has its own type
-        """The value of the one key."""
+        """The value of the only key."""
         return getattr(self, self.keys[0])
 
 
 class SizedText(File, frozen=True):
-    """Text in pieces of `size` characters."""
+    """A text that is sent as several deltas of `size` characters each."""
 
     text: str
     size: Size
 
 
 class CallEntry(File, frozen=True):
-    """A tool call: `call` is a complete one, `call_start` one that nothing ends.
+    """A tool call of a recipe.
+
+    The key `call` contains a complete call. The key `call_start` contains a call that has no end.
 
     Fields:
-        id: default: `call_1` for the call with index 0, `call_2` for index 1.
-        index: default: the number of calls before it.
-        arguments: the JSON text, which comes in `pieces` pieces, or the list of pieces.
+        id: the default is `call_1` for the call with index 0, `call_2` for index 1.
+        index: the default is the number of earlier calls.
+        arguments: the JSON text, which is split into `pieces` deltas, or a list with the text of
+            each delta.
     """
 
     name: str
@@ -64,17 +68,17 @@ class CallEntry(File, frozen=True):
 
 
 class ArgumentsEntry(File, frozen=True):
-    """One piece of the arguments of a call that is open."""
+    """A part of the arguments of a call that has not ended."""
 
     index: int
     text: str
 
 
 class SealedEntry(File, frozen=True):
-    """Data that only the provider can read.
+    """Opaque data that only the provider can read, such as encrypted reasoning.
 
     Fields:
-        of: what it belongs to: the reasoning or the text before it, or the call `index`.
+        of: what the data belongs to: the reasoning or text before it, or the call `index`.
     """
 
     kind: str
@@ -84,21 +88,21 @@ class SealedEntry(File, frozen=True):
 
 
 class FinishEntry(File, frozen=True):
-    """The end of the turn, if its reason does not follow from the provider's word."""
+    """The finish of the turn, if its reason does not follow from the provider's finish value."""
 
     reason: FinishReason
     raw: str
 
 
 class FailureEntry(File, frozen=True):
-    """A failure that the dialect's writer can write."""
+    """A failure, such as an API error, that the dialect's writer writes into the stream."""
 
     code: str
     message: str = ""
 
 
 class UsageEntry(File, frozen=True):
-    """Token counts; a count that is left out is not sent."""
+    """The token counts of a response. The stream does not contain a count that is None."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -108,12 +112,13 @@ Counts: TypeAlias = Annotated[tuple[int, ...], msgspec.Meta(min_length=2, max_le
 
 
 class DeltaEntry(OneKey, frozen=True):
-    """One delta of the model: exactly one of these keys.
+    """One delta of the model. It has exactly one of these keys.
 
     Fields:
-        text, reasoning: one piece, a list of pieces, or pieces of equal size.
-        call_end: the index of the call.
-        usage: input and output tokens.
+        text, reasoning: a text for one delta, a list with the text of each delta, or a text to
+            split into deltas of equal size.
+        call_end: the index of the call that ends.
+        usage: the numbers of input and output tokens.
     """
 
     text: str | tuple[str, ...] | SizedText | UnsetType = UNSET
@@ -129,15 +134,15 @@ class DeltaEntry(OneKey, frozen=True):
 
 
 class FramedEvent(OneKey, frozen=True):
-    """An event that an author wrote: a JSON value, and how it is framed.
+    """An event that an author wrote. The key names the framing, and its value is the content.
 
     Fields:
-        json: an SSE event, `data: ...`.
-        event: name -> JSON value, an SSE event with an `event` line.
+        json: the value of an SSE event, `data: ...`.
+        event: name -> JSON value of an SSE event with an `event` line.
         document: a body that is one JSON value.
-        line: a line of JSON.
-        aws_event, aws_exception: name -> JSON value, an AWS message.
-        bedrock_chunk: an event in the envelope of Amazon Bedrock's invoke API.
+        line: a JSON value on a line, without SSE.
+        aws_event, aws_exception: name -> JSON value of an AWS message.
+        bedrock_chunk: a JSON value in the envelope of Amazon Bedrock's invoke API.
         binary: any bytes, as base64.
     """
 
@@ -156,37 +161,37 @@ Event: TypeAlias = str | FramedEvent
 
 
 class InsertEntry(File, frozen=True):
-    """Events to put before the event number `at`; negative: from the end."""
+    """Events to insert before event number `at`; a negative `at` counts from the end."""
 
     at: int
     events: tuple[Event, ...]
 
 
 class CutEntry(File, frozen=True):
-    """The stream ends inside the event number `event`, after `bytes` bytes of it."""
+    """An edit that ends the stream inside event number `event`, after `bytes` bytes of it."""
 
     event: int
     bytes: Count
 
 
 class BitEntry(File, frozen=True):
-    """The lowest bit of one byte is flipped, as by a faulty line."""
+    """An edit that flips the lowest bit of one byte of an event, as a faulty line does."""
 
     event: int
     byte: int
 
 
 class EditEntry(OneKey, frozen=True):
-    """A change of the finished events: exactly one of these keys.
+    """A change of the finished events. It has exactly one of these keys.
 
     Fields:
-        insert, append: raw events, in the middle or at the end.
-        cut_after: the stream ends after this text.
-        end_before: the stream ends before the event that contains this text.
-        swap: old text and new text, in every event.
-        prefix: text before every event.
-        wrap: every event becomes the envelope of Amazon Bedrock's invoke API.
-        keep: the number of events that stay; negative: how many of the last ones go.
+        insert, append: adds raw events in the middle or at the end.
+        cut_after: ends the stream after this text.
+        end_before: ends the stream before the event that contains this text.
+        swap: replaces the first text by the second one in every event.
+        prefix: adds this text before every event.
+        wrap: puts every event into the envelope of Amazon Bedrock's invoke API.
+        keep: keeps this number of events; a negative number removes as many from the end.
     """
 
     insert: InsertEntry | UnsetType = UNSET
@@ -202,11 +207,12 @@ class EditEntry(OneKey, frozen=True):
 
 
 class NextEntry(File, frozen=True):
-    """The client's messages after a response: its answer, or `messages` in the API's own form.
+    """The messages that the client sends after a response.
 
     Fields:
-        tool_results: id of the call -> result. The turn of the response goes before them.
-        user: the user's next message. The turn of the response goes before it.
+        tool_results: id of a call -> its result. The turn of the response precedes the results.
+        user: the user's next message. The turn of the response precedes it.
+        messages: the messages in the format of the API, instead of the other two keys.
     """
 
     tool_results: dict[str, str] = msgspec.field(default_factory=dict)
@@ -215,14 +221,15 @@ class NextEntry(File, frozen=True):
 
 
 class ResponseEntry(File, frozen=True):
-    """One response: `deltas` for the dialect's writer, or `raw` events that an author wrote.
+    """One response. It has `deltas` for the dialect's writer, or `raw` events from the author.
 
     Fields:
-        raw: `{model}` in it represents the model of the cassette.
+        raw: the events. The text `{model}` in them represents the model of the cassette.
         writer: options of the dialect's writer.
-        content_type: default: that of the dialect's streams.
-        ended: how the network ended the body. `complete`: by its framing, as if nothing was
-            missing; `reset` and `truncated`: the connection broke, which an HTTP library reports.
+        content_type: the default is the content type of the dialect's streams.
+        ended: how the network ended the body. `complete`: as its framing specifies. `reset` and
+            `truncated`: the connection broke, which an HTTP library reports.
+        next: the messages that the client sends next; None if no request follows.
     """
 
     deltas: tuple[DeltaEntry, ...] | None = None
@@ -236,14 +243,14 @@ class ResponseEntry(File, frozen=True):
 
 
 class RecipeEntry(File, frozen=True):
-    """The key `emulate`.
+    """A recipe: the value of the key `emulate` of a scenario file.
 
     Fields:
         question: the user's text.
-        variant: which of the two forms of request an API has; "" for the usual one.
-        tools: names of files in `tools/` beside the scenarios.
-        prompt: id of a prompt. If it describes tools in text, the request declares none.
-        request: further members of the request's body.
+        variant: the name of a second request format, if the API has one; "" for the usual format.
+        tools: names of files in the folder `tools/` of the scenarios.
+        prompt: id of a prompt. If this prompt describes tools in text, the request declares none.
+        request: further keys of the request's JSON body.
     """
 
     question: str
@@ -256,13 +263,14 @@ class RecipeEntry(File, frozen=True):
 
 
 class TextFormEntry(File, frozen=True):
-    """The key `emulate` if `conversation` is the id of another scenario.
+    """The value of the key `emulate` if the key `conversation` names another scenario.
 
-    The turns are those of the other scenario, with calls as the prompt describes them.
+    The cassette contains the turns of the other scenario, with text calls instead of calls in the
+    API's field.
 
     Fields:
-        prompt: id of a prompt that describes tools in text.
-        request: further members of the request's body.
+        prompt: id of a prompt that describes tools in text and the format of the text calls.
+        request: further keys of the request's JSON body.
     """
 
     prompt: str
@@ -271,25 +279,26 @@ class TextFormEntry(File, frozen=True):
 
 
 class EmulateKey(File, frozen=True):
-    """The part of a scenario file that is read here."""
+    """The only key of a scenario file that this package reads."""
 
     emulate: RecipeEntry | Literal["by-hand"]
 
 
 class TextFormKey(File, frozen=True):
-    """The same part of a scenario file whose conversation is another scenario's."""
+    """The key `emulate` of a scenario file that takes its turns from another scenario."""
 
     emulate: TextFormEntry
 
 
 class Recipe(msgspec.Struct, frozen=True):
-    """One emulated cassette.
+    """A recipe with the data that the emulator needs to write its cassette.
 
     Fields:
-        cassette: its id.
+        cassette: the id of the cassette.
         where: the scenario file.
-        tools: those that `file` names.
-        form: the form of the dialect's requests.
+        file: the key `emulate` of this file.
+        tools: the tools whose names are in `file`.
+        form: how a request of the dialect is written, with its addresses.
     """
 
     cassette: str
@@ -300,7 +309,7 @@ class Recipe(msgspec.Struct, frozen=True):
 
 
 class ByHand(msgspec.Struct, frozen=True):
-    """A cassette that no recipe can describe, so that its file is never written."""
+    """A cassette that an author wrote, because no recipe can describe it. It is not overwritten."""
 
     cassette: str
     where: str

@@ -1,4 +1,4 @@
-"""Scenario files -> recipes, and the errors in them."""
+"""Load the recipes in scenario files, and report errors in them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,10 +32,10 @@ def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
 
     Args:
         path: a scenario file.
-        root: the scenarios folder, which has `tools/`.
+        root: the scenarios folder, which contains the folder `tools/`.
 
     Raises:
-        UnreadableError: the file or the recipe cannot be used.
+        UnreadableError: the file or the recipe is not usable.
     """
     where = str(path)
     data = read_file(path)
@@ -66,7 +66,7 @@ def load_recipe(path: Path, root: Path) -> Recipe | ByHand | None:
 
 
 def _recipe_in_text(value: object, other: Path, where: str) -> RecipeEntry:
-    """Return the recipe in the scenario file `other`, in the form that `value` describes."""
+    """Return the recipe of the scenario file `other`, with text calls as `value` describes."""
     form = convert({"emulate": value}, TextFormKey, where).emulate
     for problem, hint in _problems_of_form(form):
         raise UnreadableError(f"emulate.{problem}", where=where, hint=hint)
@@ -80,7 +80,7 @@ def _recipe_in_text(value: object, other: Path, where: str) -> RecipeEntry:
 
 
 def _problems_of_form(form: TextFormEntry) -> Iterator[tuple[str, str]]:
-    """Yield the reasons why the other scenario's turns cannot be written."""
+    """Yield each reason why the other scenario's calls cannot become text calls, with a hint."""
     known = tuple(prompt.id for prompt in PROMPTS.values() if prompt.describes_tools)
     if form.prompt not in known:
         what = f"prompt: no prompt {form.prompt!r} describes tools in text"
@@ -88,7 +88,7 @@ def _problems_of_form(form: TextFormEntry) -> Iterator[tuple[str, str]]:
 
 
 def _problems(file: RecipeEntry) -> Iterator[tuple[str, str]]:
-    """Yield the errors that the types do not exclude, each with a hint."""
+    """Yield each error of a recipe that the types of its keys do not exclude, with a hint."""
     if file.dialect not in DIALECTS:
         yield f"dialect: unknown dialect {file.dialect!r}", did_you_mean(file.dialect, (*DIALECTS,))
     elif file.variant not in (variants := DIALECTS[file.dialect].request_forms):

@@ -1,7 +1,7 @@
-"""A recipe whose model calls tools in the API's own field -> one with calls in the model's text.
+"""Convert a recipe with calls in the API's field to a recipe with text calls.
 
-A scenario whose key `conversation` is the id of another scenario has such a recipe: the other
-one's turns, written as the prompt describes.
+A scenario whose key `conversation` is the id of another scenario needs this: its turns are those of
+the other scenario, with calls in the format that its prompt describes.
 """
 
 import re
@@ -32,10 +32,15 @@ _KEYS: Final = frozenset(("text", "reasoning", "call", "finish", "usage", "failu
 
 
 def recipe_in_text(form: TextFormEntry, base: RecipeEntry, where: str) -> RecipeEntry:
-    """Return `base` in the dialect of `form` and with the calls that its prompt describes.
+    """Return `base` in the dialect of `form`, with text calls as the prompt of `form` describes.
+
+    Args:
+        form: the prompt and dialect of the new recipe.
+        base: the recipe of the other scenario.
+        where: the scenario file, for error messages.
 
     Raises:
-        UnreadableError: a response is not only deltas, or a request is written by hand.
+        UnreadableError: a response has raw events, or an author wrote the messages of a request.
     """
     prompt = find_prompt(form.prompt)
     responses = (
@@ -85,7 +90,7 @@ def _deltas(entries: tuple[DeltaEntry, ...], prompt: Prompt) -> Iterator[DeltaEn
 
 
 def _turn(entries: tuple[DeltaEntry, ...]) -> Turn:
-    """Return the meaning of the entries; the arguments of a call need not be valid JSON."""
+    """Return the turn that the entries describe, even if arguments of a call are not valid JSON."""
     turn = fold(iter_deltas(entries))
     calls = (entry.call for entry in entries if entry.call is not UNSET)
     written = (ToolCall("", call.name, "".join(call.arguments)) for call in calls)
@@ -93,6 +98,6 @@ def _turn(entries: tuple[DeltaEntry, ...]) -> Turn:
 
 
 def _next(sent: NextEntry) -> NextEntry:
-    """Return the results as text of the user, because only that role remains."""
+    """Return tool results as a message of the user, because text calls have no role for results."""
     parts = filter(None, (*sent.tool_results.values(), sent.user))
     return NextEntry(user="\n\n".join(parts))

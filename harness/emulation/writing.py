@@ -1,4 +1,4 @@
-"""Scenarios -> the emulated cassettes on disk, and which of them are out of date."""
+"""Write the emulated cassettes of scenarios to disk, and find those that are out of date."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def load_recipes(scenarios: Iterable[Path], root: Path) -> tuple[Recipe | ByHand
 
 
 def _load(path: Path, root: Path, found: dict[str, Recipe | ByHand]) -> Recipe | ByHand | None:
-    """Return the recipe in the file at `path`, if it has one, and add it to `found`."""
+    """Return the recipe in the file at `path`, and add it to `found`; None if it has no recipe."""
     recipe = load_recipe(path, root)
     if recipe is not None and found.setdefault(recipe.cassette, recipe) is not recipe:
         raise UnreadableError(
@@ -39,15 +39,15 @@ def _load(path: Path, root: Path, found: dict[str, Recipe | ByHand]) -> Recipe |
 
 
 def cassette_path(recipe: Recipe | ByHand, folder: Path) -> Path:
-    """Return the file of the cassette below the folder of cassettes."""
+    """Return the path of the cassette file in `folder`, the folder of cassettes."""
     return folder / f"{recipe.cassette}.yaml"
 
 
 def is_stale(recipe: Recipe | ByHand, folder: Path) -> bool:
-    """Return whether the file is missing, or differs from what the recipe gives.
+    """Return whether the cassette file is missing, or differs from what the recipe gives.
 
     Raises:
-        UnreadableError: the recipe cannot be used.
+        UnreadableError: the recipe is not usable.
     """
     path = cassette_path(recipe, folder)
     if isinstance(recipe, ByHand):
@@ -57,19 +57,19 @@ def is_stale(recipe: Recipe | ByHand, folder: Path) -> bool:
 
 
 def write_cassette(recipe: Recipe, folder: Path) -> None:
-    """Write the cassette of `recipe` below `folder`.
+    """Write the cassette of `recipe` to its file in `folder`, the folder of cassettes.
 
     Raises:
-        UnreadableError: the recipe cannot be used.
+        UnreadableError: the recipe is not usable.
     """
     cassette_file.save_cassette(emulate(recipe), cassette_path(recipe, folder))
 
 
 def iter_problems(scenarios: Iterable[Path], root: Path, folder: Path) -> Iterator[str]:
-    """Yield the errors in recipes, and the cassettes that differ from their recipes.
+    """Yield a line for each error in a recipe, and for each cassette that differs from its recipe.
 
     Args:
-        scenarios: all scenario files of `root`.
+        scenarios: all scenario files below `root`.
         root: the scenarios folder.
         folder: the folder of cassettes.
     """

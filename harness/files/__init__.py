@@ -1,1 +1,1 @@
-"""Bounded reads, YAML, TOML and JSON as typed values, and the nearest name."""
+"""Read files with a size limit, and load YAML, TOML and JSON as typed values."""

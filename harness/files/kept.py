@@ -1,7 +1,7 @@
-"""What was made of files, kept in memory while none of them changes.
+"""Cache values that were made from files, as long as these files do not change.
 
-A kept value is made again if one of its files has another time, size or place on the disk. Of a
-file that changed a moment ago nothing is kept, because a second change might not alter its time.
+A cached value is made again if one of its files has another time, size or inode. A file that
+changed a moment ago is not cached, because a second change might not alter its time.
 """
 
 import os
@@ -25,7 +25,7 @@ _SETTLED_NS: Final = 100_000_000
 
 
 class FileState(NamedTuple):
-    """What differs after a file was changed or replaced."""
+    """The attributes of a file that differ after the file was changed or replaced."""
 
     changed_ns: int
     modified_ns: int
@@ -38,7 +38,7 @@ _READ: Final[ContextVar[_Read | None]] = ContextVar("read", default=None)
 
 
 def state_of(file: str | int) -> FileState | None:
-    """Return the state of a path or an open file; None if it is unknown or may not be certain."""
+    """Return the state of a path or an open file; None if it cannot be read or changed just now."""
     try:
         found = os.stat(file)
     except OSError:
@@ -48,7 +48,7 @@ def state_of(file: str | int) -> FileState | None:
 
 
 def note_read(path: str, descriptor: int) -> None:
-    """Note that what is being made depends on an open file."""
+    """Record that the value that is being made depends on the open file at `path`."""
     noted = _READ.get()
     if noted is not None:
         noted[path] = state_of(descriptor)
@@ -56,7 +56,7 @@ def note_read(path: str, descriptor: int) -> None:
 
 @contextmanager
 def _noting() -> Iterator[_Read]:
-    """Note the files that are read meanwhile, also for what is made around it."""
+    """Yield a mapping of the files that are read inside the block, also for an outer block."""
     outer, noted = _READ.get(), _Read()
     token = _READ.set(noted)
     try:
@@ -68,7 +68,7 @@ def _noting() -> Iterator[_Read]:
 
 
 class _Kept(Generic[V]):
-    """Values that were made of files of at most `most` bytes in all; the oldest are dropped."""
+    """A cache of values for files of at most `most` bytes in total; it drops the oldest values."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -77,14 +77,14 @@ class _Kept(Generic[V]):
         self._lock = Lock()
 
     def find(self, key: Hashable) -> tuple[V, _Read] | None:
-        """Return a value and its files, if none of them changed."""
+        """Return a value and the states of its files; None if a file changed."""
         found = self._values.get(key)
         if found is None or any(state_of(path) != state for path, state in found[1].items()):
             return None
         return found
 
     def keep(self, key: Hashable, value: V, read: _Read) -> None:
-        """Keep a value, if the states of its files are certain."""
+        """Cache a value, unless the state of one of its files is unknown."""
         with self._lock:
             if old := self._values.pop(key, None):
                 self._size -= _size(old[1])
@@ -100,9 +100,9 @@ def _size(read: _Read) -> int:
 
 
 def kept_while_unchanged(make: Callable[P, V]) -> Callable[P, V]:
-    """Call a function once with equal arguments while the files that it reads do not change.
+    """Decorate a function to cache its results while the files that it reads do not change.
 
-    Its arguments are hashable, and its result is immutable.
+    The arguments of the function must be hashable, and its result must be immutable.
     """
     kept = _Kept[V](_MOST_BYTES)
 

@@ -1,4 +1,4 @@
-"""Files on disk -> bytes, YAML or TOML; no file is read beyond a limit."""
+"""Read files as bytes, YAML or TOML, always with a limit of their size."""
 
 import tomllib
 from io import FileIO
@@ -25,14 +25,15 @@ def read_file(
     """Return the bytes of the file at `path`.
 
     Args:
-        path: the file; the size that a pipe or a device states is not reliable, so it is read.
-        most: the limit in bytes; None for that of YAML.
-        problem: the start of the error text if it cannot be read.
-        hint: what to do then.
-        too_large_hint: what to do if it is larger than the limit.
+        path: the file. A pipe or device is read up to the limit, because the size that it states is
+            not reliable.
+        most: the limit in bytes; None for the limit of YAML files.
+        problem: the start of the error text if the file cannot be read.
+        hint: the hint of that error.
+        too_large_hint: the hint of the error if the file is larger than the limit.
 
     Raises:
-        UnreadableError: it cannot be read, or is larger than the limit.
+        UnreadableError: the file cannot be read, or is larger than the limit.
     """
     limit = MAX_BYTES if most is None else most
     try:
@@ -52,7 +53,7 @@ def read_head(path: Path | str) -> bytes:
     """Return the first bytes of a file, without a byte order mark.
 
     Raises:
-        UnreadableError: it cannot be read.
+        UnreadableError: the file cannot be read.
     """
     try:
         with open(path, "rb", buffering=0) as file:
@@ -63,7 +64,7 @@ def read_head(path: Path | str) -> bytes:
 
 
 def _read_at_most(file: BinaryIO | FileIO, most: int) -> bytes:
-    """Return the first bytes of `file`; most files are short.
+    """Return the first `most` bytes of `file`; start with a small read, as most files are short.
 
     Python reserves the memory for all bytes that it may read, which takes longer than to read them.
     """
@@ -72,10 +73,10 @@ def _read_at_most(file: BinaryIO | FileIO, most: int) -> bytes:
 
 
 def refuse_bom(data: bytes, where: str) -> None:
-    """Refuse text with a byte order mark, which is not part of the first key or value.
+    """Refuse text with a byte order mark, because the mark would become part of the first key.
 
     Raises:
-        UnreadableError: it begins with one.
+        UnreadableError: the text begins with a byte order mark.
     """
     if data.startswith(BOM):
         raise UnreadableError(
@@ -89,7 +90,7 @@ def load_yaml_file(path: Path, *, hint: str = "") -> object:
     """Return the one document of the YAML file at `path`; None if it is empty.
 
     Raises:
-        UnreadableError: it cannot be read, or is not YAML within the limits.
+        UnreadableError: the file cannot be read, or is not YAML within the limits.
     """
     data = read_file(path, hint=hint)
     refuse_bom(data, str(path))
@@ -97,10 +98,10 @@ def load_yaml_file(path: Path, *, hint: str = "") -> object:
 
 
 def load_toml_file(path: Path, *, most: int) -> dict[str, Any]:
-    """Return the TOML file at `path`, of at most `most` bytes.
+    """Return the content of the TOML file at `path`, which has at most `most` bytes.
 
     Raises:
-        UnreadableError: it cannot be read, or is not TOML.
+        UnreadableError: the file cannot be read, or is not TOML.
     """
     data = read_file(path, most=most)
     refuse_bom(data, str(path))

@@ -1,7 +1,7 @@
-"""Resolved paths of many files in few folders.
+"""Resolve the paths of many files in few folders.
 
-`Path.resolve` asks for each folder above a file whether it is a link. A search for all bundled
-scenarios would do little else.
+`Path.resolve` checks for each folder above a file whether it is a link. Without a cache, a search
+for all bundled scenarios would spend most of its time on that.
 """
 
 import os
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def path_below(path: Path | str, root: Path | str) -> Path | None:
-    """Return the path of a file relative to a folder that it is below; None if it is elsewhere.
+    """Return the path of a file relative to the folder `root`; None if the file is not below it.
 
-    Both are resolved: a link that leads out of the folder is elsewhere.
+    Links in both paths are resolved first, so a link that leads out of the folder is not below it.
     """
     rest = _below_without_links(os.fspath(path), os.fspath(root))
     if rest:
@@ -21,7 +21,7 @@ def path_below(path: Path | str, root: Path | str) -> Path | None:
 
 
 def _below_without_links(path: str, root: str) -> str:
-    """Return the rest of `path` after `root` if no part of it is a link or `..`; "" otherwise."""
+    """Return the rest of `path` after `root`; "" if a part of `path` is a link or `..`."""
     rest = path.removeprefix(root.rstrip(os.sep) + os.sep)
     if rest == path or ".." in rest:
         return ""
@@ -34,7 +34,7 @@ def _below_without_links(path: str, root: str) -> str:
 
 
 class Resolver:
-    """Resolves paths as `Path.resolve` does, each folder once; links must not change meanwhile."""
+    """Resolves paths as `Path.resolve` does, but each folder once. Links must not change."""
 
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}

@@ -1,7 +1,8 @@
-"""Files -> typed values: types are checked strictly, errors state what to do.
+"""Convert the content of files to typed values, with strict checks and helpful errors.
 
-An unknown key is an error with "did you mean"; a wrong type names its path, what was
-expected and what was found. Nothing is converted: `id: 17` is refused if a text is expected.
+The error for an unknown key suggests the nearest known key. The error for a wrong type names the
+path, the expected type and the value that was found. No value is converted: `id: 17` is an error if
+a text is expected.
 """
 
 import math
@@ -42,19 +43,19 @@ _QUOTE_HINT = "put it in quotes: true, false, null and numbers are read as value
 
 
 class File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The base of all parts of a file; a key that is not declared is an error."""
+    """The base class of the structs that describe files; an undeclared key is an error."""
 
 
 def convert(data: object, kind: type[T], where: str) -> T:
-    """Return `data` as a `kind`, a msgspec struct or a container of structs.
+    """Return `data` as an object of type `kind`: a msgspec struct, or a list or dict of structs.
 
     Args:
-        data: the value from the loader.
+        data: the value from the YAML, TOML or JSON loader.
         kind: the requested type.
-        where: the file, for the error.
+        where: the file's name, for the error.
 
     Raises:
-        UnreadableError: an unknown or missing key, or a value of a wrong type.
+        UnreadableError: `data` has an unknown key, lacks a key, or has a value of a wrong type.
     """
     try:
         return msgspec.convert(data, kind)
@@ -108,7 +109,7 @@ def _steps(path: str) -> tuple[str, ...]:
 
 
 def _keys_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the keys that the struct at `steps` below `kind` knows; () if it is not one."""
+    """Return the keys of the struct at the path `steps` below `kind`; () if it is not a struct."""
     return tuple(
         field.encode_name
         for struct in _types_at(kind, steps)
@@ -118,7 +119,7 @@ def _keys_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _choices_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words that may be at `steps` below `kind`."""
+    """Return the texts that the type at the path `steps` below `kind` allows."""
     return tuple(
         str(value) for each in _types_at(kind, steps) for value in _words_of(each) if value != ""
     )
@@ -131,7 +132,7 @@ def _words_of(kind: inspect.Type) -> Iterable[object]:
 
 
 def _types_at(kind: inspect.Type, steps: tuple[str, ...]) -> tuple[inspect.Type, ...]:
-    """Return the types that may be at `steps` below `kind`."""
+    """Return the types of values that may be at the path `steps` below `kind`."""
     choices = _alternatives(kind)
     if not steps:
         return choices
@@ -157,13 +158,13 @@ def _below(kind: inspect.Type, step: str) -> Iterator[inspect.Type]:
 
 
 def require_json(value: object, path: str, where: str) -> None:
-    """Refuse a value that JSON cannot express.
+    """Refuse a value that JSON cannot express, such as YAML's binaries or infinite numbers.
 
-    YAML has binaries and infinite numbers. Inside a value that is compared with
-    JSON, they can only be a mistake of the author.
+    In a value that is compared with JSON, they can only be a mistake of the author.
 
     Raises:
-        UnreadableError: with the place in `value` below `path`.
+        UnreadableError: `value` contains such a value; the error names its path, which begins with
+            `path`.
     """
     if problem := _not_json(value, path):
         raise UnreadableError(problem, where=where, hint="put it in quotes, or use a JSON value")

@@ -1,7 +1,7 @@
-"""Bytes -> files that a kill or a full disk never leaves half-written.
+"""Write files so that a kill or a full disk never leaves one half-written.
 
-A file is replaced in one step. A line is appended completely; if the disk is full, the part of it
-that was written is removed. Until a file is complete, its lines are in `NAME.partial`.
+A file is replaced in one step. A line is appended completely: if the disk is full, the part that
+was written is removed. `LineFile` writes its lines to `NAME.partial` until the file is complete.
 """
 
 import os
@@ -18,22 +18,22 @@ PARTIAL: Final = ".partial"
 
 
 def partial_path(path: Path) -> Path:
-    """Return the path of the lines of the file at `path` until it is complete."""
+    """Return the path to which lines are written until the file at `path` is complete."""
     return path.with_name(path.name + PARTIAL)
 
 
 def write_file(path: Path, data: bytes, *, durable: bool = False) -> None:
-    """Write the file at `path`, and make its folders; an old file is replaced in one step.
+    """Write the file at `path`, and create its folders; an old file is replaced in one step.
 
-    A link stays, and what it leads to is replaced. A pipe or a device is written to.
+    If `path` is a link, the file that it leads to is replaced. A pipe or a device is written to.
 
     Args:
         path: the file.
-        data: its bytes.
-        durable: return only when the disk has them, so that a power failure cannot lose them.
+        data: the new content of the file.
+        durable: return only when the disk has the bytes, so that a power failure cannot lose them.
 
     Raises:
-        OSError: it cannot be written; an old file is unchanged.
+        OSError: the file cannot be written; an old file is unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
@@ -53,11 +53,11 @@ def write_file(path: Path, data: bytes, *, durable: bool = False) -> None:
 
 
 class LineFile:
-    """The file `path` for one writer alone, which appends lines; an older file is kept.
+    """A file to which one writer appends lines. An existing file is continued.
 
     Raises:
-        BlockingIOError: another writer has it.
-        OSError: it cannot be written.
+        BlockingIOError: another writer has the file.
+        OSError: the file cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -68,12 +68,12 @@ class LineFile:
         self._torn = False
 
     def read(self) -> bytes:
-        """Return all bytes, also those before this writer."""
+        """Return all bytes of the file, also those from before this writer opened it."""
         self._file.seek(0)
         return self._file.read()
 
     def append(self, line: bytes) -> int:
-        """Append `line` and return its offset; when this returns, no kill can lose it.
+        """Append `line` and return its offset; from then on, a kill cannot lose the line.
 
         Raises:
             OSError: for example, the disk is full; no part of the line remains.
@@ -120,17 +120,20 @@ class LineFile:
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:
-    """Write all of `data`: a disk that becomes full takes a part of it without an error."""
+    """Write all of `data`, in several calls if needed.
+
+    If a disk becomes full, one call writes only a part without an error.
+    """
     left = memoryview(data)
     while left:
         left = left[file.write(left) :]
 
 
 def _claim(path: Path) -> BinaryIO:
-    """Open `path` for this writer alone, unbuffered.
+    """Open `path` unbuffered, and lock it for this writer.
 
     Raises:
-        BlockingIOError: another writer has it.
+        BlockingIOError: another writer has the file.
     """
     if fcntl is None:
         return _claim_open_file(path)
@@ -147,7 +150,7 @@ def _claim(path: Path) -> BinaryIO:
 
 
 def _claim_open_file(path: Path) -> BinaryIO:
-    """Claim it on Windows: it has no flock, but an open file cannot be renamed."""
+    """Lock the file on Windows, which has no flock: an open file cannot be renamed there."""
     try:
         with suppress(FileNotFoundError):
             path.rename(path)

@@ -1,4 +1,4 @@
-"""YAML text -> plain data, within limits and without implicit types; data -> YAML scalars."""
+"""Load YAML text as plain data, within limits and without implicit types; write YAML scalars."""
 
 import base64
 import json
@@ -68,7 +68,7 @@ _RESOLVERS_OF: Final = _by_first_character()
 
 
 def _resolved(text: str) -> object:
-    """Return the value of a plain scalar without a tag."""
+    """Return the value of a scalar without quotes and without a tag, such as `17` or `true`."""
     for pattern, convert in _RESOLVERS_OF.get(text[:1], ()):
         if pattern.fullmatch(text):
             return convert(text)
@@ -100,7 +100,7 @@ def load_yaml_documents(
     tags: Mapping[str, TagReader] | None = None,
     most: int = MAX_VALUES,
 ) -> tuple[object, ...]:
-    """Return all documents in `text`, each as `load_yaml` returns one; at most `most`."""
+    """Return all documents in `text`, at most `most`, each loaded as by `load_yaml`."""
     if len(text) > MAX_BYTES:
         raise UnreadableError(
             f"expected at most {MAX_BYTES} bytes of YAML, found {len(text)}",
@@ -129,7 +129,7 @@ _FIX_HINT: Final = "Fix the file, or restore it from where it came from."
 
 
 class _Open(msgspec.Struct):
-    """A collection that is being built, and the totals from before it began."""
+    """A collection that is being built, and the totals of values and characters before it began."""
 
     anchor: str | None
     before: tuple[int, int]
@@ -165,7 +165,7 @@ class _Builder:
             self._refuse(event, "expected one document, found another one after `---`")
 
     def opened(self, event: yaml.CollectionStartEvent) -> None:
-        """Enter a mapping or sequence."""
+        """Begin a mapping or sequence."""
         is_map = isinstance(event, yaml.MappingStartEvent)
         if event.tag is not None and event.tag not in ("!", _CORE + ("map" if is_map else "seq")):
             self._refuse_tag(event, event.tag)
@@ -179,7 +179,7 @@ class _Builder:
         self._stack.append(_Open(event.anchor, before, {} if is_map else [], is_map))
 
     def closed(self, event: yaml.CollectionEndEvent) -> None:
-        """Leave a mapping or sequence."""
+        """End a mapping or sequence, and add it to the collection that contains it."""
         done = self._stack.pop()
         built = done.built
         if isinstance(built, dict) and done.merged:
@@ -190,7 +190,7 @@ class _Builder:
             self._anchored[done.anchor] = (self._values - values, self._chars - chars, built)
 
     def scalar(self, event: yaml.ScalarEvent) -> None:
-        """Take a scalar, as a key or as a value."""
+        """Add a scalar to the current collection, as a key or as a value."""
         text, tag = event.value, event.tag
         if tag is None or tag == "!":
             value = _resolved(text) if event.implicit[0] else text
@@ -206,7 +206,7 @@ class _Builder:
             self._anchored[event.anchor] = (1, len(text), value)
 
     def alias(self, event: yaml.AliasEvent) -> None:
-        """Take the value of an alias."""
+        """Add the value that an alias such as `*name` refers to."""
         name = str(event.anchor)
         size = self._anchored.get(name)
         if size is None:
@@ -264,7 +264,7 @@ class _Builder:
             around.at_key = True
 
     def _mappings_to_merge(self, event: yaml.Event, value: object) -> list[dict[object, object]]:
-        """Return the mappings under `<<`; of two with the same key, the first one counts."""
+        """Return the mappings under the key `<<`. If two have one key, the first one counts."""
         listed = value if isinstance(value, list) else [value]
         mappings = [each for each in reversed(listed) if isinstance(each, dict)]
         if len(mappings) < len(listed):
@@ -325,7 +325,7 @@ _LONGEST_KEY: Final = 1_000
 
 
 def format_scalar(text: str) -> str:
-    """Return `text` as a scalar on one line, without quotes if all readers read it as text.
+    """Return `text` as a YAML scalar on one line, quoted unless all YAML readers read it as text.
 
     Lone surrogates, as in file names that are not UTF-8, become their escapes as text.
     """
@@ -336,7 +336,7 @@ def format_scalar(text: str) -> str:
 
 
 def format_key(text: str, margin: str = "") -> str:
-    """Return `text` as a key with its colon: in flow style, or in block style at a margin."""
+    """Return `text` as a YAML key with its colon: in flow style, or in block style with margin."""
     key = format_scalar(text)
     if len(key) <= _LONGEST_KEY:
         return f"{margin}{key}:"
@@ -344,10 +344,10 @@ def format_key(text: str, margin: str = "") -> str:
 
 
 def format_flow(value: object) -> str:
-    """Return any JSON value on one line, in brackets as in JSON, texts as `format_scalar`.
+    """Return any JSON value on one line, in brackets as in JSON, with texts as in `format_scalar`.
 
     Raises:
-        ValueError: a number that JSON does not have.
+        ValueError: the value has a number that JSON does not have.
     """
     if isinstance(value, str):
         return format_scalar(value)
@@ -373,7 +373,7 @@ def format_block(text: str, indent: int) -> str:
 
 
 def _literal(text: str, indent: int) -> str:
-    """Write a literal block; white space at its start needs an indentation indicator."""
+    """Write a literal block (`|`). White space at its start needs an indentation indicator."""
     explicit = str(_STEP) if text[0] in " \t\n" else ""
     chomp = "-" if not text.endswith("\n") else "+" if text.endswith("\n\n") else ""
     margin = " " * (indent + _STEP)

@@ -1,5 +1,5 @@
-"""Logs of any size -> one row for each turn, and rates of them.
+"""Measure logs of any size: one row for each turn, and the rates of these rows.
 
-A log is read in parts, each by a worker that writes its rows to a Parquet file. Only counts come
-back, so that the memory of the command does not grow with the log.
+Worker processes read parts of a log, and each writes its rows to a Parquet file. The command gets
+only counts from them, so its memory does not grow with the log.
 """

@@ -47,12 +47,12 @@ _ROUNDING: Final = 1e-9
 
 
 class Rise(msgspec.Struct, frozen=True):
-    """The most likely rise.
+    """The most likely increase of a failure rate in a series of days.
 
     Fields:
-        first: index of the first day with the higher rate; 0 if the rate rises on no day.
-        explained: the statistic, from 0 to 1.
-        p: the probability of a statistic as large without a change.
+        first: index of the first day with the higher rate; 0 if the rate increases on no day.
+        explained: the share of the variation between days that the increase explains, from 0 to 1.
+        p: the probability of a share at least as large if the rate never changes.
     """
 
     first: int
@@ -61,12 +61,12 @@ class Rise(msgspec.Struct, frozen=True):
 
 
 def find_rise(days: Sequence[Cluster], seed: str, draws: int = DRAWS) -> Rise:
-    """Return the most likely rise of the failure rate of `days`.
+    """Return the most likely increase of the failure rate of `days`.
 
     Args:
-        days: in their order, `k` failures in `n` turns each, with `n` above 0.
-        seed: of the simulation.
-        draws: the most series to simulate; the smallest possible p is 1 / (draws + 1).
+        days: one item for each day, in order: `k` failures in `n` turns, with `n` above 0.
+        seed: the seed of the random numbers.
+        draws: the largest number of series to simulate. The smallest possible p is 1 / (draws + 1).
     """
     _, first = _Sizes([day.n for day in days]).explained([day.k for day in days])
     if not first or len(days) < FEWEST_DAYS:
@@ -91,14 +91,15 @@ def find_rise(days: Sequence[Cluster], seed: str, draws: int = DRAWS) -> Rise:
 def _design_effects(days: Sequence[Cluster], first: int) -> list[float]:
     """Return how many turns of each day count as one, because turns of one day are alike.
 
-    The correlation is that of the days before the rise and of those after it, each with their rate.
+    The correlation of turns is estimated with one rate for the days before `first`, and another
+    rate for the days from `first` on.
     """
     alike = intraclass_correlation((days[:first], days[first:]))
     return [1 + (day.n - 1) * alike for day in days]
 
 
 class _Sizes:
-    """The numbers of turns of the days, prepared for many series of failures."""
+    """Calculates the statistic of many series that have the same numbers of turns per day."""
 
     def __init__(self, sizes: Sequence[float]) -> None:
         self._sizes = sizes
@@ -107,7 +108,7 @@ class _Sizes:
         self._weights = [1 / (n * (self._total - n) * self._total) for n in self._before]
 
     def explained(self, failures: Sequence[float]) -> tuple[float, int]:
-        """Return the statistic, and the index of the first day after the rise; 0 for none."""
+        """Return the statistic, and the index of the first day with a higher rate; 0 for none."""
         total, failed = self._total, sum(failures)
         varied = sum(k * k / n for k, n in zip(failures, self._sizes, strict=True))
         varied -= failed * failed / total
@@ -125,7 +126,7 @@ class _Sizes:
 def _permuted(
     failures: Sequence[float], counts: Sequence[float], random: Random
 ) -> Iterator[float]:
-    """Yield the statistic of the same days in other orders."""
+    """Yield the statistic of random orders of the same days, without end."""
     days = list(zip(failures, counts, strict=True))
     while True:
         random.shuffle(days)
@@ -133,7 +134,7 @@ def _permuted(
 
 
 def _simulated(counts: Sequence[float], rate: float, random: Random) -> Iterator[float]:
-    """Yield the statistic of series whose days all have the same rate."""
+    """Yield the statistic of random series whose days all have the same rate, without end."""
     drawn = [max(1, round(n)) for n in counts]
     sizes, tables = _Sizes(drawn), {n: _Binomial(n, rate) for n in set(drawn)}
     days = [tables[n] for n in drawn]
@@ -142,7 +143,7 @@ def _simulated(counts: Sequence[float], rate: float, random: Random) -> Iterator
 
 
 class _Binomial:
-    """Draws numbers of failures in `n` turns."""
+    """Draws random numbers of failures among `n` turns with a fixed failure rate."""
 
     def __init__(self, n: int, rate: float) -> None:
         self._n, self._mean = n, n * rate
@@ -152,7 +153,7 @@ class _Binomial:
         self._sums = list(accumulate(shares))
 
     def draw(self, random: Random) -> float:
-        """Return one number."""
+        """Return a random number of failures."""
         if self._deviation:
             drawn = round(random.gauss(self._mean, self._deviation))
             return float(min(max(drawn, 0), self._n))
@@ -161,7 +162,7 @@ class _Binomial:
 
 
 def _shares(n: int, rate: float) -> tuple[int, list[float]]:
-    """Return the least number that is not negligible, and the probabilities from it on."""
+    """Return the lowest likely number of failures, and the probabilities from that number on."""
     mode = min(n, int((n + 1) * rate))
     odds = rate / (1 - rate)
     highest = exp(

@@ -1,7 +1,8 @@
-"""A folder of rows -> for each series of days, whether its rate became worse, and from which day.
+"""Find, in the rows of `harness measure`, series of days whose rate became worse, and the day.
 
-A series is the turns of one model, prompt, provider or dialect, or all of them. The p-values are
-adjusted for the number of tested series, so that the chance of any false alarm is at most `alpha`.
+A series contains the daily counts of one model, prompt, provider or dialect, or of all turns. The
+p-values are adjusted for the number of tested series, so that the chance of any false alarm is at
+most `alpha`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,10 +43,13 @@ _DRAWS_EACH: Final = 40
 
 
 class GrownSignature(msgspec.Struct, frozen=True):
-    """Failed turns of one cause, and their share of the turns before and after the change.
+    """The signature of failed turns whose share grew, with its share before and after the change.
 
     Fields:
-        file, position: of the first such turn after the change.
+        signature: the text that failures of one cause have in common.
+        before, after: shares of all turns before the change, and from it on.
+        why: the failure of the first such turn after the change.
+        file, position: the location of this turn in the log.
     """
 
     signature: str
@@ -57,12 +61,13 @@ class GrownSignature(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """The change of a rate.
+    """A day on which a rate became worse.
 
     Fields:
-        day: the first day with the other rate.
-        signature: that whose share grew most; None if none grew.
-        new: models and prompts of the series that have no turn before that day.
+        day: the first day with the worse rate.
+        before, after: the rate before this day, and from it on.
+        signature: the signature whose share grew most; None if none grew.
+        new: models and prompts of the series that have no turn before this day.
     """
 
     day: str
@@ -73,14 +78,17 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class DriftSeries(msgspec.Struct, frozen=True):
-    """The rates of a metric by day.
+    """The daily counts of one metric for the turns with certain names, and the result of the test.
 
     Fields:
-        names: one for each dimension of `by`.
-        status: `worse` if the rate is significantly worse, `untested` if it has too few days.
-        days: day -> the number of successes or parse_errors, and of turns.
-        p, adjusted: of the most likely change; see `harness.measuring.change_point`.
-        change: the most likely one, if the status is `worse`.
+        by: the dimensions of the series, such as model and prompt.
+        names: the name for each dimension of `by`.
+        status: `worse` if the rate is significantly worse, `untested` if there are too few days.
+        days: day -> the number of turns that the metric counts (successes or calls with parse
+            errors), and of all turns.
+        p, adjusted: the p-value of the most likely change, and the same adjusted for the number of
+            series; see `harness.measuring.change_point`.
+        change: the most likely change, if the status is `worse`.
     """
 
     metric: DriftMetric
@@ -94,11 +102,13 @@ class DriftSeries(msgspec.Struct, frozen=True):
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """The series of a folder, worse ones first.
+    """The tested series of the rows in a folder, worse series first.
 
     Fields:
-        undated: turns that are in no series, because the log does not say when they were sent.
-        left_out: series that are not among those with the most turns of their axis.
+        alpha: the highest chance of a false alarm.
+        least: the smallest change of a rate that counts.
+        undated: the number of turns without a time in the log, which are in no series.
+        left_out: the number of series that were not tested, because others have more turns.
     """
 
     schema: int
@@ -113,7 +123,9 @@ class DriftOptions(msgspec.Struct, frozen=True):
     """What to test.
 
     Fields:
-        since: the first day, as YYYY-MM-DD; "" for all.
+        axes: the dimensions by which turns are grouped into series.
+        metrics: the rates to test.
+        since: the first day, as YYYY-MM-DD; "" for all days.
         alpha: the highest chance of a false alarm.
         least: the smallest change of a rate that counts.
     """
@@ -126,7 +138,7 @@ class DriftOptions(msgspec.Struct, frozen=True):
 
 
 class _Series(msgspec.Struct, frozen=True):
-    """A series before it is tested."""
+    """The daily counts of a series that has not been tested."""
 
     metric: DriftMetric
     by: DriftAxis
@@ -134,21 +146,21 @@ class _Series(msgspec.Struct, frozen=True):
     days: dict[str, tuple[Cluster, ...]]
 
     def counts(self) -> dict[str, Cluster]:
-        """Return the turns of each day, and how many of them the metric counts."""
+        """Return, for each day, the number of all turns and of turns that the metric counts."""
         return {
             day: Cluster(sum(it.k * it.times for it in each), sum(it.n * it.times for it in each))
             for day, each in self.days.items()
         }
 
     def rise(self, draws: int) -> Rise:
-        """Return the most likely change for the worse: of failures for turn success."""
+        """Return the most likely change for the worse; for turn success, more failures."""
         days = list(self.counts().values())
         if self.metric == "turn_success":
             days = [Cluster(day.n - day.k, day.n) for day in days]
         return find_rise(days, repr((self.metric, self.by, self.names)), draws)
 
     def shares(self, first: int) -> tuple[Share, Share]:
-        """Return the rate before the day with the index `first`, and from it on."""
+        """Return the rate of the days before index `first`, and of the days from `first` on."""
         groups = list(self.days.values())
         alike = intraclass_correlation(groups)
         before, after = (
@@ -159,7 +171,7 @@ class _Series(msgspec.Struct, frozen=True):
 
 
 def find_drift(folder: Path, options: DriftOptions) -> Drift:
-    """Return the series of the rows in `folder`, tested.
+    """Test the series of the rows in `folder`, and return the result for each.
 
     Raises:
         UsageError: the folder has no rows.
@@ -182,7 +194,7 @@ def find_drift(folder: Path, options: DriftOptions) -> Drift:
 
 
 def _load(database: "DuckDBPyConnection", since: str) -> None:
-    """Copy what the series need; a turn counts once if the log has it twice at one time."""
+    """Copy the columns that the series need; equal turns with the same time count once."""
     database.execute(
         "CREATE TEMP TABLE dated AS SELECT DISTINCT ON (digest, asked, model, time) "
         "CAST(day AS VARCHAR) AS day, provider, model, prompt, dialect, success, parse_errors, "
@@ -197,7 +209,7 @@ def _load(database: "DuckDBPyConnection", since: str) -> None:
 def _read(
     database: "DuckDBPyConnection", axis: DriftAxis, metrics: Sequence[DriftMetric]
 ) -> Iterator[_Series]:
-    """Yield the series of an axis by name, and of each by metric."""
+    """Yield the series of `axis`, ordered by name; for each name, one series for each metric."""
     columns = "".join(f"{name}, " for name in AXES[axis])
     counts = ", ".join(f"count(*) FILTER ({METRICS[each]}) AS {each}" for each in metrics)
     rows = database.execute(
@@ -220,7 +232,7 @@ def _read(
 
 
 def _largest(series: Sequence[_Series], axis: DriftAxis) -> list[_Series]:
-    """Return the series of an axis of the names that have the most turns."""
+    """Return the series of the names that have the most turns in `axis`."""
     turns = {
         each.names: sum(day.n for day in each.counts().values())
         for each in series

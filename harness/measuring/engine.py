@@ -1,7 +1,7 @@
-"""Parts -> files of rows, in worker processes of this machine or of a Dask cluster.
+"""Measure the parts of logs in worker processes of this machine or of a Dask cluster.
 
-A part whose process ended is measured again, and its file is written in one step, so that each turn
-counts once.
+Each worker writes the rows of a part to a file in one step. If its process ends before that, the
+part is measured again. So each turn counts once.
 """
 
 from collections import Counter, deque
@@ -34,12 +34,13 @@ _EXAMPLES: Final = 5
 
 
 class PartCount(msgspec.Struct, frozen=True):
-    """The result of measuring one part.
+    """The result of measuring one part of a log.
 
     Fields:
-        turns: how many were measured.
+        number: the number of the part.
+        turns: how many turns were measured.
         skipped, damaged: how many records have no turn, and how many cannot be read.
-        examples: the first of those.
+        examples: the first skipped or damaged records.
     """
 
     number: int
@@ -50,11 +51,11 @@ class PartCount(msgspec.Struct, frozen=True):
 
 
 class PartWork(msgspec.Struct, frozen=True):
-    """How parts are measured.
+    """The settings for measuring parts, which each worker process gets.
 
     Fields:
         folder: the absolute path of the folder for the files of rows.
-        mapping: key of a record -> the key in a row of the log; empty if the log is known.
+        mapping: standard key -> the key in a row of this log; empty if the log has a known format.
         normalizer: the normalizer whose turns are judged; "" for `reference`, which is not judged.
     """
 
@@ -64,7 +65,7 @@ class PartWork(msgspec.Struct, frozen=True):
 
 
 def measure_part(work: PartWork, part: Part) -> PartCount:
-    """Write the rows of a part. Called in worker processes."""
+    """Write the rows of a part to its file, and return the counts. Worker processes call this."""
     unread = _Unread()
     turns = unread.without(read_part(part, work.mapping))
     rows = unread.without(_rows(work.normalizer, turns))
@@ -83,14 +84,14 @@ def _rows(normalizer: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | U
 
 
 class _Unread:
-    """The records of a part that could not be read: their number, by kind, and the first ones."""
+    """Counts the skipped and damaged records of a part, and keeps the first ones as examples."""
 
     def __init__(self) -> None:
         self.counts: Counter[bool] = Counter()
         self.examples: list[Unread] = []
 
     def without(self, found: Iterable[T | Unread]) -> Iterator[T]:
-        """Yield the others."""
+        """Count the unread records in `found`, and yield the other items."""
         for each in found:
             if not isinstance(each, Unread):
                 yield each
@@ -103,12 +104,12 @@ class _Unread:
 def measure_parts(
     parts: Iterable[Part], work: PartWork, processes: int, open_pool: OpenPool = Pool
 ) -> Iterator[PartCount]:
-    """Measure parts, and yield each count as soon as it is known.
+    """Measure parts in worker processes, and yield the count of each part when it is known.
 
     Only a few parts are in progress at a time, so that memory does not grow with their number.
 
     Raises:
-        UsageError: the process of a part ended several times.
+        UsageError: the process that measured a part ended several times.
     """
     again: deque[Part] = deque()
     waiting, tries = chain(parts), Counter[int]()
@@ -137,7 +138,7 @@ def measure_parts(
 
 
 def _count_of(future: Future[Batch[PartCount]]) -> PartCount | None:
-    """Return the count of a part; None if its process ended."""
+    """Return the count of a part; None if the process that measured the part ended."""
     try:
         batch = future.result()
     except ProcessEndedError:

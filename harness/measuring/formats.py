@@ -1,7 +1,8 @@
-"""Records of common logs -> turns; a record is recognized by its keys.
+"""Convert records of common logs to turns. The keys of a record show which tool wrote it.
 
-Most logs store the complete answer of the API and not the stream. It is read as the document that
-the API sends without streaming, and `lacks` says that bytes and reads are missing.
+Most logs store the complete answer of the API and not the stream. Such an answer is read as the
+JSON document that the API sends without streaming, and `lacks` names the missing data, such as the
+reads.
 
 Sources: OpenAI and Anthropic, "Batch API" (results files); LiteLLM, "StandardLoggingPayload
 Specification"; OpenTelemetry, "Semantic conventions for generative AI" (attributes of spans) and
@@ -28,11 +29,11 @@ def turns_of(record: Record, mapping: Mapping[str, str]) -> Iterator[LoggedTurn]
 
     Args:
         record: one line or row of a log.
-        mapping: key of `RECORD_KEYS` -> its path in the record, such as `response.body`; empty to
-            recognize the record by its keys.
+        mapping: key of `RECORD_KEYS` -> the path of its value in the record, such as
+            `response.body`. If it is empty, the keys of the record show its format.
 
     Raises:
-        UnreadableError: the record belongs to no known log, or has no turn.
+        UnreadableError: the record has no known format, or has no turn.
     """
     if mapping:
         yield turn_of_record({key: _at(record, path) for key, path in mapping.items()})
@@ -50,14 +51,14 @@ def turns_of(record: Record, mapping: Mapping[str, str]) -> Iterator[LoggedTurn]
 
 
 def _at(value: object, path: str) -> Any:  # noqa: ANN401 - whatever the log has there
-    """Return what a record has at a path of keys, with dots between; None if nothing."""
+    """Return the value at a path such as `response.body` in a record; None if there is no value."""
     for key in path.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
 def _document(record: Record, *lacks: Lack) -> LoggedTurn:
-    """Return the turn of an answer that was logged as one JSON document."""
+    """Return a turn whose body is an answer that was logged as one JSON document."""
     turn = turn_of_record(record)
     return msgspec.structs.replace(turn, lacks=(*turn.lacks, "bytes", *lacks))
 
@@ -69,7 +70,7 @@ def _object(value: object, what: str) -> Record:
 
 
 def _failed(error: object, status: object) -> Record:
-    """Return the record of an API error."""
+    """Return a record whose response is the API error `error` with the HTTP status `status`."""
     text = str(status or "")
     code = int(text) if text.isdigit() and 400 <= int(text) < 600 else _SERVER_ERROR  # noqa: PLR2004
     return {"body": {"error": error or {"message": "unknown"}}, "status": code}
@@ -126,7 +127,7 @@ def _litellm(record: Record) -> Iterator[LoggedTurn]:
 
 
 def _iso(number: object, per_second: int) -> str | None:
-    """Return a time in seconds, or in parts of seconds, as ISO 8601; None if it is none."""
+    """Convert a time in units of 1 / `per_second` seconds to ISO 8601; None if not a number."""
     try:
         seconds = float(number) / per_second  # type: ignore[arg-type]  # refused below
         return datetime.fromtimestamp(seconds, UTC).isoformat()
@@ -156,7 +157,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _value(value: object) -> Any:  # noqa: ANN401 - any value of OTLP
-    """Return an `AnyValue` of OTLP as JSON."""
+    """Convert an `AnyValue` of OTLP's JSON encoding to plain JSON."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return None
     kind, held = next(iter(value.items()))
@@ -169,7 +170,7 @@ def _value(value: object) -> Any:  # noqa: ANN401 - any value of OTLP
 
 
 def _structured(value: object) -> Any:  # noqa: ANN401 - any JSON
-    """Return an attribute that spans may have as JSON text."""
+    """Return the value of a span's attribute, parsed if the span stores it as JSON text."""
     if not isinstance(value, str):
         return value
     try:
@@ -217,7 +218,7 @@ def _joined(parts: list[Record], kind: str) -> str:
 def _chat_document(
     text: object, reasoning: object, calls: list[tuple[Any, Any, Any]], finish: object
 ) -> Record:
-    """Return a `chat.completion` with one message."""
+    """Return a `chat.completion` object with one message of these parts."""
     message: dict[str, Any] = {"role": "assistant", "content": text or None}
     if reasoning:
         message["reasoning_content"] = reasoning

@@ -1,8 +1,7 @@
-"""A logged turn -> its row: whether it was a success, and if not, the blame and kind of failure.
+"""Make the row of a logged turn: whether it succeeded, and if not, the blame and kind of failure.
 
-`reference` reads the response once, unsplit. Blame comes from the oracle, which reads only
-turns that failed. If a normalizer is measured, its turn is judged instead, as `harness run` does
-with the cuts `whole`.
+`reference` parses the response once, unsplit. If the turn failed, the oracle decides the blame. If
+another normalizer is measured, its turn is judged instead, as `harness run --cuts whole` does.
 """
 
 from typing import Final
@@ -26,22 +25,24 @@ _LONGEST: Final = 300
 
 
 class MeasuredTurn(msgspec.Struct, frozen=True):
-    """One turn of a log: a row of `turns-*.parquet`.
+    """One turn of a log, as a row of the files `turns-*.parquet`.
 
     Fields:
-        file, position: its location in the log: a byte offset, a row, or a number of a member.
-        time: ISO 8601; "" if the log does not contain it.
-        success: as in `harness.judging.blame`.
+        file, position: its location in the log: the file, and a byte offset, a row number, or the
+            number of a file in an archive.
+        time: ISO 8601; "" if the log does not contain the time.
+        success: whether the turn succeeded, as `harness.judging.blame` defines it.
         kind: the kind of failure, such as `parse error`; "" for a success.
         why: the failure as text.
-        signature: equal for failures of one cause: kind, and the first quirk or else the
-            dialect.
+        signature: a text that is equal for failures of one cause: the kind, and the first quirk or
+            else the dialect.
         blame: the responsible party.
-        quirks: ids of the catalogue that the bytes show; only of failed turns.
-        calls, parse_errors: numbers of calls that may be executed, and of rejected ones.
-        digest, asked: hashes of response and request, by which equal ones are found.
-        bytes: size of the response.
-        lacks: the data that is missing in the log, so that it was not judged.
+        quirks: ids of quirks that the bytes of a failed turn show; empty for a success.
+        calls, parse_errors: the number of calls that the client may execute, and of rejected calls.
+        finish, failure: the finish reason and the failure of the turn.
+        digest, asked: hashes of response and request, which show equal turns.
+        bytes: the size of the response.
+        lacks: the data that the log does not contain; rules that need it are not checked.
         normalizer: the normalizer that made the turn; "" for `reference`, which is not judged.
         outcome: the outcome of that normalizer, as in a run; "" without one.
     """
@@ -81,7 +82,7 @@ COLUMNS: Final = {
 
 
 def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
-    """Return the row of one turn of the log `file`."""
+    """Return the row of a turn at `position` of the log `file`, parsed by `reference`."""
     interaction = logged.interaction
     turn = fold(reference.normalize(interaction.without_body(), (interaction.body,)))
     tools = None if "request" in logged.lacks else offered_tools(interaction)
@@ -112,7 +113,7 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
 def judge_turn(
     logged: LoggedTurn, file: str, position: int, normalizer: Normalizer
 ) -> MeasuredTurn | None:
-    """Return the row of the turn that a normalizer makes; None if the dialect is unsupported."""
+    """Return the row of a turn, parsed by `normalizer`; None if it does not support the dialect."""
     subject = _subject_of(logged)
     result, _ = judge_subject(subject, normalizer, cuts="whole")
     if not result.turns:
@@ -123,7 +124,7 @@ def judge_turn(
 def crashed_turn(
     logged: LoggedTurn, file: str, position: int, normalizer: str, reason: str
 ) -> MeasuredTurn:
-    """Return the row of a turn in which a normalizer ended its process."""
+    """Return the row of a turn on which the process of a normalizer ended, with the reason."""
     result = crashed_result(_subject_of(logged), normalizer, reason)
     return _judged_row(logged, file, position, result)
 

@@ -1,7 +1,7 @@
-"""Logged turns -> rows of the turns that a normalizer makes of them.
+"""Make rows of logged turns through a normalizer that is not part of the harness.
 
-Third-party code runs in another process than the one that reads the log, with the limits of a run.
-If it ends that process, only the turn is lost, and not the part of the log.
+The normalizer runs in a separate process with the limits of a run. If this process ends, only the
+row of one turn is lost, and not the part of the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ _normalizer = lru_cache(1)(load_normalizer)
 
 
 def judge_turns(normalizer: str, turns: Sequence[Placed]) -> tuple[MeasuredTurn | Unread, ...]:
-    """Return a row for each turn, or why it has none. It runs in the process of the client."""
+    """Return a row for each turn, or why it has none. The client's worker process calls this."""
     return tuple(_judge(normalizer, each) for each in turns)
 
 
@@ -42,7 +42,7 @@ def _judge(name: str, placed: Placed) -> MeasuredTurn | Unread:
 
 
 def rows_through(name: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | Unread]:
-    """Yield a row for each turn of a part, judged with the normalizer `name`."""
+    """Yield a row for each turn of a part of a log, judged with the normalizer called `name`."""
     if is_bundled(name):
         for each in turns:
             yield _judge(name, each)
@@ -56,7 +56,7 @@ def rows_through(name: str, turns: Iterable[Placed]) -> Iterator[MeasuredTurn | 
 def _rows(
     name: str, isolation: Isolation, turns: Sequence[Placed]
 ) -> Iterator[MeasuredTurn | Unread]:
-    """Yield the rows of turns; the client judges them together, or else one by one."""
+    """Yield the rows of turns: judge them together, or one by one if the process ended."""
     judge = partial(_judge, name)
     process_limits.renew(_MOST_SECONDS)
     found, _ = isolation.call(partial(judge_turns, name), turns)

@@ -1,4 +1,4 @@
-"""Rows of Parquet files, read and written by DuckDB in bounded memory."""
+"""Read and write the rows of Parquet files with DuckDB, in bounded memory."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -20,7 +20,7 @@ _FETCHED: Final = 200
 
 @cache
 def database() -> "DuckDBPyConnection":
-    """Return the database of this process: one thread, and no extension is ever loaded."""
+    """Return this process's DuckDB database, which has one thread and never loads an extension."""
     with defer_interrupts():
         import duckdb  # noqa: PLC0415 - slow to import
 
@@ -39,7 +39,7 @@ def number_of_rows(file: str) -> int:
     """Return the number of rows of a Parquet file.
 
     Raises:
-        UnreadableError: it is not one.
+        UnreadableError: the file is not a Parquet file.
     """
     sql = "SELECT num_rows FROM parquet_file_metadata(?)"
     rows = _fetched(file, sql, [file])
@@ -86,9 +86,9 @@ def write_rows(path: Path, rows: Iterable[msgspec.Struct], columns: Mapping[str,
     """Write rows as a Parquet file in one step, and return their number.
 
     Args:
-        path: of the file; one that exists is replaced.
+        path: the path of the file; an existing file is replaced.
         rows: structs with the fields of `columns`.
-        columns: field -> type in SQL.
+        columns: name of a field -> its type in SQL.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     encoder = msgspec.json.Encoder()

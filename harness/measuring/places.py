@@ -1,4 +1,4 @@
-"""Files of logs: on disk, or at any URL that fsspec opens if it is installed."""
+"""Open files of logs, on disk or at a URL that fsspec supports if it is installed."""
 
 import importlib
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ def is_url(place: str) -> bool:
 
 
 def files_below(place: str) -> Iterator[str]:
-    """Yield the files at `place` in the order of their names: itself, or those of a folder.
+    """Yield the file at `place`, or the files in the folder at `place`, sorted by name.
 
     Hidden files are left out.
 
     Raises:
-        UsageError: there is none.
+        UsageError: no file exists at `place`.
     """
     found = sorted(_found_at_url(place) if is_url(place) else _found_on_disk(Path(place)))
     if not found:
@@ -46,10 +46,10 @@ def _found_on_disk(path: Path) -> Iterator[str]:
 
 
 def open_place(place: str) -> IO[bytes]:
-    """Open a file for reading; it can be searched unless it is compressed by its server.
+    """Open a file for reading. The stream supports `seek`, unless the server compresses the file.
 
     Raises:
-        UnreadableError: it cannot be opened.
+        UnreadableError: the file cannot be opened.
     """
     try:
         if is_url(place):

@@ -1,6 +1,6 @@
-"""Files of rows -> rates of the turns, by any of their dimensions.
+"""Calculate rates of the measured turns in a folder, grouped by model, prompt, day and others.
 
-DuckDB reads the files, and keeps on disk what does not fit in memory.
+DuckDB reads the Parquet files. It writes data that does not fit in memory to disk.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ GROUP BY signature, blame ORDER BY n DESC, signature, blame LIMIT $most
 
 
 class Share(msgspec.Struct, frozen=True):
-    """`k` of `n` turns, and the bounds of the rate (95 %); see `harness.verdicts.statistics`."""
+    """A rate: `k` of `n` turns, with its 95 % confidence interval from `low` to `high`."""
 
     k: int
     n: int
@@ -62,12 +62,12 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class RateLine(msgspec.Struct, frozen=True):
-    """The turns of one model, prompt, provider or day.
+    """The rates of the turns of one model, prompt, provider or day.
 
     Fields:
-        names: one for each dimension of the axis.
-        requests: how many different ones they answer.
-        failed: by blame.
+        names: the name for each dimension of the axis, such as a model and a prompt.
+        requests: the number of different requests that the turns answer.
+        failed: blame -> number of failed turns.
     """
 
     names: tuple[str, ...]
@@ -78,11 +78,13 @@ class RateLine(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Failed turns that have one cause.
+    """Failed turns with the same signature, which means the same cause.
 
     Fields:
-        why: of the first of them.
-        samples: file, position and digest of the first few.
+        n: the number of these turns.
+        models: the models that produced them.
+        why: the failure of the first of these turns, as text.
+        samples: file, position and digest of the first few of these turns.
     """
 
     signature: str
@@ -97,11 +99,13 @@ class Measured(msgspec.Struct, frozen=True):
     """The rates of a log.
 
     Fields:
-        turns: those that count.
-        duplicates: those that are equal to one that counts.
-        lacks: what the log does not contain -> in how many turns.
-        outcomes: of the normalizer that was measured -> number of turns; none without one.
-        by: axis, such as `model x prompt` -> a line for each, best first.
+        turns: the number of turns, without duplicates.
+        duplicates: the number of turns that are equal to an earlier turn, and so do not count.
+        success: the share of successful turns.
+        lacks: kind of data that the log does not contain -> number of turns without it.
+        outcomes: outcome of the measured normalizer -> number of turns; empty if none was measured.
+        by: axis, such as `model x prompt` -> a line for each combination, best first.
+        signatures: the failed turns, grouped by cause.
     """
 
     schema: int
@@ -116,7 +120,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 def share_of(clusters: Sequence[Cluster], alike: float) -> Share:
-    """Return the share of all turns of some clusters, whose turns correlate by `alike`."""
+    """Return the share of all turns in `clusters`, if turns of one cluster correlate by `alike`."""
     k, n = (sum(getattr(it, name) * it.times for it in clusters) for name in ("k", "n"))
     return Share(k, n, *clustered_interval(clusters, alike).interval)
 
@@ -134,7 +138,7 @@ def measured(folder: Path) -> Measured:
 
 
 class _Rates:
-    """Answers from a database with the table `counted`."""
+    """Calculates parts of the rates with SQL from the database table `counted`."""
 
     def __init__(self, database: "DuckDBPyConnection") -> None:
         self._database = database
@@ -167,7 +171,7 @@ class _Rates:
         )
 
     def _lines(self, axis: Sequence[Dimension]) -> tuple[RateLine, ...]:
-        """Return the line of each combination of names, best first, unknown last."""
+        """Return a line for each combination of names: the best rate first, unknown names last."""
         success, rejected = (self._shares(axis, column) for column in ("success", "rejected"))
         failed: dict[tuple[str, ...], dict[Blame, int]] = {}
         columns = "".join(f"{each}, " for each in axis)

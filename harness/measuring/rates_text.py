@@ -16,7 +16,7 @@ _MOST_MODELS: Final = 3
 
 
 def measured_text(found: Measured, style: Format) -> str:
-    """Return the tables, the last line ending in a newline."""
+    """Return the rates of a log as tables for a terminal or as Markdown, ending with a newline."""
     return "\n".join(_lines(found, style)) + "\n"
 
 

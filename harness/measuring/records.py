@@ -1,8 +1,8 @@
-"""One record of a log -> the logged turn: a response, its request and its labels.
+"""Convert one record of a log to a logged turn: a response with its request and its labels.
 
-A record is a mapping with the keys of `RECORD_KEYS`; a mapping of the user says which keys of
-another table they are. A log seldom has everything: `lacks` names what is missing, and nothing
-that depends on it is judged.
+A record is a mapping with the keys of `RECORD_KEYS`. If a log uses other keys, the user gives a
+mapping from these keys to the keys of the log. `lacks` names data that a record does not contain,
+and rules that need this data are not checked.
 """
 
 from base64 import b64decode
@@ -35,8 +35,8 @@ class LoggedTurn(msgspec.Struct, frozen=True):
 
     Fields:
         interaction: the response as one read, with its request.
-        time: when it was sent, as ISO 8601; "" if the log does not say so.
-        lacks: what the log does not contain.
+        time: when the request was sent, as ISO 8601; "" if the log does not contain the time.
+        lacks: the kinds of data that the log does not contain.
     """
 
     interaction: Interaction
@@ -51,10 +51,10 @@ def turn_of_record(record: Mapping[str, Any]) -> LoggedTurn:
     """Return the turn of a record.
 
     Args:
-        record: with keys of `RECORD_KEYS`; others do not count.
+        record: a mapping with keys of `RECORD_KEYS`; other keys are ignored.
 
     Raises:
-        UnreadableError: it has no body, or a value has the wrong type.
+        UnreadableError: the record has no body, or a value has the wrong type.
     """
     texts = {key: _text(record, key) for key in _TEXTS}
     body = _body(record)

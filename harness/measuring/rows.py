@@ -1,6 +1,7 @@
-"""A folder of rows -> a database that reads these files and nothing else.
+"""Open the rows of a folder as a database that can read these files and nothing else.
 
-`rows` has every row. `turns` has those that `harness measure` counts: equal turns count once.
+The view `rows` has every row. The view `turns` has the rows that `harness measure` counts: of equal
+turns, only the first one.
 """
 
 from collections.abc import Iterator
@@ -42,10 +43,10 @@ SELECT * EXCLUDE (place) FROM placed WHERE place IN ({FIRST_PLACES})
 
 @contextmanager
 def open_rows(folder: Path) -> Iterator["DuckDBPyConnection"]:
-    """Yield a sealed database with the views `rows` and `turns`.
+    """Yield a read-only database with the views `rows` and `turns`, which cannot open other files.
 
     Raises:
-        UsageError: the folder has no rows, or the rows of another version.
+        UsageError: the folder has no rows, or rows of another version of the harness.
     """
     files = sorted(str(each) for each in folder.glob(FILES))
     if not files:

@@ -1,4 +1,4 @@
-"""Failed turns of a log -> cassettes without secrets, a few for each signature."""
+"""Write failed turns of a log as cassettes without secrets, a few for each signature."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,10 +21,15 @@ _DATE_CHARACTERS: Final = 10
 def write_samples(
     signatures: tuple[Signature, ...], folder: Path, mapping: Mapping[str, str]
 ) -> tuple[int, tuple[str, ...]]:
-    """Write the samples of each signature below `folder`, each as one cassette.
+    """Write the sample turns of each signature below `folder`, each as one cassette.
+
+    Args:
+        signatures: the failed turns, grouped by cause.
+        folder: the folder for the cassettes.
+        mapping: standard key -> the key in a row of this log; empty if the log has a known format.
 
     Returns:
-        how many were written, and why others were not.
+        The number of written cassettes, and the reason for each turn that was not written.
     """
     written, refused = 0, []
     for number, signature in enumerate(signatures, 1):
@@ -47,7 +52,10 @@ def write_samples(
 def _turn_at(
     file: str, position: int, digest: str, mapping: Mapping[str, str]
 ) -> LoggedTurn | None:
-    """Return the turn at a place that has this response: a line may have several turns."""
+    """Return the turn with the hash `digest` at `position` of a log; None if there is none.
+
+    One line of a log may have several turns.
+    """
     turns = find_turns(file, position, mapping)
     return next((it for it in turns if body_digest(it.interaction.body) == digest), None)
 

@@ -1,7 +1,7 @@
-"""Logs -> parts of bounded size, and the turns of a part.
+"""Divide logs into parts of bounded size, and read the turns of a part.
 
-JSON Lines are divided by bytes, Parquet files by rows, and other files by number, so that a part
-is read without the rest of its log. Compressed logs and archives are one part each.
+JSON Lines are divided by bytes, Parquet files by rows, and other logs by number of files, so that a
+part is read without the rest of its log. Compressed logs and archives are one part each.
 """
 
 import gzip
@@ -36,9 +36,11 @@ class Part(msgspec.Struct, frozen=True):
     """A part of the logs.
 
     Fields:
-        number: the number of the part, from 0; it names the file of its rows.
-        files: one file, or several for a part of the kind `files`.
-        start, stop: bytes of `lines`, or rows of `rows`; a `stop` of 0 is the end of the file.
+        number: the number of the part, from 0, which is in the name of its file of rows.
+        reader: how the part is read: `lines`, `rows` or `files`, for example.
+        files: one file, or several if `reader` is `files`.
+        start, stop: a range of bytes for `lines`, or of rows for `rows`. A `stop` of 0 means the
+            end of the file.
     """
 
     number: int
@@ -49,10 +51,10 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """A record that was not measured, and the reason.
+    """A record of a log that was not measured, and the reason.
 
     Fields:
-        damaged: it should have been a turn; False if it is another kind of record.
+        damaged: True if the record should be a turn; False if it is another kind of record.
     """
 
     file: str
@@ -65,10 +67,10 @@ Read = tuple[str, int, LoggedTurn] | Unread
 
 
 def parts_of(places: Iterable[str]) -> Iterator[Part]:
-    """Yield the parts of the logs at `places`, in an order that is always the same.
+    """Yield the parts of the logs at `places`, which are paths or URLs, always in the same order.
 
     Raises:
-        UsageError: a place does not exist.
+        UsageError: a file or folder does not exist.
         UnreadableError: a Parquet file is damaged.
     """
     number = 0
@@ -97,11 +99,11 @@ def _spans(file: str) -> Iterator[tuple[int, int]]:
 
 
 def read_part(part: Part, mapping: Mapping[str, str]) -> Iterator[Read]:
-    """Yield the turns of a part, and the records that could not be read.
+    """Yield the turns of a part, and an `Unread` for each record that was not measured.
 
     Args:
-        part: one of `parts_of`.
-        mapping: key of a record -> its path in a row of the log; empty if the log is known.
+        part: a part from `parts_of`.
+        mapping: standard key -> its path in a row of the log; empty if the log has a known format.
     """
     match part.reader:
         case "lines":
@@ -115,7 +117,7 @@ def read_part(part: Part, mapping: Mapping[str, str]) -> Iterator[Read]:
 
 
 def find_turns(file: str, position: int, mapping: Mapping[str, str]) -> Iterator[LoggedTurn]:
-    """Yield the turns at a place of a log, as the rows of a part name it.
+    """Yield the turns at `position` of the log `file`, as a row of `harness measure` names it.
 
     Raises:
         UnreadableError: the log cannot be read any more.
@@ -132,7 +134,7 @@ def find_turns(file: str, position: int, mapping: Mapping[str, str]) -> Iterator
 
 
 def _archive_of(file: str) -> str:
-    """Return the archive of a member, whose name begins with that of the archive; "" if none."""
+    """Return the archive in a name such as `ARCHIVE/MEMBER`; "" if the file is in none."""
     lowered = file.lower()
     ends = (
         lowered.find(f"{suffix}/") + len(suffix) for suffix in _ARCHIVES if f"{suffix}/" in lowered
@@ -143,7 +145,7 @@ def _archive_of(file: str) -> str:
 def _lines(
     file: IO[bytes], name: str, start: int, stop: int, mapping: Mapping[str, str]
 ) -> Iterator[Read]:
-    """Yield the turns of the lines that begin in a span."""
+    """Yield the turns of the lines that begin at an offset from `start` to before `stop`."""
     at = start
     if start:
         file.seek(start - 1)
@@ -233,7 +235,7 @@ def _tar_members(file: IO[bytes]) -> Members:
 
 
 def _members(members: Members, archive: str, mapping: Mapping[str, str]) -> Iterator[Read]:
-    """Yield the turns of an archive, whose members are never written to a disk."""
+    """Yield the turns of the files in an archive, which are read in memory and never unpacked."""
     for name, data in members:
         where = f"{archive}/{name}"
         if len(data) > _LONGEST:
@@ -245,7 +247,7 @@ def _members(members: Members, archive: str, mapping: Mapping[str, str]) -> Iter
 
 
 def _recording(name: str, data: bytes) -> Iterator[Read]:
-    """Yield the turns of a cassette, or of a recording of another tool."""
+    """Yield the turns of a cassette, or of a recording that another tool wrote."""
     if len(data) > _LONGEST:
         yield Unread(name, 0, f"the file has more than {_LONGEST:,} bytes")
         return

@@ -1,1 +1,1 @@
-"""Clients under test (normalizers): they turn the bytes of one interaction into deltas."""
+"""Define clients under test (normalizers), which turn the bytes of one response into deltas."""

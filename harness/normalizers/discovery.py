@@ -50,15 +50,15 @@ def load_normalizer(name: str) -> Normalizer:
 
     Args:
         name: the name of an entry point, a mutant or a normalizer of the project (see
-            `harness.project`); or `module:attribute`, a `Normalizer` or a function
-            `(interaction, reads) -> deltas`, in a module that may be in the working folder or in
-            that of the project; or `client:COMMAND`, see `harness.normalizers.client`.
+            `harness.project`). Or `module:attribute`, which refers to a `Normalizer` or a function
+            `(interaction, reads) -> deltas`; the module may be in the working folder or in the
+            project's folder. Or `client:COMMAND`, see `harness.normalizers.client`.
 
     Raises:
-        UsageError: there is no such normalizer, or there are two.
-        NormalizerLoadError: it cannot be imported, is not a normalizer, or needs a package that
-            is not installed.
-        UnreadableError: the project's declaration cannot be used.
+        UsageError: no normalizer or more than one has this name.
+        NormalizerLoadError: the normalizer cannot be imported, is not a normalizer, or needs a
+            package that is not installed.
+        UnreadableError: the project's declaration of the normalizer is not usable.
     """
     found = _NORMALIZERS.find(name)
     import_needs(found, f"normalizer {name}", NormalizerLoadError)
@@ -66,6 +66,6 @@ def load_normalizer(name: str) -> Normalizer:
 
 
 def default_normalizer_names() -> tuple[str, ...]:
-    """Return the names that run by default: those of the conforming normalizers."""
+    """Return the names of the conforming normalizers, which run if the user names none."""
     names = installed_normalizer_names()
     return tuple(name for name in names if _NORMALIZERS.find(name).role == "conforming")

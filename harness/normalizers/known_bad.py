@@ -42,7 +42,7 @@ from harness.wire.interaction import Interaction
 
 
 class _ReceivedCall(msgspec.Struct):
-    """The fields of one call received so far."""
+    """The values of one call's fields that were received so far."""
 
     id: str = ""
     name: str = ""
@@ -50,7 +50,7 @@ class _ReceivedCall(msgspec.Struct):
 
 
 class MergedCalls:
-    """Merges entries by index; the last value of each field is kept."""
+    """Merges the parts of calls by their index; each field keeps only its last value."""
 
     def __init__(self) -> None:
         self.seed = ""
@@ -60,7 +60,7 @@ class MergedCalls:
         return len(self._calls)
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
-        """Merge one entry, as a shallow `{...old, ...new}` does."""
+        """Merge one part of a call, as JavaScript's shallow `{...old, ...new}` does."""
         del out
         call = self._calls.setdefault(entry.index or 0, _ReceivedCall())
         function = entry.function or Function()
@@ -69,12 +69,12 @@ class MergedCalls:
         call.arguments += function.arguments or ""
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
-        """Never recognize a call that comes twice."""
+        """Return False, because this client does not recognize a call that comes twice."""
         del entry, position
         return False
 
     def close(self, out: list[Delta], *, failed: str = "", cut_short: bool = False) -> None:
-        """Emit every call without a check."""
+        """Emit every call without checking it."""
         del failed, cut_short
         for index, call in enumerate(self._calls.values()):
             out += call_deltas(index, call.id, call.name, call.arguments)
@@ -146,14 +146,14 @@ _Extract: TypeAlias = Callable[[str, frozenset[str]], str]
 
 
 def _closed_tag(text: str, names: frozenset[str]) -> str:
-    """Return the text in the first closed tag."""
+    """Return the text in the first tag that has a closing tag; "" if there is none."""
     del names
     inside, closer, _ = text.partition(_OPENER)[2].partition(_CLOSER)
     return inside if closer else ""
 
 
 def _any_format(text: str, names: frozenset[str]) -> str:
-    """Return the match of the first of three patterns, from strict to loose."""
+    """Return the text that the first matching one of three patterns finds, from strict to loose."""
     return _closed_tag(text, names) or text.partition(_OPENER)[2] or _first_brace(text, names)
 
 
@@ -192,7 +192,7 @@ def _named(value: dict[str, object], names: frozenset[str]) -> tuple[str, str] |
 
 
 def _extracting(extract: _Extract) -> Normalize:
-    """Return a client that searches for its call with `extract` when the turn ends."""
+    """Return a client that searches the text with `extract` for one call when the turn ends."""
 
     def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
         names = frozenset(tool.name for tool in offered_tools(interaction))

@@ -1,4 +1,4 @@
-"""The modules that a plug-in requires, such as a provider's package: check and import them."""
+"""Check and import the modules that a normalizer or agent requires, such as a provider's SDK."""
 
 import importlib
 import importlib.util
@@ -9,7 +9,7 @@ from harness.errors import HarnessError
 
 
 class Needing(Protocol):
-    """A normalizer or an agent, with the names of its `Normalizer.needs` and `extra`."""
+    """A normalizer or an agent: an object with the fields `needs` and `extra`."""
 
     @property
     def name(self) -> str:  # noqa: D102 - as in Normalizer
@@ -25,7 +25,7 @@ class Needing(Protocol):
 
 
 def missing_modules(needs: Iterable[str]) -> tuple[str, ...]:
-    """Return the modules that are not installed."""
+    """Return the modules in `needs` that are not installed."""
     return tuple(name for name in needs if not _is_installed(name))
 
 
@@ -37,15 +37,18 @@ def _is_installed(module: str) -> bool:
 
 
 def import_needs(found: Needing, where: str, error: type[HarnessError]) -> None:
-    """Import the modules of a plug-in now, because the time of its first replay is limited.
+    """Import the modules that a plug-in (normalizer or agent) requires.
+
+    They are imported now, because the first replay has a time limit.
 
     Args:
-        found: the plug-in.
+        found: the normalizer or agent.
         where: its kind and name, for errors.
-        error: the class of errors to raise.
+        error: the class of the exception to raise.
 
     Raises:
-        HarnessError: of the class `error`, if one is not installed or cannot be imported.
+        HarnessError: a module is not installed or cannot be imported. The exception is of the class
+            `error`.
     """
     missing = missing_modules(found.needs)
     if missing:

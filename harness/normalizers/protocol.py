@@ -1,4 +1,4 @@
-"""The protocol that users implement, and the declaration of a normalizer."""
+"""Define the function that users implement, and the declaration of a normalizer."""
 
 from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
@@ -35,31 +35,33 @@ Hidden = Literal["ids", "text", "reasoning", "finish", "finish_raw", "usage"]
 
 
 class Normalizer(msgspec.Struct, frozen=True):
-    """A normalizer and its declaration.
+    """A normalizer, and what it declares about itself.
 
     Fields:
-        name: the name that selects it with `-n`.
-        normalize: gets the interaction without its body, and the body as `reads`, an iterator
-            that ends without an error; `interaction.ended` says how the body ended. It must be
-            lazy, because the harness counts the bytes that it read before each delta. It must keep
-            no state between calls.
-        dialects: those that it supports. Any other is `unsupported` and is not counted.
-        capabilities: keys of `CAPABILITIES`.
+        name: the name that selects the normalizer with the option `-n`.
+        normalize: the function that yields deltas. It gets the interaction without its body, and
+            the body as `reads`, an iterator that raises no error; `interaction.ended` contains how
+            the body ended. The function must be lazy, because the harness counts the bytes that
+            were read before each delta. It must keep no state between calls.
+        dialects: the dialects that the normalizer supports. Cells of other dialects are
+            `unsupported` and do not count.
+        capabilities: the optional features that it supports, as keys of `CAPABILITIES`.
         streams: False if it emits the turn only at the end.
-        kind: what it declares to do. An `sdk` passes the provider's words to its caller, so it need
-            not repair them; a `gateway` normalizes them; an `agent` executes calls.
-        hides: the fields that it does not expose. They are not judged, and are shown as not judged.
-        role: `conforming` runs by default; `known-bad` (reproduces a bug reported in the
-            field), `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a
-            third-party library) run if the user names them.
+        kind: what it declares to do. An `sdk` passes the provider's values to its caller, so it
+            need not repair them. A `gateway` normalizes the values. An `agent` executes calls.
+        hides: the fields that it does not expose. The harness does not judge them, and reports show
+            that.
+        role: `conforming` runs by default; `known-bad` (reproduces a bug reported in the field),
+            `mutant` (one seeded fault, to prove a rule) and `peer` (an adapter for a third-party
+            library) run if the user names them.
         breaks: for mutants and known-bad clients, the ids of the rules that they violate.
         summary: one line for `harness list normalizers`.
-        policies: choices between catalogued rules that exclude each other, such as
-            `{"name": "by-tools"}`; it is judged by the policies that it declares.
-        text_dialects: names of the text dialects whose calls it finds in text; a scenario of
-            any other is `unsupported`.
-        needs: modules that it requires, such as a provider's package.
-        extra: the extra of this package that installs them.
+        policies: its choices between rules that exclude each other, such as `{"name": "by-tools"}`.
+            The harness judges it by the policies that it declares.
+        text_dialects: names of the text dialects whose calls it finds in text; scenarios of other
+            text dialects are `unsupported`.
+        needs: the modules that it requires, such as a provider's SDK.
+        extra: the extra of this package that installs these modules.
     """
 
     name: str

@@ -1,6 +1,6 @@
-"""The reference: the reader of each dialect and all text dialects, with their default policies.
+"""The suite's own normalizer `reference`: the reader of each dialect, and all text dialects.
 
-It is judged like every other normalizer.
+It uses the default policy of each text dialect. It is judged like every other normalizer.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,9 +1,10 @@
-"""Find normalizers and agents by name: entry points, `module:callable`, the project's own, mutants.
+"""Find normalizers and agents (plug-ins) by name.
 
-Loading a plug-in runs its module, so only plug-ins that are named or installed are loaded.
-Third-party code may raise any exception or end the process. Each of these becomes one error that
-names the plug-in. A plug-in gets the name by which it was found, so that the name in a cell
-finds it again.
+A name refers to an entry point of an installed package, an object `module:callable`, a declaration
+of the project, or a mutant. Loading a plug-in runs its module, so only plug-ins that are named or
+installed are loaded. Third-party code may raise any exception or end the process. Each of these
+becomes one error that names the plug-in. A plug-in gets the name by which it was found, so that the
+name in a cell finds the same plug-in again.
 """
 
 import importlib.metadata
@@ -26,18 +27,19 @@ _OWN_PREFIX: Final = "harness."
 
 
 class Registry(msgspec.Struct, Generic[P], frozen=True):
-    """The sources of plug-ins of one kind.
+    """Finds the plug-ins of one kind: all normalizers, or all agents.
 
     Fields:
         word: `normalizer` or `agent`; its plural names the entry-point group and the project's
             table.
         kind: the class of the plug-ins.
-        mutants: the bundled ones, by name.
+        mutants: the bundled mutants, by name.
         declared: returns the declarations of the project, by name.
-        known: field -> the values that the project may declare.
+        known: field of a declaration -> the values that the project may write there.
         example: an example of `module:callable`.
-        schemes: name before a colon -> a function that makes a plug-in of the text after it.
-        error: the class of error to raise if a plug-in cannot be loaded.
+        schemes: name before a colon, such as `client` -> a function that makes a plug-in of the
+            text after the colon.
+        error: the class of the exception to raise if a plug-in cannot be loaded.
     """
 
     word: str
@@ -51,16 +53,17 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 
     @property
     def group(self) -> str:
-        """The group of the entry points."""
+        """The name of the entry-point group."""
         return f"harness.{self.word}s"
 
     def find(self, name: str) -> P:
         """Return the plug-in called `name`.
 
         Raises:
-            UsageError: there is no such plug-in, or there are two.
-            HarnessError: of the class `error`, if it cannot be imported or is of another kind.
-            UnreadableError: the project's declaration cannot be used.
+            UsageError: no plug-in or more than one has this name.
+            HarnessError: the plug-in cannot be imported or is of another kind. The exception is of
+                the class `error`.
+            UnreadableError: the project's declaration is not usable.
         """
         declaration = self.declared().get(name)
         if declaration is not None:
@@ -74,12 +77,13 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         raise UsageError(f"unknown {self.word} {name!r}", hint=self._known(name))
 
     def imported(self, spec: str) -> object:
-        """Return the object called `module:attribute`, of any kind, or the plug-in of a scheme.
+        """Return the object that `module:attribute` refers to, or the plug-in of `client:COMMAND`.
 
         The module may be in the working folder, or in the folder of the project around it.
 
         Raises:
-            HarnessError: of the class `error`, if there is no such module or attribute.
+            HarnessError: the module or attribute does not exist. The exception is of the class
+                `error`.
         """
         module_name, _, attribute = spec.partition(":")
         if module_name in self.schemes:
@@ -97,7 +101,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         return found
 
     def is_bundled(self, name: str) -> bool:
-        """Return whether `name` means code of this package, without importing anything."""
+        """Return whether `name` refers to code of this package, without importing anything."""
         if name in self.declared():
             return False
         scheme, colon, _ = name.partition(":")
@@ -123,7 +127,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
         return installed_names(self.word)
 
     def names(self) -> tuple[str, ...]:
-        """Return every name that is not `module:callable`; those of the project come first."""
+        """Return every known name, the project's first; objects `module:callable` have no name."""
         return (*self.declared(), *self.installed(), *self.mutants)
 
     def _points(self) -> Mapping[str, Sequence[importlib.metadata.EntryPoint]]:
@@ -185,7 +189,7 @@ class Registry(msgspec.Struct, Generic[P], frozen=True):
 def entry_points_of(
     group: str, _path: tuple[str, ...]
 ) -> Mapping[str, Sequence[importlib.metadata.EntryPoint]]:
-    """Return the entry points of a group by name, read once a process for each `sys.path`."""
+    """Return name -> entry points of a group, read once in this process for each `sys.path`."""
     found: dict[str, list[importlib.metadata.EntryPoint]] = {}
     for point in importlib.metadata.entry_points(group=group):
         found.setdefault(point.name, []).append(point)

@@ -1,7 +1,7 @@
-"""Read a response with the reader of its dialect, its HTTP status, and the calls in its text.
+"""Parse a response: with the reader of its dialect, by its HTTP status, and with its text calls.
 
-An error status is never a success. A normalizer declares a `TextPolicy` if it looks for calls in
-text.
+A response with an error status never gives a successful turn. A normalizer declares a `TextPolicy`
+if it looks for calls in text.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ _VAGUE = frozenset(("bad_event", "empty_stream", "interrupted"))
 
 
 def respond(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-    """Read a response with the reader of its dialect.
+    """Yield the deltas of a response, parsed by the reader of its dialect.
 
     Raises:
         UsageError: the dialect is unknown.
@@ -65,7 +65,7 @@ def respond_chat(
     calls: CallAssembler | None = None,
     policy: ReaderPolicy | None = None,
 ) -> Iterator[Delta]:
-    """Read an openai-chat response with another assembler of calls, or another policy."""
+    """Yield the deltas of an `openai-chat` response, with another assembler of calls or policy."""
     names = tuple(tool.name for tool in offered_tools(interaction))
     deltas = read_openai_chat(iter_frames(reads), tools=names, policy=policy, calls=calls)
     return _with_status_of(interaction.status, deltas)
@@ -78,7 +78,11 @@ def _with_status_of(status: int, deltas: Iterator[Delta]) -> Iterator[Delta]:
 
 
 def _with_status(delta: Delta, status: int) -> Delta:
-    """Return a failure instead of a normal end, and a rejection instead of the end of a call."""
+    """Return `delta` for this HTTP status.
+
+    With an error status, a failure replaces the normal end of the turn, and a rejection the end of
+    a call.
+    """
     if isinstance(delta, ToolCallEnd):
         error = ParseError("tool_use", f"the turn failed (HTTP status {status})")
         return ToolCallRejected(delta.index, error)
@@ -92,7 +96,7 @@ def _with_status(delta: Delta, status: int) -> Delta:
 def respond_with_text_calls(
     interaction: Interaction, reads: Iterable[bytes], policy: TextPolicy
 ) -> Iterator[Delta]:
-    """Read a response with the reader of its dialect, and the calls in its text.
+    """Yield the deltas of a response, with the text calls that `policy` recognizes.
 
     Raises:
         UsageError: the dialect is unknown.
@@ -111,7 +115,7 @@ def respond_with_text_calls(
 
 
 def _described_dialects(policy: TextPolicy, system: str) -> TextPolicy:
-    """Return the policy without text dialects that must be described in the prompt and are not."""
+    """Return the policy without text dialects that a prompt must describe, unless `system` does."""
     described = _described(policy.dialects, system)
     if described == policy.dialects:
         return policy
@@ -128,5 +132,5 @@ def _described(dialects: frozenset[str], system: str) -> frozenset[str]:
 
 @lru_cache(_PROMPTS_KEPT)
 def _seed(request_body: bytes) -> str:
-    """Return a value that differs between the turns of a conversation, as their requests do."""
+    """Return a value that depends on the request body, so that it differs between turns."""
     return hashlib.sha256(request_body).hexdigest()[:16]

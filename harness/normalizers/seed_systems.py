@@ -7,14 +7,14 @@ long as one response, so that no state is shared between responses.
 
 `tag-extract` finds calls in `<tool_call>` tags, for models on Volcano Ark and a local Ollama whose
 prompt describes the tools. Three formats count, from strict to loose: JSON in a closed tag, JSON in
-a tag that is never closed, and JSON without a tag anywhere in the reply, flat
-(`{"tool": NAME, ...}`) or with a name and arguments, if it names a tool that was offered.
+a tag that is never closed, and JSON without a tag anywhere in the reply, flat (`{"tool": NAME,
+...}`) or with a name and arguments, if it names a tool that was offered.
 
 `action-protocol` reads replies that are one JSON object each. It emits `reasoning` and the answer
 while they arrive, and calls at the end of the turn. The object may be wrapped in a string, an
 envelope or a code block. Other text is text, and nothing in it is executed.
 
-In the last two, calls of the API itself are kept, for models that have some.
+The last two also emit calls in the API's field, for models that send some.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ from harness.wire.interaction import Interaction
 
 
 class _ReceivedCall(msgspec.Struct, eq=False):
-    """The fields of one call received so far."""
+    """The values of one call's fields that were received so far."""
 
     id: str = ""
     name: str = ""
@@ -46,7 +46,7 @@ class _ReceivedCall(msgspec.Struct, eq=False):
     fault: str = ""  # why it must not run, whatever its arguments say
 
     def is_complete(self) -> bool:
-        """Return whether its arguments are one complete JSON value."""
+        """Return whether the arguments of the call are one complete JSON value."""
         return self.completeness.of(self.fragments)
 
 
@@ -64,7 +64,7 @@ class RestoredCalls:
         return sum(1 for call in self._calls if call.name)
 
     def take(self, entry: Entry, out: list[Delta]) -> None:
-        """Store the fields of one entry. Nothing is emitted before the end."""
+        """Store the fields of one part of a call. Nothing is emitted before the end of the turn."""
         del out
         function = entry.function or Function()
         call_id = as_text(entry.id)
@@ -81,7 +81,7 @@ class RestoredCalls:
             call.fragments.append(function.arguments)
 
     def has_arguments(self, entry: Entry, position: int) -> bool:
-        """Return whether arguments came for the call that `entry` repeats."""
+        """Return whether arguments came for the call that `entry`, a part of a call, repeats."""
         index = position if entry.index is None else _index(entry)
         call = self._by_id.get(as_text(entry.id)) or self._newest.get(index)
         if call is None and entry.index is None and position < len(self._calls):
@@ -111,10 +111,10 @@ class RestoredCalls:
 
 
 def _opens_another(known: _ReceivedCall, entry: Entry, function: Function) -> bool:
-    """Whether an entry with the index of a known call is another call.
+    """Whether a part of a call with the index of a known call begins another call.
 
-    It is, if it has a name and another id, and the arguments are complete or the names differ.
-    Without an id, it is if an object follows a complete object, or if it has no index and another
+    It does if it has a name and another id, and the arguments are complete or the names differ.
+    Without an id, it does if an object follows a complete object, or if it has no index and another
     name.
     """
     if not function.name:

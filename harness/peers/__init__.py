@@ -1,4 +1,4 @@
-"""Third-party libraries under test: each in a separate environment and process, and compared.
+"""Test third-party libraries (peers), each in a separate environment and process.
 
-`peers.toml` lists them, and `locks/` pins everything that an environment contains.
+`peers.toml` lists them, and `locks/` contains the exact version of every installed package.
 """

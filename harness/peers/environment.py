@@ -1,8 +1,9 @@
-"""Environments: one folder for each set of pinned packages, with this harness in it.
+"""Install environments: a folder for each set of pinned packages, together with this harness.
 
-A Python environment is a venv, and one for JavaScript a folder with `node_modules` and drivers.
-Both have `bin/harness`, and a `pyproject.toml` that keeps the settings of other projects out.
-The copy of the lock in it is written last, so that an interrupted installation never counts.
+A Python environment is a venv. A JavaScript environment is a folder with `node_modules` and the
+clients. Both have `bin/harness`, and a `pyproject.toml` that keeps the settings of other projects
+out. The installer writes the copy of the lock last, so that an interrupted installation never
+counts as installed.
 """
 
 import importlib.metadata
@@ -36,7 +37,12 @@ exec {python} -P -c 'from harness.cli import main; main()' "$@"
 
 
 class Environment(msgspec.Struct, frozen=True):
-    """The folder `path`. Its `name` is that of the row in `peers.toml` with its packages."""
+    """The folder with the installed packages of a peer.
+
+    Fields:
+        name: the name of the row in `peers.toml` that lists the packages.
+        path: the folder.
+    """
 
     name: str
     language: Language
@@ -44,17 +50,17 @@ class Environment(msgspec.Struct, frozen=True):
 
     @property
     def command(self) -> Path:
-        """The harness that judges the peers of this environment."""
+        """The path of the command `harness` in this environment."""
         return self.path / "bin" / "harness"
 
     @property
     def executables(self) -> Path:
-        """The folder of the programs that its packages install."""
+        """The folder of the programs that the packages install."""
         return self.path / ("bin" if self.language == "python" else "node_modules/.bin")
 
     @property
     def state(self) -> State:
-        """Whether its content is what its lock lists now."""
+        """Whether the environment is installed, and contains what its lock lists now."""
         stamp = self.path / _STAMP
         if not stamp.is_file():
             return "missing"
@@ -62,7 +68,7 @@ class Environment(msgspec.Struct, frozen=True):
 
 
 def environment_of(peer: Peer, folder: Path) -> Environment:
-    """Return the environment of `peer` in `folder`, which contains all environments."""
+    """Return the environment of `peer`; `folder` contains all environments."""
     return Environment(peer.environment, peer.language, folder.absolute() / peer.environment)
 
 
@@ -71,7 +77,7 @@ def install(environment: Environment) -> None:
 
     Raises:
         UsageError: a package manager is not installed, or failed.
-        UnreadableError: there is no lock.
+        UnreadableError: the environment has no lock.
     """
     lock = read_lock(environment.name)
     shutil.rmtree(environment.path, ignore_errors=True)
@@ -90,7 +96,7 @@ def install(environment: Environment) -> None:
 
 
 def link_harness(environment: Environment) -> None:
-    """Put the running harness into the environment, so that both judge by the same rules."""
+    """Link the running harness into the environment, so that both judge by the same rules."""
     path = environment.path
     declared = ["[tool.harness]\n"]
     python = Path(sys.executable)
@@ -114,13 +120,13 @@ def _drivers(environment: str) -> list[Peer]:
 
 
 def _declaration(peer: Peer) -> str:
-    """Return the declaration that gives the peer of a driver its name in the environment."""
+    """Return the `pyproject.toml` text that declares a JavaScript peer under its name."""
     command = f"node run-driver.mjs {peer.name}"
     return f'[tool.harness.normalizers.{peer.name}]\ntarget = "client:{command}"\n'
 
 
 def _link_package(path: Path) -> None:
-    """Link the package, and copy the metadata that contains the names of the normalizers."""
+    """Link this package into the venv, and copy its metadata, which contains its entry points."""
     base = {"base": str(path), "platbase": str(path)}
     site = Path(sysconfig.get_path("purelib", "venv", base))
     package = site / "harness"
@@ -137,7 +143,7 @@ def create_venv(path: Path) -> None:
     """Create a venv of the running Python at `path`; uv is faster, if it is installed.
 
     Raises:
-        UsageError: it cannot be created.
+        UsageError: the venv cannot be created.
     """
     uv = shutil.which("uv")
     if uv is None:
@@ -150,7 +156,7 @@ def pip(path: Path, action: str, *options: str) -> str:
     """Run a command of pip, or of `uv pip`, on the venv at `path`, and return its output.
 
     Raises:
-        UsageError: it failed.
+        UsageError: the command failed.
     """
     python, uv = str(path / "bin" / "python"), shutil.which("uv")
     if uv is not None:
@@ -160,7 +166,7 @@ def pip(path: Path, action: str, *options: str) -> str:
 
 
 def _compile_option() -> tuple[str, ...]:
-    """Return the option that makes bytecode, which pip does by default and uv does not."""
+    """Return the option that makes uv compile bytecode; pip does that by default."""
     return ("--compile-bytecode",) if shutil.which("uv") else ()
 
 
@@ -168,7 +174,7 @@ def run_tool(command: tuple[str, ...], folder: Path) -> str:
     """Run a package manager in `folder`, and return what it printed.
 
     Raises:
-        UsageError: it is not installed, took too long or failed.
+        UsageError: the package manager is not installed, took too long or failed.
     """
     name = " ".join(Path(part).name for part in command[:3])
     try:

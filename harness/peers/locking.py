@@ -1,4 +1,4 @@
-"""Write the lock of an environment: resolve its packages once, and store all versions."""
+"""Write the lock of an environment: choose the versions of its packages once, and store them."""
 
 import importlib.metadata
 import re
@@ -22,7 +22,7 @@ _NOT_NEEDED: Final = re.compile(r";.*\bextra\b(?! == .fuzz.)")
 
 
 def write_lock(peer: Peer) -> tuple[Path, ...]:
-    """Resolve the packages of the environment of `peer`, write its lock, and return the files.
+    """Choose the package versions for the environment of `peer`, and return the written lock files.
 
     Raises:
         UsageError: a package manager is not installed, or failed.
@@ -37,7 +37,10 @@ def write_lock(peer: Peer) -> tuple[Path, ...]:
 
 
 def _lock_python(peer: Peer, folder: Path) -> dict[Path, bytes]:
-    """Return the lock with the packages of this harness, which judges in the same process."""
+    """Return the lock file with its content; it includes the packages of this harness.
+
+    The harness judges in the same process, so it needs its packages too.
+    """
     declared = importlib.metadata.requires(DISTRIBUTION) or []
     own = (each.partition(";")[0] for each in declared if not _NOT_NEEDED.search(each))
     create_venv(folder)

@@ -1,6 +1,6 @@
-"""Locks: every package of an environment with its exact version, as files of this package.
+"""Read locks: files of this package with the exact version of every package of an environment.
 
-A lock names no package index, so that an environment can be made from any mirror.
+A lock names no package index, so that an environment can be installed from any mirror.
 """
 
 import re
@@ -32,7 +32,7 @@ def read_lock(environment: str) -> bytes:
     """Return the contents of the lock of an environment.
 
     Raises:
-        UnreadableError: it has none.
+        UnreadableError: the environment has no lock.
     """
     single = python_lock(environment)
     files = (single,) if single.is_file() else npm_lock(environment)
@@ -49,10 +49,10 @@ def read_lock(environment: str) -> bytes:
 def locked_versions(environment: str) -> dict[str, str]:
     """Return name -> version of the packages in a lock; names of Python are normalized.
 
-    Of several versions of an npm package, it is the one at the top of `node_modules`.
+    If an npm package has several versions, the version at the top of `node_modules` counts.
 
     Raises:
-        UnreadableError: there is no lock.
+        UnreadableError: the environment has no lock.
     """
     text = read_lock(environment)
     if python_lock(environment).is_file():
@@ -68,7 +68,7 @@ def locked_versions(environment: str) -> dict[str, str]:
 
 
 def normalized(name: str) -> str:
-    """Return the name of a Python package as package indexes compare it."""
+    """Return the name of a Python package in the normalized form in which names are compared."""
     return _SEPARATORS.sub("-", name).lower()
 
 
@@ -76,7 +76,7 @@ def without_addresses(lock: bytes) -> bytes:
     """Return a `package-lock.json` without the addresses of packages: only digests identify them.
 
     Raises:
-        msgspec.DecodeError: it is not JSON.
+        msgspec.DecodeError: the lock is not JSON.
     """
     data: dict[str, Any] = msgspec.json.decode(lock)
     for found in data.get("packages", {}).values():

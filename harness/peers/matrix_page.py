@@ -1,4 +1,7 @@
-"""The matrix as Markdown. Names and causes are hostile text: they create no markup."""
+"""Write the results of all peers (the matrix) as Markdown.
+
+Names and causes may be hostile text, so they create no markup.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -85,12 +88,12 @@ def render_matrix(
     catalogue: Mapping[str, Quirk],
     known: Iterable[Peer] = (),
 ) -> str:
-    """Return the matrix of `results`.
+    """Return the results of all peers as Markdown.
 
     Args:
-        results: in the order of the first table.
-        catalogue: of quirks, by id.
-        known: all peers; those without results are listed as not run.
+        results: the results, in the order of the first table.
+        catalogue: id -> quirk.
+        known: all peers; the page lists a peer without results as not run.
     """
     names = {it.record.name for it in results}
     not_run = [peer for peer in known if peer.name not in names]
@@ -118,7 +121,7 @@ def render_matrix(
 
 
 def _how(tables: PeerTables, not_run: int) -> str:
-    """Return which peers were run, and when."""
+    """Return a sentence that states which peers were run, and when."""
     runs = "; ".join(
         f"{markdown_text(it.selection)} with `--cuts {it.cuts}` of harness {it.harness}"
         for it in tables.settings
@@ -182,7 +185,7 @@ def _cost_section(costs: Sequence[tuple[str, Cost]]) -> Iterator[str]:
 
 
 def _rate_section(level: str, table: RateTable) -> Iterator[str]:
-    """Yield the rates of the peers in a table, and their scenarios by group if it has them."""
+    """Yield the lines of a table of rates, and of its scenarios by group if it has groups."""
     yield f"\n{level} {table.title}\n"
     rates = ((markdown_text(row.name), *_rate_cells(row.rates)) for row in table.rows)
     yield markdown_table(("peer", *_RATE_HEAD), rates)

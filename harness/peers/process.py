@@ -1,4 +1,4 @@
-"""Run a command of a peer: bounded in time and output, and ended together with its children."""
+"""Run a command of a peer with limits of time and output, and end it with its child processes."""
 
 import os
 import signal
@@ -27,12 +27,12 @@ _NO_NETWORK: Final = {
 
 
 class Ended(NamedTuple):
-    """How a command ended.
+    """The result of a command that ended.
 
     Fields:
-        code: its exit code, negative for a signal; None if it was ended for its time limit.
-        output: the end of what it printed.
-        seconds: how long it took.
+        code: the exit code, negative for a signal; None if the time limit ended the command.
+        output: the end of what the command printed.
+        seconds: how long the command took.
     """
 
     code: int | None
@@ -47,11 +47,12 @@ class Ended(NamedTuple):
 
 
 def judging_variables(executables: Path, home: Path) -> dict[str, str]:
-    """Return the variables of a process that judges: no settings of the user, no network.
+    """Return the environment variables of a process that judges: no user settings, no network.
 
     Args:
-        executables: folder of programs that are preferred to those of the user.
-        home: represents the user's folder, which may contain settings such as `.aws/config`.
+        executables: a folder of programs that are preferred to those of the user.
+        home: a folder to use instead of the user's home, which may contain settings such as
+            `.aws/config`.
     """
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
     path = os.pathsep.join(filter(None, (str(executables), passed.get("PATH", ""))))
@@ -70,13 +71,13 @@ def run_bounded(
 
     Args:
         command: program and arguments.
-        folder: its working folder.
+        folder: the working folder of the command.
         seconds: the time limit.
-        variables: its environment variables; None for those of this process.
-        stop: if another thread sets it, the command is ended as by its time limit.
+        variables: the environment variables; None for the variables of this process.
+        stop: if another thread sets this event, the command is ended as by its time limit.
 
     Raises:
-        OSError: it cannot be started.
+        OSError: the command cannot be started.
     """
     start = monotonic()
     process = subprocess.Popen(  # noqa: S603 - a program of an environment that this package made
@@ -110,7 +111,7 @@ def _wait(process: "subprocess.Popen[bytes]", deadline: float, stop: Event) -> i
 
 
 def _read(stream: IO[bytes], kept: bytearray) -> None:
-    """Keep the end of `stream`; what came before is dropped, so that a flood needs no memory."""
+    """Read `stream` and keep only its end, so that a large output needs little memory."""
     with stream, suppress(OSError, ValueError):
         while chunk := os.read(stream.fileno(), _READ_BYTES):
             kept += chunk
@@ -118,7 +119,7 @@ def _read(stream: IO[bytes], kept: bytearray) -> None:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End the process, and what it started, also if it has ended itself."""
+    """End the process and its child processes, even if the process itself has ended."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

@@ -1,4 +1,4 @@
-"""The content of a folder of results: for each peer a record, and its run if it was judged."""
+"""Read and write a folder of results: the facts about each peer, and its run if it was judged."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,18 +19,18 @@ _MAX_BYTES: Final = 1 << 20
 
 
 class PeerRecord(PeerFacts, frozen=True, forbid_unknown_fields=True):
-    """The facts of one peer as a file."""
+    """The facts about one peer, as the file format of its record."""
 
 
 class PeerResults(msgspec.Struct, frozen=True):
-    """A record, and its complete run; None if the peer was not judged."""
+    """The facts about one peer (its record), and its complete run; None if it was not judged."""
 
     record: PeerRecord
     run: Run | None
 
 
 def write_record(record: PeerRecord, folder: Path) -> None:
-    """Write the record to `folder`, which is that of one peer."""
+    """Write the record of a peer to `folder`, the folder of this peer."""
     text = msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
     (folder / RECORD).write_bytes(text)
 
@@ -39,7 +39,7 @@ def read_results(folder: Path) -> tuple[PeerResults, ...]:
     """Return the results of all peers in the folders of `folder`, by language and name.
 
     Raises:
-        UnreadableError: there are none, or one is not valid.
+        UnreadableError: there are no results, or a file is not valid.
     """
     found = [_results(path) for path in sorted(folder.glob(f"*/{RECORD}"))]
     if not found:
@@ -67,7 +67,7 @@ def complete_run(path: Path, peer: str) -> Run:
     """Return the run of `peer` at `path`.
 
     Raises:
-        UnreadableError: it is not a run, not complete, or of another client.
+        UnreadableError: the file is not a run, or the run is not complete, or is of another client.
     """
     run = read_run(path)
     if not run.complete:
@@ -79,7 +79,7 @@ def complete_run(path: Path, peer: str) -> Run:
 
 
 def write_merged_run(results: Sequence[PeerResults], path: Path) -> None:
-    """Write the runs of all judged peers as one run, with the facts of all, for `harness report`.
+    """Merge the runs of all judged peers, and write them as one run file for `harness report`.
 
     Raises:
         UsageError: no peer was judged, or the file cannot be written.
@@ -95,7 +95,7 @@ def write_merged_run(results: Sequence[PeerResults], path: Path) -> None:
 
 
 def merged_run(results: Sequence[PeerResults]) -> Run:
-    """Return the runs of all judged peers as one, with the facts of all."""
+    """Return the runs of all judged peers as one run, with the facts about all peers."""
     runs = [each.run for each in results if each.run is not None]
     return Run(
         header=_merged_header([run.header for run in runs], tuple(each.record for each in results)),
@@ -106,7 +106,7 @@ def merged_run(results: Sequence[PeerResults]) -> Run:
 
 
 def _merged_header(headers: Sequence[Header], peers: tuple[PeerFacts, ...]) -> Header:
-    """Return a header with all clients; a selection that differs is left out."""
+    """Return a header with all clients, and with the selection if all runs have the same."""
     selections = {header.selection for header in headers}
     normalizers = tuple(each for header in headers for each in header.normalizers)
     agents = tuple(each for header in headers for each in header.agents)

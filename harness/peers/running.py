@@ -1,7 +1,7 @@
-"""Judge peers: each in a process of its environment, after it passed its smoke cases.
+"""Judge each peer in a process of its environment, after it passed its smoke cases.
 
-If a peer hangs, prints too much or dies, only this peer is recorded as not judged, with
-the reason. The cost of a judged peer is measured afterwards.
+If a peer hangs, prints too much or dies, only this peer is recorded as not judged, with the reason.
+The cost of a judged peer is measured afterwards.
 """
 
 import shutil
@@ -43,7 +43,7 @@ class PeerRuns(msgspec.Struct, frozen=True):
         output: the folder that gets a folder for each peer.
         at: ISO date of the runs.
         seconds: time limit for each peer.
-        paths: as in `harness run`, absolute.
+        paths: the scenarios and cassettes to replay, as absolute paths.
         cost_seconds: time limit for measuring the cost of each peer; 0 leaves it out.
     """
 
@@ -58,24 +58,24 @@ class PeerRuns(msgspec.Struct, frozen=True):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The arguments of `harness run` that select and split the cases."""
+        """The arguments of `harness run` that select the cells and their chunkings."""
         chosen = ("--select", self.select) if self.select else ()
         return (*map(str, self.paths), "--cuts", self.cuts, *chosen)
 
     @property
     def selection(self) -> str:
-        """Paths and filters as text, without the folders that the paths are in."""
+        """The paths and filters as text; of a path, only the last part."""
         return " ".join((*(path.name for path in self.paths), self.select)).strip()
 
 
 class _Measured(msgspec.Struct, frozen=True):
-    """The part of an entry of `harness cost --format json` that a record keeps."""
+    """The only key of the output of `harness cost --format json` that a record contains."""
 
     cost: Cost
 
 
 class _NotJudgedError(Exception):
-    """Why a peer is not judged."""
+    """A peer is not judged; the message is the reason."""
 
 
 def judge_peers(
@@ -84,13 +84,13 @@ def judge_peers(
     in_parallel: int,
     on_record: Callable[[PeerRecord], None],
 ) -> None:
-    """Judge each peer, with its dialects, and write its run and its record.
+    """Judge each peer, and write its run and its record (a file with facts about the peer).
 
     Args:
-        peers: each with the dialects of its smoke cases.
+        peers: the peers, each with the dialects of its smoke cases.
         runs: the settings of the runs.
-        in_parallel: how many at the same time.
-        on_record: gets each record when it is written, in the order of `peers`.
+        in_parallel: how many peers to judge at the same time.
+        on_record: called with each record after it is written, in the order of `peers`.
     """
     stop = Event()
     judges = [_PeerJudge(peer, dialects, runs, stop) for peer, dialects in peers]
@@ -108,7 +108,7 @@ def judge_peers(
 
 
 class _PeerJudge:
-    """Judges one peer once."""
+    """Judges one peer, and writes its results."""
 
     def __init__(self, peer: Peer, dialects: tuple[str, ...], runs: PeerRuns, stop: Event) -> None:
         self.environment = environment_of(peer, runs.folder)
@@ -117,7 +117,7 @@ class _PeerJudge:
         self._seconds = 0.0
 
     def judge(self) -> PeerRecord:
-        """Write the run, if the peer can be judged, and the record; return the record."""
+        """Judge the peer if it passes its smoke cases, and write and return its record."""
         shutil.rmtree(self._folder, ignore_errors=True)  # an older run must not count as this one
         self._folder.mkdir(parents=True)
         why = ""
@@ -166,14 +166,14 @@ class _PeerJudge:
         self._run(everything, self._folder, self._runs.seconds)
 
     def _run(self, arguments: tuple[str, ...], output: Path, limit: float) -> Run:
-        """Run the harness of the environment, and return the complete run that it wrote."""
+        """Run `harness run` of the environment, and return the complete run that it wrote."""
         option = "-a" if self._peer.kind == "agent" else "-n"
         own = (option, self._peer.name, "--no-report", "-o", str(output))
         self._execute(("run", *arguments, *own), limit)
         return complete_run(output / RUN, self._peer.name)
 
     def _execute(self, command: tuple[str, ...], limit: float) -> None:
-        """Run a command of the harness of the environment, which exits with one of `_JUDGED`."""
+        """Run a command of the environment's harness; its exit code must be one of `_JUDGED`."""
         ended = run_bounded(
             (self.environment.command, *command),
             folder=self.environment.path,
@@ -190,9 +190,9 @@ class _PeerJudge:
             raise _NotJudgedError(f"{how}: {ended.last_line}" if ended.last_line else how)
 
     def _cost(self) -> Cost | None:
-        """Return the cost of the judged peer, or why it was not measured; None if left out.
+        """Return the cost of the judged peer, or why it was not measured; None if not requested.
 
-        The cost of an agent is not measured, because that of its library's normalizer is.
+        The cost of an agent is not measured, because the cost of its library's normalizer is.
         """
         limit = self._runs.cost_seconds
         if not limit or self._peer.kind == "agent":

@@ -18,12 +18,13 @@ _WRONG: Final = "WRONG  "
 
 
 class ScriptRun(NamedTuple):
-    """How a script ended.
+    """The result of a script that `harness repro` wrote.
 
     Fields:
-        state: `fails` if it shows the failure of the library, `hangs` if it did not end in time,
-            `broken` if it ended by another error, `not run` if its environment is not installed.
-        output: the end of what it printed, or the reason.
+        state: `fails` if the script shows the failure of the library, `hangs` if it did not end in
+            time, `broken` if it ended with another error, `not run` if its environment is not
+            installed.
+        output: the end of what the script printed, or the reason why it did not run.
     """
 
     state: State
@@ -31,7 +32,7 @@ class ScriptRun(NamedTuple):
 
     @property
     def shows_failure(self) -> bool:
-        """Whether the library fails outside the suite, too."""
+        """Whether the script shows that the library also fails without the harness."""
         return self.state in {"fails", "hangs"}
 
 
@@ -42,8 +43,8 @@ def run_script(script: Path, client: str, folder: Path) -> ScriptRun:
 
     Args:
         script: a file that `harness repro` wrote.
-        client: the name of its peer, or of a normalizer that is not one.
-        folder: contains all environments.
+        client: the name of the peer, or of a normalizer that is not a peer.
+        folder: the folder that contains all environments.
     """
     peer = peers().get(client)
     environment = _installed(peer, folder)
@@ -72,7 +73,7 @@ def _installed(peer: Peer | None, folder: Path) -> Environment | None:
 
 
 def _beside_packages(script: Path, environment: Environment | None, home: Path) -> Path:
-    """Copy the script to a folder with the packages, because Node searches modules there."""
+    """Copy the script next to the installed packages, because Node searches for modules there."""
     if environment is not None:
         (home / "node_modules").symlink_to(environment.path / "node_modules")
     return Path(shutil.copy(script, home))

@@ -1,7 +1,7 @@
-"""The smoke cases of a peer: a text and a call; of an agent, a conversation with a call.
+"""Write the smoke cases of a peer: a text and a call, or for an agent a conversation with a call.
 
-They prove that an adapter drives its library before it is judged. A library that fails on one of
-them is not judged, because its failures elsewhere would say nothing about it.
+They prove that an adapter uses its library correctly before the library is judged. A library that
+fails one of them is not judged, because its other failures would show nothing about it.
 """
 
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ _CONVERSATIONS: Final = {
 
 
 def smoke_conversations(dialects: Iterable[str]) -> tuple[Path, ...]:
-    """Return the bundled scenario of a conversation in each of the dialects that has one."""
+    """Return the bundled conversation scenarios in these dialects, one for each that has one."""
     folder = shipped.bundled_folder("scenarios").absolute()
     found = (_CONVERSATIONS[each] for each in dialects if each in _CONVERSATIONS)
     return tuple(folder / f"{scenario}.yaml" for scenario in found)

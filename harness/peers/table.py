@@ -1,4 +1,4 @@
-"""The rows of `peers.toml` as typed values."""
+"""Load `peers.toml` as typed values."""
 
 import os
 import re
@@ -27,7 +27,7 @@ _ROW: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 class Pin(NamedTuple):
-    """A package and its exact version; the name has no extras."""
+    """A package with its exact version; the name has no extras."""
 
     name: str
     version: str
@@ -41,15 +41,15 @@ class _Row(File, frozen=True):
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """A third-party library that one adapter drives.
+    """A third-party library under test, which one adapter uses.
 
     Fields:
-        name: the name of the normalizer, the agent or the driver in JavaScript; unique.
-        packages: requirements of its environment in the form of the package manager.
+        name: the unique name of the normalizer, the agent or the JavaScript client.
+        packages: the packages of its environment, as the package manager writes requirements.
         library: the package under test.
-        environment: name of its environment, which it may share with others.
-        dialects: the dialects of a driver in JavaScript; () in Python, because a normalizer
-            declares its own.
+        environment: the name of its environment, which several peers may share.
+        dialects: the dialects of a JavaScript client; () in Python, because a normalizer declares
+            its dialects.
         kind: whether it is judged on turns, as a normalizer, or on conversations, as an agent.
     """
 
@@ -63,7 +63,7 @@ class Peer(msgspec.Struct, frozen=True):
 
     @property
     def pins(self) -> tuple[Pin, ...]:
-        """Name and version of each of `packages`."""
+        """The name and the version of each package in `packages`."""
         return tuple(_pin(each, self.language, self.name) for each in self.packages)
 
 
@@ -79,7 +79,7 @@ def load_peers(path: Path = _TABLE) -> dict[str, Peer]:
 
 @cache
 def peers() -> dict[str, Peer]:
-    """Return the bundled peers by name, read once a process."""
+    """Return name -> peer of the bundled peers, read once in this process."""
     return load_peers()
 
 
@@ -87,7 +87,7 @@ def select_peers(names: tuple[str, ...]) -> tuple[Peer, ...]:
     """Return the peers called `names`; all if there are none.
 
     Raises:
-        UsageError: there is no peer of such a name.
+        UsageError: a name is not the name of a peer.
     """
     known = peers()
     for name in names:
@@ -137,7 +137,7 @@ def _error(what: str, path: Path, row: str) -> UnreadableError:
 
 
 def default_folder() -> Path:
-    """Return the folder of all environments in the user's cache (XDG Base Directory)."""
+    """Return the default folder of all environments, in the user's cache (XDG Base Directory)."""
     cache = os.environ.get("XDG_CACHE_HOME", "")
     base = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
     return base / "harness" / "peers"

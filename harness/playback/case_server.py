@@ -1,4 +1,7 @@
-"""A server that answers each case of a client under its own base URL, once."""
+"""Serve the response of each replay under its own base URL, once.
+
+The client under test sends its request to this URL. An open case is a replay that waits for it.
+"""
 
 import atexit
 from collections.abc import Iterable, Iterator
@@ -22,16 +25,16 @@ _PREFIX: Final = "c"
 
 
 class _OpenCase(msgspec.Struct):
-    """A case of the client that is not closed yet; `reads` is None after they were taken."""
+    """A replay whose client may send its request; `reads` is None after the request came."""
 
     interaction: Interaction
     reads: Iterator[bytes] | None
 
 
 class CaseServer(AnswerServer):
-    """Answers the first request below the base URL of each open case with its reads.
+    """Answers the first request below the base URL of each open replay with its reads.
 
-    A second request of a case, and a request below no open case, get status 410.
+    A second request for a replay, and a request below any other URL, get status 410.
     """
 
     def __init__(self) -> None:
@@ -42,7 +45,7 @@ class CaseServer(AnswerServer):
 
     @contextmanager
     def open(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[str]:
-        """Open a case, and yield its base URL."""
+        """Begin a replay, and yield its base URL until the block ends."""
         name = next(self._names)
         with self._lock:
             self._open[name] = _OpenCase(interaction, filter(None, reads))
@@ -64,7 +67,7 @@ class CaseServer(AnswerServer):
         return error, iter([body])
 
     def _take(self, path: str) -> Answer | None:
-        """Return the response to a request for `path`, or None for a surplus request."""
+        """Return the response to a request for `path`, or None if it was answered already."""
         parts = path.split("/", 3)
         if len(parts) < len(("", _PREFIX, "name")) or parts[1] != _PREFIX:
             return None
@@ -76,7 +79,7 @@ class CaseServer(AnswerServer):
         return case.interaction, self._while_open(case, reads)
 
     def _while_open(self, case: _OpenCase, reads: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield reads until the case is closed, because then no client waits for them."""
+        """Yield reads until the replay ends, because then no client waits for them."""
         for read in reads:
             if case not in self._open.values():
                 return
@@ -87,9 +90,9 @@ class CaseServer(AnswerServer):
 def replay_server(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[str]:
     """Yield a base URL on 127.0.0.1, below which the first request is answered with `reads`.
 
-    It is for libraries that take only a base URL. Each further request gets status 410, so retries
-    must be off. The server sends the reads as the connection takes them, so how promptly text
-    arrives is not judged.
+    Use it for libraries that accept only a base URL. Each further request gets status 410, so
+    disable retries. The server sends reads as fast as the connection accepts them, so the harness
+    does not judge how promptly text arrives.
 
     Args:
         interaction: provides status and headers, and how the body ended.

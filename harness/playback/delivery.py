@@ -1,4 +1,4 @@
-"""How an answer is delivered: its chunking, its speed, and a fault of the network.
+"""Define how an answer is delivered: its chunking, its speed, and a fault of the network.
 
 The command line and the path of a URL have the same options, each as `name=value`:
 
@@ -43,12 +43,12 @@ _NUMBER: Final = re.compile(r"[0-9]{1,9}")
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """An error of the network.
+    """A fault of the network that the server simulates.
 
     Fields:
-        kind: `reset` and `truncate` close the connection in the middle of the body; before that,
-            `stall` sends nothing for a minute.
-        offset: bytes of the body that are sent; None for half of them.
+        kind: `reset` and `truncate` close the connection in the middle of the body. `stall` sends
+            nothing for a minute, and then closes it.
+        offset: the number of bytes of the body that are sent; None for half of the body.
     """
 
     kind: FaultKind
@@ -60,10 +60,10 @@ class Delivery(msgspec.Struct, frozen=True):
 
     Fields:
         cuts: where a body is split into reads.
-        delay: milliseconds before each read; None for those that were recorded.
-        fault: the error of the network; None for the recorded end.
-        turn: number of the interaction that answers, from 1; None for the one that the request
-            asks for.
+        delay: milliseconds before each read; None for the recorded delays.
+        fault: the simulated fault of the network; None to end the body as recorded.
+        turn: the number of the interaction that answers, from 1; None to choose it by the turns in
+            the request.
     """
 
     cuts: Cut = Interaction.recorded_cuts
@@ -75,7 +75,7 @@ class Delivery(msgspec.Struct, frozen=True):
         """Return this delivery with one option changed.
 
         Raises:
-            UsageError: there is no such option, or the value is invalid.
+            UsageError: the option is unknown, or the value is invalid.
         """
         read = _OPTIONS.get(name)
         if read is None:
@@ -85,16 +85,16 @@ class Delivery(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, **{name: read(value)})
 
     def reads(self, interaction: Interaction) -> Iterator[bytes]:
-        """Yield the body of `interaction`, read by read; none is empty."""
+        """Yield the body of `interaction`, split into reads that are not empty."""
         return filter(None, split(interaction.body, self.cuts(interaction)))
 
     def deliver(self, interaction: Interaction, reads: Iterator[bytes], wait: Wait) -> Answer:
-        """Return `interaction` and its reads with the delay and the fault.
+        """Return `interaction` as the answer, with its reads after the delay, and with the fault.
 
         Args:
             interaction: the answer.
-            reads: its body, split at any cuts.
-            wait: sleeps for some seconds; may return early.
+            reads: the body of the answer, split at any cuts.
+            wait: a function that sleeps for some seconds, and may return early.
         """
         if self.delay is None:
             reads = paced(interaction, reads, wait)
@@ -119,8 +119,8 @@ def paced(interaction: Interaction, reads: Iterator[bytes], wait: Wait) -> Itera
 
     Args:
         interaction: the interaction with the recorded delays.
-        reads: its body, split at any cuts.
-        wait: sleeps for some seconds; may return early.
+        reads: the body of the interaction, split at any cuts.
+        wait: a function that sleeps for some seconds, and may return early.
     """
     starts = accumulate((read.size for read in interaction.reads), initial=0)
     pauses = [

@@ -1,6 +1,6 @@
-"""The other endpoints of an API: the lists of models that some clients request first.
+"""Answer requests for the list of models, which some clients send first.
 
-One document has the members of all APIs, because their names do not collide.
+One document has the keys of all APIs, because their names do not collide.
 Source: the API references of OpenAI, Anthropic, Gemini, Mistral and Cohere (`/models`), and of
 Ollama (`/api/tags`).
 """
@@ -15,11 +15,11 @@ _MODELS: Final = re.compile(r"/(?:models(?:/(?P<id>.+))?|api/tags)$")
 
 
 def model_document(path: str, ids: Sequence[str]) -> bytes | None:
-    """Return the JSON document of a request for models; None if `path` is another one.
+    """Return the JSON document of a request for models; None if `path` is another endpoint.
 
     Args:
-        path: below the base URL.
-        ids: of the models; one that is not among them has no document.
+        path: the path below the base URL.
+        ids: the ids of all models; a request for another model gets None.
     """
     found = _MODELS.search(path)
     if found is None:

@@ -41,7 +41,7 @@ class LoopbackHandler(BaseRequestHandler):
     """Reads the requests of one connection, one after the other; a subclass answers them.
 
     Attributes:
-        linked: targets that pages of other sites may link to.
+        linked: paths of this server that web pages of other sites may link to.
         head: the head of the last request; None until it was read.
     """
 
@@ -49,7 +49,7 @@ class LoopbackHandler(BaseRequestHandler):
     linked: ClassVar[frozenset[str]] = frozenset()
 
     def setup(self) -> None:
-        """Send each write at once."""
+        """Disable the delay of small writes, so that each read is sent at once."""
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.head: RequestHead | None = None
         self._reader = RequestReader(self.request, self.linked)
@@ -95,7 +95,7 @@ class LoopbackHandler(BaseRequestHandler):
         raise NotImplementedError
 
     def refuse(self, status: HTTPStatus, message: str) -> None:
-        """Reject the request and close the connection, because the next one's start is unknown."""
+        """Reject the request and close the connection, as the next request's start is unknown."""
         self._closing = True
         self.request.settimeout(_WRITE_SECONDS)
         self.request.sendall(refusal(status, message, is_head=self._is_head))
@@ -105,7 +105,7 @@ class LoopbackHandler(BaseRequestHandler):
         return self.head is not None and self.head.method == "HEAD"
 
     def play(self, answer: Interaction, reads: Iterator[bytes]) -> None:
-        """Send `answer` with its body in `reads`, and end the body as recorded."""
+        """Send `answer` with the body in `reads`, and end the body as the recording did."""
         headers = headers_to_send(answer)
         has_body = answer.status not in BODILESS
         self.send(answer.status, headers, reads if has_body else None, lambda: answer.ended)
@@ -117,12 +117,12 @@ class LoopbackHandler(BaseRequestHandler):
         reads: Iterator[bytes] | None,
         ended: Callable[[], Ended] = lambda: "complete",
     ) -> None:
-        """Send a response. A client of HTTP/1.0 gets no chunks and reads until the end.
+        """Send a response. A client of HTTP/1.0 gets no chunks, and reads until the end.
 
         Args:
             status: the status code.
-            headers: the headers without those of the framing.
-            reads: the body, each read as one chunk and one write; None if it has none.
+            headers: the headers, without those that state the length or encoding of the body.
+            reads: the body; each read becomes one chunk and one write; None if there is no body.
             ended: returns how the body ended; called after the last read.
         """
         if self._is_head:
@@ -157,14 +157,14 @@ class LoopbackHandler(BaseRequestHandler):
 
 
 class AnswerHandler(LoopbackHandler):
-    """Sends the answer that a function returns."""
+    """Sends to each request the answer that a function returns."""
 
     def __init__(self, answer: AnswerRequest, *connection: Any) -> None:  # noqa: ANN401 - the arguments of socketserver
         self._answer = answer
         super().__init__(*connection)
 
     def respond(self, request: Request) -> None:
-        """Send the answer to `request`, read by read, and end the body as it says."""
+        """Send the answer to `request`, read by read, and end the body as the answer specifies."""
         self.play(*self._answer(request))
 
 
@@ -193,7 +193,7 @@ def refuse_connection(connection: socket.socket, message: str, seconds: float) -
 def refusal(
     status: HTTPStatus, message: str, headers: RawHeaders = (), *, is_head: bool = False
 ) -> bytes:
-    """Return a complete response with the reason, after which the connection is closed."""
+    """Return a response with an error and its reason, after which the connection is closed."""
     error = {"code": status.name.lower(), "message": message, "type": "replay_server"}
     body = encode_json({"error": error})
     length = b"%d" % len(body)
@@ -203,7 +203,7 @@ def refusal(
 
 
 def response_head(status: int, headers: RawHeaders) -> bytes:
-    """Return the head of a response."""
+    """Return the status line and the headers of a response as bytes."""
     lines = [f"HTTP/1.1 {status:d} {responses.get(status, '')}".encode()]
     lines += [name + b": " + value for name, value in headers]
     return b"\r\n".join([*lines, b"", b""])

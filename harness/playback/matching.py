@@ -1,8 +1,9 @@
-"""Match a request with a recorded one, by matchers with the names of vcrpy.
+"""Compare a request with a recorded request, by matchers with the names of vcrpy.
 
-`method`, `path` and `body` are compared here, so that they need no package. Bodies that are JSON
-are compared by value: the order of keys, white space and the notation of numbers do not matter, but
-`true` differs from 1. Other bodies are compared byte by byte. Any other name is a matcher of vcrpy.
+This module compares `method`, `path` and `body` itself, so that they need no package. Bodies that
+are JSON are compared by value: the order of keys, white space and the notation of numbers do not
+matter, but `true` differs from 1. Other bodies are compared byte by byte. Any other name refers to
+a matcher of vcrpy.
 """
 
 import json
@@ -20,7 +21,7 @@ _ABSENT: Final = object()
 
 
 def body_difference(sent: bytes, recorded: bytes) -> str:
-    """Return the first difference of `sent` from `recorded`, or ""."""
+    """Return the first difference between a request's body and the recorded body; "" if none."""
     if sent == recorded:
         return ""
     try:
@@ -38,7 +39,7 @@ def _refuse(name: str) -> object:
 
 
 def _differences(path: str, sent: object, recorded: object) -> Iterator[str]:
-    """Yield each difference; the recorded value is the expected one."""
+    """Yield each difference of two JSON values as text; the recorded value is the expected one."""
     if isinstance(sent, dict) and isinstance(recorded, dict):
         for key in dict.fromkeys((*recorded, *sent)):
             member = f"{path}.{key}"
@@ -61,7 +62,7 @@ def _show(value: object) -> str:
 
 
 def _quote(value: object) -> str:
-    """Return the beginning of `value`, or its kind and size."""
+    """Return the beginning of `value` as text, or its kind and size."""
     if isinstance(value, str | bytes) and len(value) > _MOST_VALUE_CHARS:
         return f"{value[:_MOST_VALUE_CHARS]!r}... of {len(value)}"
     if isinstance(value, dict | list):
@@ -82,12 +83,14 @@ _MOST_CHARS: Final = 300
 
 
 def matchers(names: Sequence[str]) -> dict[str, Matcher]:
-    """Return the matchers called `names`, except for `order`.
+    """Return name -> function for the matchers called `names`; `order` is not a function.
 
-    Each takes a request and a recorded one, and returns the difference, or "".
+    Each function takes a request and a recorded request. It returns their difference as text, "" if
+    they match.
 
     Raises:
-        UsageError: a name is unknown, there is none, or the package of one is not installed.
+        UsageError: `names` is empty, a name is unknown, or the package of a matcher is not
+            installed.
     """
     if not names:
         raise UsageError(
@@ -97,7 +100,7 @@ def matchers(names: Sequence[str]) -> dict[str, Matcher]:
 
 
 def path_of(uri: str) -> str:
-    """Return the path of an address; an empty path is the root."""
+    """Return the path of a URL; an empty path becomes "/"."""
     try:
         return urlsplit(uri).path or "/"
     except ValueError:  # brackets without an address in them
@@ -134,7 +137,7 @@ def _of_vcrpy(name: str) -> Matcher:
 
 
 def vcrpy_request(request: Request) -> object:
-    """Return `request` as a request of vcrpy, which must be installed."""
+    """Return `request` as an object of vcrpy, which must be installed."""
     make = import_module("vcr.request").Request
     return make(request.method, request.uri, request.body or None, dict(request.headers))
 

@@ -1,8 +1,8 @@
 """Play a cassette: answer each request with an interaction, and keep all requests.
 
-A client that is tested against a playback is judged by `requests`, `surplus` and `unplayed`. So
-every request is kept with its answer, and no request raises an exception. Several threads may send
-requests at the same time.
+A client that is tested against a playback is judged by `requests`, `surplus` and `unplayed`. So the
+playback stores every request with its answer, and no request raises an exception. Several threads
+may send requests at the same time.
 
 A request that no interaction answers gets status 410 Gone. No provider sends it, and no SDK retries
 such a request. Most SDKs retry 409 and anything from 500 on, and each attempt would be one more
@@ -36,11 +36,11 @@ _MOST_SURPLUS_BYTES: Final = 64 * 1024 * 1024
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """An interaction that did not answer a request.
+    """An interaction of the cassette that did not match a request, and why.
 
     Fields:
-        interaction: its index in the cassette.
-        differs: the difference of the two requests, by matcher.
+        interaction: the index of the interaction in the cassette.
+        differs: matcher -> the difference between the request and the recorded request.
     """
 
     interaction: int
@@ -68,7 +68,7 @@ class Playback:
 
     Args:
         cassette: the interactions to play.
-        match: what a request and the recorded one must have in common (`matching.NAMES`). With
+        match: the names of the matchers that must find no difference (`matching.NAMES`). With
             `order`, only the next interaction may answer. Without it, the first unplayed
             interaction that matches answers.
         cuts: where the body of an answer is split into reads; by default as recorded.
@@ -124,14 +124,14 @@ class Playback:
             return answered
 
     def reads(self, interaction: Interaction) -> Iterator[bytes]:
-        """Yield the body of an answer, read by read; none is empty."""
+        """Yield the body of an answer, split into reads that are not empty."""
         return filter(None, split(interaction.body, self._cuts(interaction)))
 
     @property
     def requests(self) -> tuple[AnsweredRequest, ...]:
         """All requests with their answers.
 
-        Of surplus requests the first thousand are kept, up to 64 MiB; `surplus_count` counts all.
+        It has the first thousand surplus requests, up to 64 MiB; `surplus_count` counts all.
         """
         with self._lock:
             return tuple(self._requests)

@@ -33,10 +33,10 @@ _AUTHORITY: Final = re.compile(r"http://([^/?#]*)", re.IGNORECASE)
 
 
 class RefusedError(Exception):
-    """A request that is not read to its end, so that its connection must be closed.
+    """The server refuses a request without reading its end, so it must close the connection.
 
     Args:
-        status: the status of the response.
+        status: the HTTP status of the response.
         message: the reason.
     """
 
@@ -46,7 +46,7 @@ class RefusedError(Exception):
 
 
 class RequestHead(msgspec.Struct, frozen=True):
-    """The head of a request.
+    """The request line and the headers of a request.
 
     Fields:
         target: the target as sent: a path with its query, or a complete address.
@@ -60,7 +60,7 @@ class RequestHead(msgspec.Struct, frozen=True):
 
     @property
     def uri(self) -> str:
-        """The complete address."""
+        """The complete address (URL) of the request."""
         host = self.values("host")[0]
         return f"http://{host}{self.target}" if self.target.startswith("/") else self.target
 
@@ -72,15 +72,16 @@ class RequestHead(msgspec.Struct, frozen=True):
 def checked_head(
     event: h11.Request, received: bytes, linked: Collection[str] = frozenset()
 ) -> RequestHead:
-    """Return the head of a request that this server may answer.
+    """Check the head of a request, and return it if this server may answer the request.
 
     Args:
         event: the head as h11 parsed it.
         received: the bytes of the head.
-        linked: targets that pages of other sites may link to.
+        linked: paths of this server that web pages of other sites may link to.
 
     Raises:
-        RefusedError: it is malformed or ambiguous, or from a page of another site.
+        RefusedError: the head is malformed or ambiguous, or a web page of another site sent the
+            request.
     """
     head = RequestHead(
         event.method.decode("ascii"),
@@ -107,7 +108,7 @@ def checked_head(
 
 
 def bad_request(message: str) -> RefusedError:
-    """Return the error of a malformed request."""
+    """Return the error for a malformed request (status 400)."""
     return RefusedError(HTTPStatus.BAD_REQUEST, message)
 
 
@@ -125,7 +126,7 @@ def check_size(size: int) -> None:
 
 
 def _check_framing(head: RequestHead) -> None:
-    """Reject a body if another recipient may find its end at another byte."""
+    """Reject a request if another HTTP server might find the end of its body at another byte."""
     lengths = head.values("content-length")
     if head.values("transfer-encoding"):
         if lengths:
@@ -136,7 +137,7 @@ def _check_framing(head: RequestHead) -> None:
 
 
 def _check_sender(head: RequestHead, linked: Collection[str]) -> None:
-    """Reject a request to another host, and one from a page of another site."""
+    """Reject a request to another host, and a request from a web page of another site."""
     host = (head.values("host") or [""])[0]
     absolute = _AUTHORITY.match(head.target)
     for named in (host, absolute[1]) if absolute else (host,):

@@ -1,7 +1,7 @@
 """Read the requests of one connection, one after the other.
 
-Each wait for the client has a limit, so that one that stalls frees its connection. The requests of
-all connections share a bounded memory.
+Each wait for the client has a time limit, so that a client that stalls frees its connection. The
+requests of all connections share a bounded memory.
 """
 
 import re
@@ -39,7 +39,7 @@ _Event: TypeAlias = h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]
 
 
 class RequestMemory:
-    """The bytes that the requests of all connections may use at the same time.
+    """Counts the bytes that the requests of all connections use, and enforces a limit.
 
     Args:
         most: the maximum, without the first 64 KiB of each request.
@@ -50,7 +50,7 @@ class RequestMemory:
         self._lock = Lock()
 
     def take(self, size: int) -> bool:
-        """Return whether `size` bytes more are free, and take them; a negative size frees them."""
+        """Reserve `size` bytes, and return whether they were free; a negative size frees bytes."""
         with self._lock:
             if size > self._left:
                 return False
@@ -72,7 +72,7 @@ class Reservation:
         self._memory.take(-self._taken)
 
     def add(self, size: int) -> None:
-        """Count received bytes.
+        """Reserve memory for `size` received bytes.
 
         Raises:
             RefusedError: the requests of all connections use too much memory.
@@ -88,11 +88,11 @@ class Reservation:
 
 
 class RequestReader:
-    """Reads a connection: a request may begin late, and must then be complete in time.
+    """Reads the requests of a connection; a request that has begun must be complete in time.
 
     Args:
         connection: the connection; it sends `100 Continue` to a client that waits for it.
-        linked: targets that pages of other sites may link to.
+        linked: paths of this server that web pages of other sites may link to.
 
     Attributes:
         is_last: whether the client sends no further request after the one that was read.
@@ -115,8 +115,8 @@ class RequestReader:
         """Return the head of the next request; None if the client closed the connection.
 
         Raises:
-            RefusedError: it is malformed, too large, or not for this server.
-            TimeoutError: it was not complete in time; `begun` tells whether it began.
+            RefusedError: the head is malformed, too large, or not for this server.
+            TimeoutError: the head was not complete in time; `begun` tells whether any byte arrived.
         """
         self._begin()
         received = bytearray(self._left)
@@ -135,18 +135,18 @@ class RequestReader:
 
     @property
     def begun(self) -> bool:
-        """Whether bytes of the next request arrived."""
+        """Whether any byte of the next request arrived."""
         return self._deadline is not None
 
     def read_body(self, count: Callable[[int], None] = lambda _: None) -> bytes:
         """Return the body of the request whose head was read.
 
         Args:
-            count: called with the size of each piece that was read; may raise `RefusedError`.
+            count: called with the number of bytes after each read; may raise `RefusedError`.
 
         Raises:
-            RefusedError: it is too large, truncated, or not framed as HTTP requires.
-            TimeoutError: it was not complete in time.
+            RefusedError: the body is too large, truncated, or not framed as HTTP requires.
+            TimeoutError: the body was not complete in time.
         """
         if self._parser.they_are_waiting_for_100_continue:
             self._connection.sendall(_CONTINUE)

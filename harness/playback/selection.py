@@ -49,10 +49,10 @@ _MODEL_IN_PATH: Final = re.compile(
 
 
 class Recording(msgspec.Struct, frozen=True, dict=True):
-    """One scenario or cassette to play.
+    """A scenario or cassette that the server plays.
 
     Fields:
-        id: the id of the scenario, or of the cassette with its prefix; a slash path.
+        id: the id of the scenario or cassette, such as `qwen/two-calls`.
         cassette: a cassette with at least one interaction.
         describe: returns further facts about it for the index.
     """
@@ -63,7 +63,7 @@ class Recording(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def replies(self) -> tuple[int, ...]:
-        """The number of turns of the model that each recorded request contains."""
+        """For each recorded request, the number of turns of the model that it contains."""
         return tuple(_replies(each, each.request.body) for each in self.cassette.interactions)
 
 
@@ -71,10 +71,10 @@ class SelectionServer(AnswerServer):
     """Serves recordings while its `with` block runs.
 
     Args:
-        recordings: with different ids.
-        delivery: of requests whose path does not change it.
+        recordings: the recordings, whose ids must differ.
+        delivery: how answers are delivered, unless the path of a request changes that.
         port: 0 for any free port.
-        most_connections: any more get status 503.
+        most_connections: further connections get status 503.
 
     Attributes:
         played: number of requests that a recording answered.
@@ -136,7 +136,7 @@ class SelectionServer(AnswerServer):
         return answer
 
     def _list(self, request: Request) -> Answer | None:
-        """Return the index, a row of it, or a list of models; None for any other request."""
+        """Return the index, its entry for a recording, or a list of models; else None."""
         if request.method not in _READING:
             return None
         _, parts = self._options(_parts(request), self._delivery)
@@ -165,7 +165,7 @@ class SelectionServer(AnswerServer):
         return delivery.deliver(interaction, delivery.reads(interaction), wait)
 
     def _options(self, parts: list[str], delivery: Delivery) -> tuple[Delivery, list[str]]:
-        """Return `delivery` with the options at the beginning of a path, and the rest of it."""
+        """Split a path: return `delivery` with the options at its beginning, and the rest."""
         for place, part in enumerate(parts):
             name, is_option, value = part.partition("=")
             if not is_option or self._find(parts[place:])[0] is not None:  # an id may have a `=`
@@ -177,7 +177,7 @@ class SelectionServer(AnswerServer):
         return delivery, []
 
     def _find(self, parts: list[str]) -> tuple[Recording | None, list[str]]:
-        """Return the recording with the longest id at the beginning of a path, and the rest."""
+        """Return the recording with the longest id at the start of a path, and the path's rest."""
         for size in range(min(len(parts), self._longest), 0, -1):
             found = self._recordings.get("/".join(parts[:size]))
             if found is not None:
@@ -224,7 +224,7 @@ class SelectionServer(AnswerServer):
         )
 
     def _find_nearest(self, names: tuple[str, ...]) -> list[str]:
-        """Return the ids that are nearest to one of `names`, the nearest first."""
+        """Return the ids that are most similar to one of `names`, the most similar first."""
         ids = list(self._recordings)
         found = {
             near: SequenceMatcher(None, near, name).ratio()
@@ -235,7 +235,7 @@ class SelectionServer(AnswerServer):
 
 
 class _RefusedError(Exception):
-    """A request that no recording answers."""
+    """The server refuses a request, because no recording answers it."""
 
     def __init__(self, status: int, code: str, message: str, **more: object) -> None:
         super().__init__(message)
@@ -246,7 +246,7 @@ class _RefusedError(Exception):
 
 
 class _Named(msgspec.Struct):
-    """The member of a request's body that names the model. All others are skipped."""
+    """The key `model` of a request's JSON body; other keys are ignored."""
 
     model: str = ""
 
@@ -276,7 +276,7 @@ def _model_of(request: Request) -> str:
 
 
 def _replies(interaction: Interaction, body: bytes) -> int:
-    """Return how many turns of the model the `body` of a request contains."""
+    """Return how many turns of the model the request `body` contains."""
     parsed = request_body(body)
     if parsed is None:
         return 0
@@ -285,7 +285,7 @@ def _replies(interaction: Interaction, body: bytes) -> int:
 
 
 def _check_endpoint(recording: Recording, interaction: Interaction, rest: Sequence[str]) -> None:
-    """Reject a request to another API, or to an endpoint that plays no turn."""
+    """Reject a request to another API, or to an endpoint that does not return turns."""
     recorded = path_of(interaction.request.uri)
     sent = "/" + "/".join(rest)
     dialect = DETECTOR.dialect_of_path(sent)
@@ -301,6 +301,6 @@ def _check_endpoint(recording: Recording, interaction: Interaction, rest: Sequen
 
 
 def _beginnings(parts: Sequence[str], most: int) -> Iterator[str]:
-    """Yield the ids that the author of a path may have meant."""
+    """Yield the ids that the author of a path may have meant: its first parts."""
     for size in range(1, min(len(parts), most) + 1):
         yield "/".join(parts[:size])[:_MOST_ID_CHARS]

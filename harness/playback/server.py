@@ -1,8 +1,8 @@
 """Serve a playback over HTTP/1.1 on 127.0.0.1, for clients in any language.
 
-It serves while its `with` block runs, a bounded number of connections, one thread for each. A
-client beyond that gets status 503. At the end, all connections are closed and all threads have
-ended. The recording proxy listens in the same way.
+A server runs while its `with` block runs. It has one thread for each connection, and a limit of
+connections: further clients get status 503. When the block ends, all connections are closed and all
+threads have ended. The recording proxy uses the same base class.
 """
 
 import socket
@@ -45,20 +45,20 @@ _OTHER_DESCRIPTORS: Final = 64
 
 
 class LoopbackServer:
-    """Serves while its `with` block runs; at the end each connection and thread has ended.
+    """The base class of servers on 127.0.0.1, which serve while their `with` block runs.
 
     Args:
         handler: creates the handler of one connection.
         port: 0 for any free port.
-        most_connections: any more get status 503.
-        daemon: its threads do not keep the process alive: for servers whose block ends in an exit
-            handler, which runs after all other threads have ended.
+        most_connections: further connections get status 503.
+        daemon: whether the process may exit while its threads run. Needed if an exit handler ends
+            the block, because that runs after all other threads have ended.
 
     Attributes:
-        base_url: its address without a path; "" until the block begins.
-        most_connections: as given; when the block begins, as many as the limit of open files
+        base_url: the server's address without a path; "" until the block begins.
+        most_connections: the limit; when the block begins, at most what the limit of open files
             allows.
-        limit_note: why there are fewer connections than given, and what to do; else "".
+        limit_note: why the limit is lower than requested, and what to do; else "".
         stopping: set when the block ends.
 
     Raises:
@@ -104,7 +104,7 @@ class LoopbackServer:
 
     @property
     def open_connections(self) -> int:
-        """How many connections are open; those that are refused do not count."""
+        """The number of open connections, without those that are refused."""
         return self._listener.open_connections
 
     def __exit__(self, *_raised: object) -> None:
@@ -137,11 +137,11 @@ class _Listener(TCPServer):
 
     @property
     def open_connections(self) -> int:
-        """How many connections are open, without those that are refused."""
+        """The number of open connections, without those that are refused."""
         return len(self._open)
 
     def get_request(self) -> tuple[Any, Any]:
-        """Accept the next connection; without a free descriptor, wait before the next attempt."""
+        """Accept the next connection; if no file descriptor is free, wait before a new attempt."""
         try:
             return super().get_request()
         except OSError:
@@ -216,7 +216,7 @@ class _Listener(TCPServer):
 
 
 def allowed_connections(most: int, descriptors_each: int = 1) -> int:
-    """Raise the limit of open files to what `most` connections need.
+    """Raise the limit of open files as far as `most` connections need it.
 
     Returns:
         `most`, or how many connections the system allows: at least one.
@@ -252,7 +252,7 @@ def deliver(
 ) -> Answer:
     """Return the answer of `playback` to `request`; a surplus request gets its error at once.
 
-    The playback splits the body, not `delivery`.
+    The playback splits the body into reads; `delivery` adds the delays and the fault.
     """
     answered = playback.receive(request)
     reads = playback.reads(answered.answer)
@@ -269,7 +269,7 @@ class AnswerServer(LoopbackServer):
             sleeps for some seconds, and returns early when the server stops.
         port: 0 for any free port.
         most_connections: the maximum; further connections get status 503.
-        daemon: as for `LoopbackServer`.
+        daemon: whether the process may exit while the server's threads run.
     """
 
     advice = "try again later, or raise the limit with --connections"
@@ -295,11 +295,11 @@ class PlaybackServer(AnswerServer):
         delays: send each read after its recorded delay.
 
     Attributes:
-        playback: as given.
+        playback: the playback that answers the requests.
 
     Raises:
-        UsageError: an answer cannot be sent over HTTP, or the port is not available when the
-            block begins.
+        UsageError: an answer cannot be sent over HTTP, or the port is not available when the block
+            begins.
     """
 
     def __init__(self, playback: Playback, *, port: int = 0, delays: bool = False) -> None:
@@ -313,7 +313,9 @@ _FINAL_STATUSES: Final = range(200, 1_000)
 
 
 def check_sendable(cassette: Cassette) -> None:
-    """Reject an answer that HTTP clients do not wait for, or whose body they do not read.
+    """Reject a cassette with an answer that HTTP clients cannot receive from a server.
+
+    Clients do not wait for such an answer, or do not read its body.
 
     Raises:
         UsageError: the cassette has such an answer.

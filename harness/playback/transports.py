@@ -5,8 +5,9 @@ when the client asks for it, not before. If the connection broke while the respo
 the client gets the error that its own library raises in that case. If the recorded client left
 early, the response ends normally, because the rest of it is unknown.
 
-The body is sent decoded and in the reads of the playback, so no header may state its length, its
-content encoding or how the connection was kept. Headers that HTTP does not allow are left out.
+The body is sent decoded and in the reads of the playback, so no header may state the length or
+content encoding of the body, or the handling of the connection. Headers that HTTP does not allow
+are left out, too.
 """
 
 import re
@@ -46,7 +47,7 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def headers_to_send(answer: Interaction) -> RawHeaders:
-    """Return the recorded headers as bytes, without those that do not fit the body sent.
+    """Return the recorded headers as bytes, without headers that do not fit the decoded body.
 
     If the recording has none, the content type of the body is sent.
     """
@@ -63,11 +64,11 @@ def is_sendable(name: str, value: str) -> bool:
 
 
 class CassetteTransport:
-    """Answers requests from a cassette; a subclass sends those that the cassette does not answer.
+    """Answers requests from a cassette; a subclass may send other requests to a server.
 
     Args:
         library: the module, httpx or httpx2.
-        play: returns the interaction that answers a request and its body, or None.
+        play: returns the interaction that answers a request, and the reads of its body; or None.
     """
 
     def __init__(self, library: Library, play: Callable[[Request], Answer | None]) -> None:
@@ -105,12 +106,12 @@ class CassetteTransport:
 
 
 def with_bases(library: ModuleType, kind: type, base: str) -> Any:  # noqa: ANN401 - a class with bases of `library`
-    """Return `kind` as a subclass of a library's sync and async base classes.
+    """Return a subclass of `kind` that also has the base classes of the library.
 
     Args:
         library: the module, httpx or httpx2.
-        kind: a class that implements the methods of both.
-        base: `ByteStream` or `BaseTransport`.
+        kind: a class that implements the methods for sync and for async clients.
+        base: `ByteStream` or `BaseTransport`: the name of the base classes without its prefix.
     """
     names = ("BaseTransport", "AsyncBaseTransport")
     if base == "ByteStream":

@@ -1,1 +1,1 @@
-"""Recordings: record while a client streams, import files of other tools, remove secrets."""
+"""Make recordings: record while a client streams, import files of other tools, remove secrets."""

@@ -1,8 +1,9 @@
 """Detect the dialect of one interaction, with a confidence and a reason.
 
 The request (address, then headers, then body) shows the dialect of the client, and the first events
-show that of the server. If both agree, the result is certain. One of them alone is likely. If they
-disagree, the events count, but an error or a page does not contradict the address.
+show that of the server. If both agree, the result is certain. If only one shows a dialect, the
+result is likely. If they disagree, the events count, but an error or a page does not contradict the
+address.
 """
 
 import re
@@ -38,14 +39,15 @@ _STEP = 1 << 16
 
 
 class Detected(msgspec.Struct, frozen=True):
-    """The dialect of one interaction.
+    """The detected dialect of one interaction, and how certain it is.
 
     Fields:
-        dialect: "unknown" if no part of the interaction shows it.
-        confidence: certain: request and response agree, or the user named it; likely: one of
-            them shows it; guess: only a feature that other dialects have, too.
+        dialect: the name; "unknown" if no part of the interaction shows the dialect.
+        confidence: `certain` if request and response agree, or the user named the dialect; `likely`
+            if one of the two shows it; `guess` if there is only a feature that other dialects have,
+            too.
         because: the reason.
-        against: the dialect of the request if the events show another one, else "".
+        against: the dialect that the request shows if the events show another one, else "".
     """
 
     dialect: str = UNKNOWN
@@ -55,12 +57,17 @@ class Detected(msgspec.Struct, frozen=True):
 
     @property
     def doubtful(self) -> bool:
-        """Whether the user should check it."""
+        """Whether the user should check the detected dialect."""
         return self.confidence == "guess" or bool(self.against)
 
 
 class _Hint(msgspec.Struct, frozen=True):
-    """The dialect that one part of the interaction shows, and what shows it."""
+    """The dialect that one part of the interaction shows.
+
+    Fields:
+        label: the feature that shows it.
+        firm: False if other dialects have this feature, too.
+    """
 
     dialect: str
     label: str
@@ -71,7 +78,13 @@ _NOTHING: Final = _Hint(UNKNOWN, "", firm=False)
 
 
 def detect(interaction: Interaction, by: str = UNKNOWN, detector: Detector = DETECTOR) -> Detected:
-    """Return the dialect of a response of the provider `by`."""
+    """Return the dialect of an interaction, with a confidence and a reason.
+
+    Args:
+        interaction: the interaction.
+        by: the provider that sent the response, if it is known.
+        detector: the tables of features of the dialects.
+    """
     request = _of_provider(_request_hint(interaction.request, detector), by, detector)
     mark = detector.first_mark(_named_events(interaction.body))
     label = f"the first events ({mark.label})"
@@ -82,7 +95,7 @@ def detect(interaction: Interaction, by: str = UNKNOWN, detector: Detector = DET
 
 
 def token_exchange_reason(interaction: Interaction) -> str:
-    """Return why an interaction in which a client gets an access token is skipped; else ""."""
+    """Return why to skip an interaction in which a client gets an access token; "" for others."""
     request = interaction.request.body
     values = (json_or_none(request), json_or_none(interaction.body))
     has_members = any(isinstance(it, dict) and not _TOKENS.isdisjoint(it) for it in values)
@@ -90,7 +103,7 @@ def token_exchange_reason(interaction: Interaction) -> str:
 
 
 def unsupported_api(interaction: Interaction) -> str:
-    """Return the name of a streaming API that is known and not supported; else ""."""
+    """Return the name of a known streaming API that the harness does not support; else ""."""
     is_object = any(_names_thread(event) for event in first_events(interaction.body))
     beta = (value for name, value in interaction.request.headers if name.lower() == _BETA)
     is_asked = any(value.startswith("assistants=") for value in beta)
@@ -103,7 +116,7 @@ def _names_thread(event: dict[str, Any]) -> bool:
 
 
 def first_events(body: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects among the first events of `body`, or the one document."""
+    """Yield the JSON objects among the first events of `body`, or the document if it is one."""
     return (event for event, _ in _named_events(body) if isinstance(event, dict))
 
 
@@ -122,7 +135,7 @@ def _by_events(request: _Hint, events: _Hint, mark: Mark, detector: Detector) ->
 def _without_events(
     request: _Hint, events: _Hint, interaction: Interaction, detector: Detector
 ) -> Detected:
-    """Return the dialect if the response is empty, an error, a page or unrecognized."""
+    """Return the dialect of a response that is empty, an error, a page or unrecognized."""
     if request.firm:
         return Detected(
             request.dialect, "likely", f"{request.label}; the response does not show it"
@@ -139,7 +152,7 @@ def _of_provider(hint: _Hint, by: str, detector: Detector) -> _Hint:
 
 
 def _request_hint(request: Request, detector: Detector) -> _Hint:
-    """Return the dialect that the request shows by its address, else a header, else its body."""
+    """Return the dialect that the request shows: by its address, else a header, else its body."""
     if dialect := detector.dialect_of_path(request.uri.partition("?")[0]):
         return _Hint(dialect, "the address")
     value = json_or_none(request.body)
@@ -153,7 +166,7 @@ def _request_hint(request: Request, detector: Detector) -> _Hint:
 
 
 def _named_events(body: bytes) -> Iterator[tuple[object, str]]:
-    """Yield the values of the first frames of `body` with their names."""
+    """Yield the JSON value and the event name of each of the first frames of `body`."""
     try:
         for frame in islice(_frames(body), MOST_EVENTS):
             yield json_or_none(frame.data), frame.event

@@ -1,7 +1,8 @@
 """Identify provider, model, prompt, dialects and age of a recording.
 
 They are detected from the request's address, then from the request, then from the first events of
-the response. A label that none of them shows stays "unknown". Labels in the file are never changed.
+the response. A label that none of these shows stays "unknown". Labels in the file are never
+changed.
 """
 
 import re
@@ -41,7 +42,7 @@ def days_old(origin: Origin, today: date | None = None) -> int | None:
 
 
 def age_text(origin: Origin, today: date | None = None) -> str:
-    """Return a text such as `3 days` or `200 days, stale (over 180)`; "" if the age is unknown."""
+    """Return the age of a recording, such as `200 days, stale (over 180)`; "" if it is unknown."""
     days = days_old(origin, today)
     if days is None:
         return ""
@@ -92,7 +93,7 @@ def identify(cassette: Cassette) -> Cassette:
 
 
 def _with_dialects(cassette: Cassette, by: str) -> Cassette:
-    """Set the dialect of each interaction; an unknown one gets the first known dialect."""
+    """Set the dialect of each interaction; if it is unknown, use the first known dialect."""
     if all(interaction.dialect != UNKNOWN for interaction in cassette.interactions):
         return cassette
     dialects = [detected(interaction, by).dialect for interaction in cassette.interactions]
@@ -105,10 +106,10 @@ def _with_dialects(cassette: Cassette, by: str) -> Cassette:
 
 
 def provider_of_interaction(interaction: Interaction) -> str:
-    """Return the provider of the first events, else that of the address.
+    """Return the provider that the first events show, else the provider of the address.
 
     OpenRouter is recognized by the keys that it adds to each event, because a recorder that
-    rewrites addresses does not change these.
+    rewrites addresses does not change these keys.
     """
     if any(event.keys() >= _OPENROUTER_KEYS for event in first_events(interaction.body)):
         return "openrouter"
@@ -116,7 +117,7 @@ def provider_of_interaction(interaction: Interaction) -> str:
 
 
 def provider(uri: str) -> str:
-    """Return the provider at `uri`, even if a placeholder replaces its host."""
+    """Return the provider at the address `uri`, even if a placeholder replaces its host."""
     placeholder = _PLACEHOLDER.match(uri)
     if placeholder:
         return _named(placeholder[1])
@@ -124,9 +125,9 @@ def provider(uri: str) -> str:
 
 
 def provider_of_path(path: PurePath) -> str:
-    """Return the provider in a path, or "unknown".
+    """Return the provider that a path names, or "unknown".
 
-    The innermost folder named after a provider counts, then the beginning of the file's name.
+    The innermost folder named after a provider counts, or else the beginning of the file's name.
     """
     beginnings = ("-".join(words) for words in _beginnings(path.name))
     return _first(map(_named, (*reversed(path.parent.parts), *beginnings)))
@@ -138,14 +139,14 @@ def _beginnings(name: str) -> Iterator[list[str]]:
 
 
 def detected(interaction: Interaction, by: str = UNKNOWN) -> Detected:
-    """Return the dialect in the file, else the detected one."""
+    """Return the dialect that the file states, or else the detected one."""
     if interaction.dialect != UNKNOWN:
         return Detected(interaction.dialect, "certain", "named by the file or the user")
     return detect(interaction, by)
 
 
 def model_of(interaction: Interaction) -> str:
-    """Return the model in the request, else the first in the response."""
+    """Return the model that the request names, or else the first one that the response names."""
     model = read_request(interaction.dialect, interaction.request).model
     if model:
         return model
@@ -167,14 +168,14 @@ def _models_named(events: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def prompt_of(interaction: Interaction) -> str:
-    """Return the id of the prompt in the request, or "unknown" if it was not recorded."""
+    """Return the id of the prompt in the request, or "unknown" if the request was not recorded."""
     request = read_request(interaction.dialect, interaction.request)
     protocol = NATIVE_TOOLS if request.tools_known else ""
     return prompt_id(protocol, request.system, request.tools)
 
 
 def _named(name: str) -> str:
-    """Return the provider of a folder or placeholder called `name`."""
+    """Return the provider that a folder or placeholder called `name` refers to."""
     lowered = name.lower().replace("_", "-")
     return FOLDERS.get(lowered) or (lowered if lowered in PROVIDER_NAMES else UNKNOWN)
 

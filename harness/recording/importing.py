@@ -1,12 +1,12 @@
 """Import one file as cassettes, and give the reason for each interaction that is skipped.
 
 The importer takes interactions of known dialects, and every response to a request for a stream,
-also if it is an error, a page or empty. It counts each skipped interaction with its reason, and
-removes secrets as the recorder does.
+also if the response is an error, a page or empty. It counts each skipped interaction with its
+reason, and removes secrets as the recorder does.
 
-A file of complete conversations without bytes gives no cassettes, because there is nothing to
-replay. Its turns are read. The reader of chat logs reads `{"messages": [...]}` lines, because it
-rebuilds each answer.
+A file of conversations without the bytes of responses gives no cassettes, because there is nothing
+to replay. The importer returns its conversations instead. Lines `{"messages": [...]}` give
+cassettes, because the reader of chat logs rebuilds each answer.
 """
 
 from collections.abc import Iterable
@@ -39,10 +39,10 @@ _CONVERSATION_LABELS: Final = ("provider", "model", "prompt")
 
 
 def read_conversations(path: PurePath, data: bytes) -> tuple[LoggedConversation, ...] | None:
-    """Return the conversations of a file, or None if it is of another container.
+    """Return the conversations of a file, or None if the file has another format.
 
     Raises:
-        UnreadableError: it has the header of this project and is damaged.
+        UnreadableError: the file has the header of this project and is damaged.
     """
     data = data.removeprefix(BOM)
     if is_conversation(data):
@@ -73,7 +73,7 @@ _STREAMING: Final = frozenset({("x-dashscope-sse", "enable"), ("accept", "text/e
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """The user's labels for the recordings; "" to detect a label."""
+    """The labels that the user gave for the recordings; the importer detects a label that is ""."""
 
     provider: str = ""
     model: str = ""
@@ -86,13 +86,13 @@ class Imported(msgspec.Struct, frozen=True):
     """The result of importing one file.
 
     Fields:
-        container: a key of `importers.READERS`, or `conversation`; "" if no reader knows
-            the file.
-        cassettes: one for each provider, model and dialect, in the order of their first
+        container: the file format: a key of `importers.READERS`, or `conversation`; "" if no reader
+            knows the format.
+        cassettes: one cassette for each provider, model and dialect, in the order of their first
             interactions.
         skipped: the reason for each skipped interaction; damaged ones first.
-        detected: number in the file and dialect of each interaction that was taken.
-        conversations: those in the file without the bytes of their responses.
+        detected: number in the file and dialect of each imported interaction.
+        conversations: the conversations in a file that does not contain the bytes of responses.
     """
 
     container: str
@@ -103,7 +103,7 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 class _TakenInteraction(msgspec.Struct, frozen=True):
-    """An interaction that may be taken, and its labels."""
+    """An interaction that may be imported, with its number in the file and its labels."""
 
     number: int
     interaction: Interaction
@@ -113,16 +113,16 @@ class _TakenInteraction(msgspec.Struct, frozen=True):
 
 
 def import_file(path: PurePath, data: bytes, source: str, labels: Labels) -> Imported:
-    """Return the cassettes in the bytes of one file.
+    """Import the bytes of one file, and return its cassettes or conversations.
 
     Args:
         path: the file's path, whose folders may name the provider.
-        data: its bytes.
+        data: the bytes of the file.
         source: the source of the file, for `origin.source`.
-        labels: the user's labels, which override those of the recording.
+        labels: the user's labels, which override the labels of the recording.
 
     Raises:
-        UnreadableError: the container is known, but no entry can be read.
+        UnreadableError: the file format is known, but no entry can be read.
     """
     logged = read_conversations(path, data)
     if logged is not None:
@@ -175,9 +175,9 @@ def only_answers(cassette: Cassette) -> Cassette:
 
 
 def reasons_to_skip(cassette: Cassette) -> tuple[str, ...]:
-    """Return for each interaction why it cannot be judged, or "".
+    """Return, for each interaction, why the harness cannot judge it; "" if it can.
 
-    If none can be judged, no interaction is skipped, because the user must see them.
+    If none can be judged, all reasons are "", because the user must see the interactions.
     """
     reasons = tuple(
         _reason_to_skip(_seen(n, interaction, cassette, PurePath(), Labels()), "")
@@ -214,7 +214,10 @@ def _groups(taken: Iterable[_TakenInteraction]) -> Iterable[list[_TakenInteracti
 
 
 def _reason_to_skip(item: _TakenInteraction, container: str) -> str:
-    """Return why `item` is skipped, or ""; all responses to requests for a stream are taken."""
+    """Return why the importer skips `item`; "" if it imports it.
+
+    It imports every response to a request for a stream.
+    """
     interaction = item.interaction
     reason = token_exchange_reason(interaction) or why_encoded(
         interaction.body, interaction.headers
@@ -237,7 +240,7 @@ def _reason_of_unread(interaction: Interaction) -> str:
 
 
 def _reason_of_plain(interaction: Interaction) -> str:
-    """Return why a response without events is skipped, or ""."""
+    """Return why the importer skips a response without events; "" if it imports it."""
     streams = asked_for_stream(interaction)
     if streams is False:
         return "the request was not for a stream"
@@ -253,7 +256,7 @@ def _is_plain(body: bytes) -> bool:
 
 
 def asked_for_stream(interaction: Interaction) -> bool | None:
-    """Return whether the request is for a stream; None if it was not recorded."""
+    """Return whether the request asks for a stream; None if the request was not recorded."""
     request = interaction.request
     path = request.uri.partition("?")[0]
     if request.method.upper() in _WITHOUT_BODY or path.endswith(_PLAIN_VERBS):
@@ -268,7 +271,7 @@ def asked_for_stream(interaction: Interaction) -> bool | None:
 
 
 def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
-    """Return a cassette with the user's labels. A cassette with an origin keeps that."""
+    """Return a cassette with the user's labels; an origin that the cassette has stays unchanged."""
     origin = cassette.origin
     if origin.by == BY:
         origin = msgspec.structs.replace(origin, source=source, licence=labels.licence)
@@ -282,12 +285,12 @@ def _labelled(cassette: Cassette, source: str, labels: Labels) -> Cassette:
 
 
 def _own_provider(cassette: Cassette) -> str:
-    """Return the provider in the file; each part is identified by its address later."""
+    """Return the provider that the file states, for the addresses that show none."""
     return UNKNOWN if cassette.origin.by == BY else cassette.provider
 
 
 def _part(whole: Cassette, items: list[_TakenInteraction]) -> Cassette:
-    """Return a cassette of interactions of one provider, model and dialect, with its source."""
+    """Return a cassette of `items`, which have one provider, model and dialect."""
     origin = whole.origin
     if origin.by == BY:
         numbers = ",".join(str(item.number) for item in items)
@@ -305,7 +308,11 @@ def _part(whole: Cassette, items: list[_TakenInteraction]) -> Cassette:
 def _without_secrets(
     chosen: Iterable[_TakenInteraction],
 ) -> tuple[list[_TakenInteraction], list[str]]:
-    """Return the interactions as recording would write them, and why others cannot be written."""
+    """Remove the secrets of the interactions as the recorder does.
+
+    Returns:
+        The interactions without secrets, and the reasons why others cannot be written.
+    """
     items = tuple(chosen)
     known = _SCRUBBER.known(item.interaction.request for item in items)
     taken, refused = [], []

@@ -21,8 +21,8 @@ _METHODS: Final = ("connect", "connect_ex", "sendto")
 def block_remote_connections() -> Iterator[None]:
     """Block connections to other machines, and look-ups of their names, until the block ends.
 
-    Raises, from a connection:
-        BlockedRequestError: it is to another machine.
+    Raises, from an attempt to connect:
+        BlockedRequestError: the connection is to another machine.
     """
     guarded: dict[str, Any] = {name: _guarded(getattr(socket.socket, name)) for name in _METHODS}
     resolving = _resolving(socket.getaddrinfo)
@@ -62,7 +62,7 @@ def _check(host: object) -> None:
 
 
 def is_local(host: str) -> bool:
-    """Whether `host` is this machine."""
+    """Return whether `host` refers to this machine."""
     if host.lower().rstrip(".") in _NAMES:
         return True
     try:

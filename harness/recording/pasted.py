@@ -45,12 +45,12 @@ _MOST_DEPTH: Final = 3
 
 
 class Pasted(msgspec.Struct, frozen=True):
-    """One way to read the text.
+    """The data that one way of reading a pasted text gives.
 
     Fields:
         data: in a format that an importer may know.
-        kept: what was changed; "" for nothing.
-        dropped: the number of lines that are not in `data`, without blank ones.
+        kept: what was changed, as text; "" if nothing was changed.
+        dropped: the number of lines that are not in `data`; blank lines do not count.
     """
 
     data: bytes
@@ -59,7 +59,7 @@ class Pasted(msgspec.Struct, frozen=True):
 
 
 def ways_to_read(data: bytes) -> Iterator[Pasted]:
-    """Yield what `data` may contain; the ways that change least come first."""
+    """Yield the data that each way of reading gives; the ways that change least come first."""
     yield Pasted(data)
     lines = data.replace(b"\r\n", b"\n").split(b"\n")
     plain = _without_margin(lines)
@@ -93,7 +93,7 @@ def _full_lines(lines: Iterable[bytes]) -> int:
 
 
 def _without_margin(lines: list[bytes]) -> list[bytes]:
-    """Remove fences, and the common beginning of all lines, such as an indent or `>`."""
+    """Remove Markdown code fences, and the common start of all lines, such as spaces or `>`."""
     kept = [line for line in lines if not line.strip().startswith(_FENCE)]
     full = [line for line in kept if line.strip()]
     margins = [match[0] for line in full if (match := _MARGIN.match(line))]
@@ -143,7 +143,7 @@ def _request(sent: list[bytes]) -> dict[str, str]:
 
 
 def _reads(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the reads that the lines contain as bytes literals, with the number of the line.
+    """Yield each read that the lines contain as a bytes literal, with the line number.
 
     A log writes a read as one literal at the end of a line, or several reads as a list. The lines
     before the first event, such as those of the headers, do not count.
@@ -160,7 +160,7 @@ def _reads(lines: list[bytes]) -> Iterator[tuple[int, bytes]]:
 
 
 def _unquoted(line: bytes) -> list[bytes]:
-    """Return the lines in the literals of `line`, or `line` itself if no literal has an event."""
+    """Return the lines in the quoted literals of `line`, or `line` itself if none has an event."""
     literals = [_literal(literal) for literal in _BYTES_LITERAL.findall(line)]
     events = [literal for literal in literals if b"data:" in literal or b"event:" in literal]
     if events:
@@ -189,7 +189,7 @@ def _literal(literal: bytes) -> bytes:
 
 
 class _Event(msgspec.Struct, frozen=True):
-    """One event: its data, the name in the line before it, and whether `data:` was written."""
+    """An event: its data, the event name before it, and whether the line begins with `data:`."""
 
     data: bytes
     name: str = ""
@@ -197,7 +197,7 @@ class _Event(msgspec.Struct, frozen=True):
 
 
 def _framed(events: list[_Event]) -> bytes:
-    """Return server-sent events, or one event a line."""
+    """Return the body: server-sent events, or one event a line if the API sends JSON lines."""
     if not any(event.is_framed for event in events):
         return b"\n".join(event.data for event in events)
     return b"".join(encode(event.data, event=event.name) for event in events)
@@ -234,7 +234,7 @@ def _events_in(line: bytes) -> Iterator[_Event]:
 
 
 def _python_dict(line: bytes) -> bytes:
-    """Return as JSON the dict that Python printed in `line`; "" if there is none."""
+    """Return the Python dict that is printed in `line` as JSON; "" if there is none."""
     start, end = line.find(b"{'"), line.rfind(b"}") + 1
     if start < 0 or end - start > _MOST_DICT:
         return b""
@@ -256,7 +256,7 @@ def _one_value(text: bytes) -> bytes:
 
 
 def _events_of_record(text: bytes, depth: int) -> Iterator[_Event]:
-    """Yield the event `text`, or those in the members of a record of a log."""
+    """Yield the event in `text`, or the events in the members of a log record."""
     value = parse_event(text)
     if value and DETECTOR.mark_of(value).strong:
         yield _Event(text)

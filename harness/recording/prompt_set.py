@@ -36,12 +36,13 @@ _KEYS: Final = ("id", "question", "prompt", "system", "tools", "options")
 
 
 class PromptEntry(msgspec.Struct, frozen=True):
-    """One prompt.
+    """An entry of a file of prompts: a question to record.
 
     Fields:
         id: the name of the cassette.
+        question: the user's text.
         prompt: id of a prompt of `conversation.prompts`.
-        options: further fields of the request's body.
+        options: further keys of the request's JSON body.
     """
 
     id: str
@@ -53,7 +54,7 @@ class PromptEntry(msgspec.Struct, frozen=True):
 
     @property
     def described_tools(self) -> tuple[dict[str, Any], ...]:
-        """The tools that the prompt describes, as in a cassette."""
+        """The tools that the prompt describes in text, as the cassette stores them."""
         if not find_prompt(self.prompt).describes_tools:
             return ()
         return tuple(msgspec.to_builtins(tool) for tool in self.tools)
@@ -64,7 +65,7 @@ def load_prompts(path: Path) -> tuple[PromptEntry, ...]:
 
     Raises:
         UnreadableError: the file cannot be read, or is not a list of prompts.
-        UsageError: it names an unknown prompt.
+        UsageError: the file names an unknown prompt.
     """
     items = expect_list(load_yaml_file(path, hint="Check --prompts."), str(path))
     entries = tuple(_prompt_entry(item, f"{path}: [{n}]") for n, item in enumerate(items))
@@ -98,14 +99,14 @@ def prompt_requests(
     """Yield each prompt with its request.
 
     Args:
-        asked: the prompts.
-        uri: the complete address.
+        asked: the entries of a file of prompts.
+        uri: the complete address of the server.
         dialect: the dialect of the server's API.
         model: the model of the request.
-        options: further fields of all bodies; those of a prompt override them.
+        options: further keys of all request bodies; the options of an entry override them.
 
     Raises:
-        UsageError: requests in `dialect` are not supported.
+        UsageError: the harness cannot write requests in `dialect`.
     """
     for each in asked:
         prompt = find_prompt(each.prompt)

@@ -39,10 +39,10 @@ _ENCODINGS: Final = {"gzip": "zlib", "deflate": "zlib", "br": "brotli", "zstd": 
 
 
 class RecordingProxy(LoopbackServer):
-    """Forwards requests to an upstream, and records, while its `with` block runs.
+    """Forwards requests to a server (the upstream), and records, while its `with` block runs.
 
     Args:
-        recorder: saves the cassette when its own block ends.
+        recorder: saves the cassette when its own `with` block ends.
         upstream: the server's address, http or https, with a path that precedes all requests'
             paths.
         port: 0 for any free port.
@@ -67,7 +67,7 @@ def parse_upstream(address: str) -> SplitResult:
     """Return the parts of an upstream's address.
 
     Raises:
-        UsageError: it is not an address of an HTTP server, or has a query.
+        UsageError: `address` is not the address of an HTTP server, or has a query.
     """
     check_address(address)
     parts = urlsplit(address)
@@ -79,7 +79,7 @@ def parse_upstream(address: str) -> SplitResult:
 
 
 class _Handler(LoopbackHandler):
-    """Answers the requests of one connection from the upstream, or from the cassette."""
+    """Answers the requests of one connection: from the cassette, or else from the upstream."""
 
     def __init__(
         self,
@@ -145,12 +145,12 @@ def outside_reason(target: str) -> str:
 
 
 def _client_end(recorder: ResponseRecorder) -> Ended:
-    """Return the end for the client. If the proxy closed the upstream, the body is truncated."""
+    """Return how the body ends for the client: truncated if the proxy closed the upstream."""
     return "truncated" if recorder.ended == "aborted" else recorder.ended or "complete"
 
 
 def _upstream_request(request: Request, upstream: SplitResult, path: str) -> Request:
-    """Return `request` as it is sent to the upstream."""
+    """Return the request that the proxy sends to the server (upstream) for `request`."""
     removed = HOP_BY_HOP | _PER_CONNECTION | _named_in(request.headers, "connection")
     kept = tuple(pair for pair in request.headers if pair[0].lower() not in removed)
     accepted = ", ".join(_decodable(_named_in(request.headers, "accept-encoding")))
@@ -163,7 +163,7 @@ def _upstream_request(request: Request, upstream: SplitResult, path: str) -> Req
 
 
 def _decodable(codings: frozenset[str]) -> list[str]:
-    """Return the codings that the recorder can remove."""
+    """Return those of `codings` (content encodings) that the recorder can remove."""
     return [name for name, package in _ENCODINGS.items() if name in codings and find_spec(package)]
 
 

@@ -1,4 +1,4 @@
-"""An old and a new response to the same request -> the differences that matter to a client.
+"""Compare an old and a new response to the same request, as far as it matters to a client.
 
 A model rarely answers twice with the same text, so texts are not compared. The events, their
 fields, the end and the calls are compared, because clients depend on them.
@@ -20,7 +20,7 @@ _TELLING: Final = frozenset({"type", "object", "event_type", "event", "role", "f
 
 
 def differences(old: Interaction, new: Interaction) -> tuple[str, ...]:
-    """Return how `new` differs from `old` for a client; () if it does not."""
+    """Return the differences of `new` from `old` that matter to a client, as text; () if none."""
     return tuple(_differences(old, new))
 
 
@@ -54,7 +54,7 @@ def _changed(what: str, old: object, new: object) -> Iterator[str]:
 
 
 def _fields(interaction: Interaction) -> set[str]:
-    """Return the path of each field of the events, and the values that clients branch on."""
+    """Return the path of each field of the events, and the values on which clients depend."""
     found: set[str] = set()
     try:
         for frame in iter_frames([interaction.body]):

@@ -42,7 +42,7 @@ def check_address(address: str) -> None:
     """Reject an invalid address of an HTTP server.
 
     Raises:
-        UsageError: it is invalid, or contains credentials.
+        UsageError: the address is invalid, or contains credentials.
     """
     try:
         parts = urlsplit(address)
@@ -62,7 +62,8 @@ class Connections:
     """The open connections to servers, so that another thread can end all that wait for them.
 
     Attributes:
-        closed: whether they were ended; the end of a body then shows nothing about its server.
+        closed: whether `close` was called; after that, the end of a body shows nothing about its
+            server.
     """
 
     def __init__(self) -> None:
@@ -83,7 +84,7 @@ class Connections:
             self._open.discard(connection)
 
     def close(self) -> None:
-        """End all connections, also those that are added later."""
+        """Close all connections, and from now on each new connection at once."""
         self.closed = True
         with self._lock:
             for connection in self._open:
@@ -98,12 +99,12 @@ def _shut_down(connection: HTTPConnection) -> None:
 
 
 class UpstreamResponse:
-    """A response while it arrives.
+    """A response of the server while it arrives.
 
     Attributes:
         head: status and headers.
         has_body: whether a body follows.
-        recorder: of this response.
+        recorder: the recorder of this response.
     """
 
     def __init__(
@@ -150,7 +151,7 @@ def upstream_response(
         recorder: records the response.
         request: the request, with a complete address; its headers are sent unchanged.
         timeout: seconds without data after which the connection is closed.
-        connections: the open connections, of which this is one.
+        connections: the open connections, to which this one is added.
 
     Raises:
         UpstreamError: no status and headers of a response arrived.

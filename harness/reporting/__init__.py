@@ -1,5 +1,5 @@
-"""A run -> views: the HTML report, and tables for terminals and Markdown.
+"""Present a run: as the HTML report, and as tables for terminals and Markdown.
 
-Every view is a pure function of the run: same run, same bytes; no clock, no cassette, no
-network.
+Every output depends on the run alone, so the same run gives the same bytes. No module here uses a
+clock, a cassette or the network.
 """

@@ -1,4 +1,4 @@
-"""Boards: the rows of a ranking as a report shows them, each with its interval.
+"""Make the rows of the rankings (boards) as a report shows them, each with its interval.
 
 Order and numbers are those of `harness.verdicts.rankings`.
 """
@@ -23,7 +23,7 @@ _NOT_MEASURED = (
 
 
 class ErrorRateText(msgspec.Struct, frozen=True):
-    """The parse_error rate of a ranked name; `rate` is None if it has none."""
+    """The rate of parse errors of a ranked name as text; `rate` is None if it was not measured."""
 
     rate: RankedRate | None = None
     place: str = ""
@@ -32,11 +32,17 @@ class ErrorRateText(msgspec.Struct, frozen=True):
 
 
 class BoardRow(msgspec.Struct, frozen=True):
-    """One ranked name.
+    """A row of a ranking: one ranked name, such as a model.
 
     Fields:
-        parse_errors, failed: turns by blame, as text.
-        filters: the filters of the table of replays that list its cells; none for no link.
+        ranked: the name with its numbers.
+        place: the rank as text.
+        note: a label after the name.
+        share, interval: the rate and its 95 % confidence interval as text.
+        parse_errors, failed: numbers of turns by blame, as text.
+        errors: the rate of parse errors.
+        filters: the filters of the table of replays that list the cells of this name; empty for no
+            link.
     """
 
     ranked: Ranked
@@ -56,15 +62,15 @@ class BoardRow(msgspec.Struct, frozen=True):
 
 
 class Board(msgspec.Struct, frozen=True):
-    """A ranking.
+    """A ranking as a report shows it.
 
     Fields:
-        one: the kind of its rows.
+        one: what a row is, such as `model`.
         rows: the best first.
         empty: the text that replaces a table without rows.
-        rate: the meaning of k of n.
+        rate: the name of the rate, which is k of n.
         unit: the things that n counts.
-        best: whether to show `best_k`, the k with the best normalizer for each turn.
+        best: whether to show `best_k`, the k that the best normalizer for each turn would give.
     """
 
     id: str
@@ -78,11 +84,11 @@ class Board(msgspec.Struct, frozen=True):
 
 
 class ConversationRow(msgspec.Struct, frozen=True):
-    """One row of the ranking of models by prompts by agents.
+    """A row of the ranking of combinations of a model, a prompt and an agent.
 
     Fields:
-        cells: text of usable turns, parse_error turns, recovered turns, retries, strategy, and
-            failed conversations by blame.
+        cells: text of usable turns, turns with parse errors, recovered turns, retries, strategy,
+            and failed conversations by blame.
     """
 
     ranked: RankedConversations
@@ -94,7 +100,7 @@ class ConversationRow(msgspec.Struct, frozen=True):
 
 
 def conversation_rows(rankings: Rankings) -> tuple[ConversationRow, ...]:
-    """Return the rows of models by prompts by agents; only measured conversations count."""
+    """Return the ranked combinations of model, prompt and agent, from measured conversations."""
     return tuple(map(_conversation_row, rankings.conversations))
 
 
@@ -123,7 +129,7 @@ def _count_of_total(count: int, total: int) -> str:
 
 
 def boards(report: Report) -> dict[str, Board]:
-    """Return the boards by id: models, prompts, pairs, normalizers, text dialects, agents."""
+    """Return the rankings by id: models, prompts, pairs, normalizers, text dialects, agents."""
     rankings, header = report.rankings, report.run.header
     roles = {each.name: each.role for each in header.normalizers}
     agent_roles = {each.name: each.role for each in header.agents}
@@ -166,7 +172,7 @@ def boards(report: Report) -> dict[str, Board]:
 
 
 def _text_dialect_rows(rankings: Rankings) -> Iterator[BoardRow]:
-    """Yield the normalizers of each text dialect, ranked within it."""
+    """Yield, for each text dialect, the normalizers that support it, ranked."""
     for text_dialect, ranked in rankings.text_dialects.items():
         for each in ranked:
             name = f"{each.name} x {text_dialect}"
@@ -220,7 +226,7 @@ def _error_rate_text(rate: RankedRate | None) -> ErrorRateText:
 
 
 def blame_counts(split: BlameSplit) -> str:
-    """Return the counts by blame as text; "0" if there are none."""
+    """Return the number of failures for each blame as text; "0" if there are none."""
     parts = (
         (split.model, "model"),
         (split.provider, "provider"),
@@ -231,9 +237,10 @@ def blame_counts(split: BlameSplit) -> str:
 
 
 def rank_text(ranked: Ranked | RankedConversations | RankedRate) -> str:
-    """Return the rank as a range, such as `2-4`, or one number if the intervals allow only one.
+    """Return the rank as a range, such as `2-4`, or as one number if the intervals allow only one.
 
-    A range of more than half of the ranks says too little, and is not shown.
+    A range of more than half of the ranks says too little. Then the text states that ranks cannot
+    be distinguished.
     """
     if not ranked.distinguishable:
         return NOT_DISTINGUISHABLE

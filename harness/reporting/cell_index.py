@@ -1,7 +1,7 @@
-"""The table of replays as its columns, and how many of its rows match a link.
+"""Make the columns of the table of replays, and count the rows that match a link's filters.
 
-A report counts cells with the same columns as the filter of the table, so that the number at a link
-is the number of rows that the link shows.
+The report counts cells with the same columns as the filter of the table. So the number at a link is
+the number of rows that the link shows.
 """
 
 from collections import defaultdict
@@ -38,7 +38,7 @@ def _success(result: Result) -> str:
 
 
 def _failed_turns(result: Result) -> Iterator[tuple[str, str]]:
-    """Yield blame and reason of each turn or conversation without success."""
+    """Yield the blame and the reason of each turn or conversation that failed."""
     facts = (result.conversation,) if result.conversation is not None else result.turns
     yield from ((each.blame, cut_text(each.why)) for each in facts if not each.success)
 
@@ -67,7 +67,7 @@ COLUMNS: Final[Mapping[str, Callable[[Result], Value]]] = {
 
 
 class CellIndex:
-    """The cells by the values of each column that was used.
+    """Finds the cells that have certain values in the columns of the table of replays.
 
     Args:
         results: the results of the run.
@@ -79,7 +79,7 @@ class CellIndex:
         self._found: dict[tuple[str, str | tuple[str, ...]], set[int]] = {}
 
     def count(self, filters: Mapping[str, str | tuple[str, ...]]) -> int:
-        """Return the number of rows that `replays_link(**filters)` shows."""
+        """Return the number of cells that match `filters`, which `replays_link` shows as rows."""
         sets = [self._rows(*each) for each in filters.items() if each[1]]
         if not sets:
             return len(self._results)

@@ -1,4 +1,4 @@
-"""The columns of a table of costs. A value beyond the limit of its rule is marked."""
+"""Make the columns of a table of costs. A value beyond the limit of its rule is marked."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _UNKNOWN: Final = "not measured"
 
 
 def cost_cells(cost: Cost) -> tuple[str, ...]:
-    """Return the columns of `COST_HEAD`; what was not measured is never shown as a number."""
+    """Return the texts for the columns of `COST_HEAD`; a value not measured has no number."""
     beyond = beyond_limits(cost)
     shown = {
         "time": "" if cost.time is None else f"{cost.time:.1f}",

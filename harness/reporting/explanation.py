@@ -1,6 +1,7 @@
-"""The explanation of a finding: the duty, its source, the effect on an agent, conforming clients.
+"""Explain a finding: what the rule requires, its source, and the effect on an agent.
 
-Rules that this harness does not know, such as those of a run of another version, are not explained.
+An explanation also names clients that conform. Rules that this harness does not know, such as rules
+of a run of another version, have no explanation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +17,11 @@ from harness.results.result import Result
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A specification, an API reference, an issue or a quirk.
+    """A source of a rule: a specification, an API reference, an issue or a quirk.
 
     Fields:
-        name: the id of a quirk, else the address.
-        address: for a quirk, its first reference; "" if the catalogue is not known.
+        name: the id of a quirk, or else the address.
+        address: for a quirk, its first reference; "" if the quirk is not known.
     """
 
     name: str
@@ -28,12 +29,14 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """The reasons for a finding.
+    """The explanation of a finding.
 
     Fields:
         rule: the id of the rule.
-        level: its level for clients of `kind`, if the stream contained `came`.
-        because: why that level differs from the default of the rule; "" if it does not.
+        level: the rule's level for clients of `kind`, if the stream contained `came`.
+        duty: what the rule requires.
+        why: the effect of a violation on an agent.
+        because: why this level differs from the default of the rule; "" if it does not.
         right: names of other clients that conform in the same scenario.
     """
 
@@ -49,12 +52,12 @@ class Explanation(msgspec.Struct, frozen=True):
 
     @property
     def level_text(self) -> str:
-        """The level with the kind, and why it differs from the default."""
+        """The level with the kind of client, and why it differs from the default level."""
         return f"{self.level} for the kind {self.kind}. {self.because}".rstrip()
 
 
 class ExplainedFinding(msgspec.Struct, frozen=True):
-    """A finding; only the first one of each rule has the explanation."""
+    """A finding with its explanation, which only the first finding of each rule has."""
 
     finding: Finding
     explanation: Explanation | None
@@ -70,9 +73,9 @@ def explain_findings(
 
     Args:
         result: the result of one cell.
-        kind: the kind of its client.
+        kind: the kind of the client.
         others: results of other clients in the same scenario.
-        quirks: the catalogue, for the references of quirks.
+        quirks: id -> quirk of the catalogue, for references.
     """
     right = [it for it in others if it.outcome.conforms and it.normalizer != result.normalizer]
     explained: set[tuple[str, Came]] = set()
@@ -88,13 +91,13 @@ def explain_findings(
 def explain_finding(
     finding: Finding, kind: ClientKind, right: Iterable[Result], quirks: Mapping[str, Quirk]
 ) -> Explanation | None:
-    """Return the explanation of `finding`; None if its rule is not known.
+    """Return the explanation of `finding`; None if this harness does not know the rule.
 
     Args:
         finding: a finding on a client.
-        kind: the kind of that client.
+        kind: the kind of the client.
         right: results of conforming clients in the same scenario.
-        quirks: the catalogue, for the references of quirks.
+        quirks: id -> quirk of the catalogue, for references.
     """
     duty = load_duties().get(finding.rule)
     if duty is None:

@@ -1,6 +1,6 @@
-"""The failures of a run by cause, as the page and every text output list them.
+"""Group the failures of a run by cause, as the page and every text output list them.
 
-Violated SHOULD rules come last: they are reported, and fail no cell.
+Violated SHOULD rules come last, because they do not make a cell fail.
 """
 
 from collections.abc import Collection, Mapping
@@ -18,14 +18,15 @@ FAILING_NO_CELL: Final = "SHOULD rules violated, which fail no cell"
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """Cells of one normalizer that fail for one cause.
+    """The cells of one normalizer or agent that fail for one cause.
 
     Fields:
+        group: the cause and its cells.
         cell: the first cell, if possible one that the gate counts.
         title: the title of its scenario.
-        example: its finding; None for a failure without one.
+        example: a finding in that cell; None for a failure without a finding.
         command: the command that replays that cell.
-        accepted: how many of the cells the gate does not count.
+        accepted: how many of the cells the gate accepts.
     """
 
     group: FailureCause
@@ -37,7 +38,7 @@ class Failure(msgspec.Struct, frozen=True):
 
     @property
     def is_must(self) -> bool:
-        """Whether the rule fails cells: SHOULD rules do not."""
+        """Whether the cause makes cells fail; a violated SHOULD rule does not."""
         return self.group.level == "MUST"
 
     @property
@@ -50,7 +51,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def list_failures(run: Run, gate: Gate) -> tuple[Failure, ...]:
-    """Return the failures of `run`: MUST rules first, and of them first those not accepted."""
+    """Return the failures of `run`: MUST rules first, and of these first the ones not accepted."""
     accepted = {each.cell for each in gate.excused}
     results = {result.cell: result for result in run.results}
     selection = run.header.selection
@@ -66,13 +67,13 @@ def failure_of(
     selection: Selection,
     accepted: Collection[str] = (),
 ) -> Failure:
-    """Return the failure of `group`.
+    """Return the failure for `group`, with an example cell and the command that replays it.
 
     Args:
         group: the cause and its cells.
-        results: the results by cell.
+        results: cell -> result.
         selection: the selection of the run.
-        accepted: cells that the gate does not count.
+        accepted: cells that the gate accepts.
     """
     cell = next((cell for cell in group.all_cells if cell not in accepted), group.cell)
     result = results[cell]

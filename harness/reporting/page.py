@@ -1,8 +1,8 @@
-"""The HTML report of a run: its pages, rendered into one self-contained file.
+"""Render the HTML report of a run: several pages in one self-contained file.
 
-The page depends on its arguments only: no clock, and no file except the templates of this
-package. Text of streams is hostile: templates escape everything, and the content policy allows
-only the script and the style sheet of the page, by their digests.
+The page depends on its arguments only: no clock, and no file except the templates of this package.
+Text of streams is hostile: templates escape everything, and the content policy allows only the
+script and the style sheet of the page, by their digests.
 """
 
 import base64
@@ -65,13 +65,14 @@ if TYPE_CHECKING:
 
 
 class Page(msgspec.Struct, frozen=True):
-    """One page of the report; its template is `templates/pages/ID.html.j2`.
+    """A page of the report; its template is the file `templates/pages/ID.html.j2`.
 
     Fields:
-        title: its heading, and its name in the list of pages.
-        group: its group in the list.
+        id: the name of the template and of the link.
+        title: the heading, and the name in the list of pages.
+        group: the heading of its group in the list of pages.
         view: computes the data of the template, which gets it as `view`.
-        count: the number next to its name in the list; 0 for none.
+        count: computes the number next to the name in the list; 0 for no number.
     """
 
     id: str
@@ -127,16 +128,16 @@ def style_sheet() -> str:
 
 @cache
 def script_text() -> str:
-    """Return the script: all parts in one function."""
+    """Return the JavaScript of the page, in one function."""
     parts = "".join(_asset_text("script", f"{name}.js") for name in _SCRIPT)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def content_policy(*, live: bool) -> str:
-    """Return the content policy, which allows only the style sheet and the script of the page.
+    """Return the Content-Security-Policy of the page, which allows only its own style and script.
 
     Args:
-        live: the script also asks the server of the page for a newer version.
+        live: whether the script also asks the server of the page for a newer version.
     """
     return (
         f"default-src 'none'; style-src '{_source_digest(style_sheet())}'; "
@@ -166,7 +167,7 @@ def render_page(
         run: a run, finished or not; the page shows which.
         context: further data to show.
         gate: the verdict; None applies the gate without rules of a project.
-        loaded: the queries on the run, if the caller has them already.
+        loaded: the run as a database, if the caller has loaded it already.
     """
     with open_report(run, context, gate, loaded) as report:
         views = {page.id: report.of(page.view) for page in PAGES}

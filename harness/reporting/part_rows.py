@@ -1,4 +1,4 @@
-"""Two turns -> the rows of a table: the expected and the actual value of each part.
+"""Compare two turns as rows of a table: the expected and the actual value of each part.
 
 Turns are compared as the rules compare them, so a field that is not judged shows no difference. A
 long value is shown from shortly before its first difference.
@@ -25,7 +25,7 @@ _FIELD: Final = 2_000
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One field that differs; None is a value that is missing."""
+    """A field that differs between the expected and the actual turn; None is a missing value."""
 
     path: str
     expected: str | None
@@ -33,7 +33,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class PartRow(msgspec.Struct, frozen=True):
-    """One part of a turn.
+    """A row for one part of a turn, such as a call.
 
     Fields:
         label: `text`, or a path such as `tool_calls[0].arguments`.
@@ -68,7 +68,10 @@ def differences(
 def part_rows(
     expected: Turn | None, actual: Turn, judged: Collection[Field] = ALL_FIELDS
 ) -> tuple[PartRow, ...]:
-    """Return all of `actual`, and the expected values; with None for `expected`, they are equal."""
+    """Return rows for all parts of `actual`, with the expected value of each field that differs.
+
+    If `expected` is None, no field differs.
+    """
     found = differences(expected, actual, judged) if expected else ()
     parts = {part: list(rows) for part, rows in _different_parts(found)}
     different = {each.path for each in found}
@@ -84,12 +87,12 @@ def part_rows(
 
 
 def difference_rows(found: Iterable[Difference]) -> tuple[PartRow, ...]:
-    """Return the rows of fields that differ."""
+    """Return a row for each field that differs."""
     return tuple(row for _, rows in _different_parts(found) for row in rows)
 
 
 def _different_parts(found: Iterable[Difference]) -> Iterator[tuple[str, Iterator[PartRow]]]:
-    """Yield each part with its rows: one row if the entire part is missing or was not expected."""
+    """Yield each part that differs, with its rows; one row if it is entirely missing or extra."""
     for part, fields in groupby(found, lambda each: each.path.partition(".")[0]):
         each = [*fields]
         missing = all(it.actual is None for it in each)
@@ -141,7 +144,7 @@ def _field_of(part: str) -> str:
 
 
 def _contents(turn: Turn, judged: Collection[Field]) -> dict[str, list[tuple[str, str]]]:
-    """Return part -> the names and texts of its fields."""
+    """Return part of the turn -> the names and texts of its fields."""
     found: dict[str, list[tuple[str, str]]] = {
         "reasoning": [("", turn.reasoning)],
         "text": [("", turn.text)],
@@ -196,7 +199,7 @@ def _usage(expected: Turn, actual: Turn) -> Iterator[_Pair]:
 
 
 def _turn_text(name: str) -> Callable[[Turn, Turn], Iterator[_Pair]]:
-    """Return the comparison of a field of the turn itself."""
+    """Return a function that compares one field of the turn itself."""
 
     def compare(expected: Turn, actual: Turn) -> Iterator[_Pair]:
         want, got = getattr(expected, name), getattr(actual, name)
@@ -225,10 +228,10 @@ def _part(
     actual: msgspec.Struct | None,
     open_if: str | None = None,
 ) -> Iterator[_Pair]:
-    """Yield field `name` if it differs; `open_if` is the expected text that allows any value.
+    """Yield the path and both texts of field `name` of a part of a turn, if the texts differ.
 
-    If the actual object is missing, a field that allows any value differs only if its text requires
-    a value ("*").
+    If the expected text is `open_if`, any actual text is allowed. If the actual object is missing,
+    such a field differs only if its text requires a value ("*").
     """
     want = None if expected is None else str(getattr(expected, name))
     got = None if actual is None else str(getattr(actual, name))

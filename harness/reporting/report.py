@@ -1,7 +1,7 @@
-"""The data of a report: a run, its context, values that pages share, and links into the page.
+"""Collect the data of a report: a run, further data, and values that several pages share.
 
-The caller gives all data; this module reads no file. A link is `kind/NAME`, percent-encoded;
-`case/CELL@412` also names a byte, so `@`, `?` and `&` in a name are encoded.
+The caller gives all data; this module reads no file. A link inside the report is `kind/NAME`,
+percent-encoded; `case/CELL@412` also names a byte, so `@`, `?` and `&` in a name are encoded.
 """
 
 import shlex
@@ -46,8 +46,8 @@ class ReportContext(msgspec.Struct, frozen=True):
         base: the run to compare with; None for no comparison.
         history: earlier runs, the oldest first, without the run of the report.
         label: the label of the run of the report, in the trends.
-        about: the time and the commit of the run; None if it was not kept.
-        quirks: the catalogue, by id.
+        about: the time and the commit of the run; None if the run is not in the history.
+        quirks: id -> quirk of the catalogue.
         kills: the kill table.
         live: a server shows the page while the run is in progress.
     """
@@ -65,13 +65,13 @@ NO_CONTEXT = ReportContext()
 
 
 class Report:
-    """A run, its context and its verdict, with the values that several pages share.
+    """A run, further data and the verdict, with values that several pages share.
 
     Args:
         run: a run, finished or not.
         context: further data to show.
         gate: the verdict.
-        store: `run`, loaded into the database.
+        store: the run as a database.
     """
 
     def __init__(self, run: Run, context: ReportContext, gate: Gate, store: Questions) -> None:
@@ -82,7 +82,7 @@ class Report:
         self._views: dict[Callable[[Report], Any], Any] = {}
 
     def of(self, compute: "Callable[[Report], _View]") -> _View:
-        """Return what `compute` returns for this report; each function is called once."""
+        """Return the result of `compute` for this report; each function is called only once."""
         if compute not in self._views:
             self._views[compute] = compute(self)
         return cast("_View", self._views[compute])
@@ -94,7 +94,7 @@ class Report:
 
     @cached_property
     def results(self) -> dict[str, Result]:
-        """The results by cell."""
+        """The result of each cell, by the name of the cell."""
         return {each.cell: each for each in self.run.results}
 
     @property
@@ -104,7 +104,7 @@ class Report:
 
     @property
     def replay_options(self) -> str:
-        """The options that follow the cell in each command that replays it."""
+        """The options that each command `harness replay CELL` of this run needs after the cell."""
         selection = self.run.header.selection
         paths = (word for path in selection.paths for word in ("--in", path))
         return shlex.join([*selection.options, *paths])
@@ -117,7 +117,7 @@ def open_report(
     gate: Gate | None = None,
     loaded: Questions | None = None,
 ) -> Iterator[Report]:
-    """Yield the report of `run`; without `gate`, its verdict is that without project rules."""
+    """Yield the report of `run`; without `gate`, its verdict ignores the rules of the project."""
     with questions_on(run, loaded) as store:
         yield Report(run, context, gate or judge_gate(run), store)
 
@@ -139,7 +139,7 @@ AnchorKind = Literal[
 
 
 def anchor(name: str, kind: AnchorKind = "case") -> str:
-    """Return the id of the element for `name`; the same text is the link after `#`."""
+    """Return the HTML id of the element for `name`, which is also the link to it after `#`."""
     return f"{kind}/{quote(name, safe='/:!$*,;', errors='replace')}"
 
 
@@ -154,7 +154,7 @@ def cut_text(text: str) -> str:
 
 
 def replays_link(**filters: str | tuple[str, ...]) -> str:
-    """Return the link to the table of replays, filtered by `field:value` of each keyword.
+    """Return a link to the table of replays; each keyword is a column with its required value.
 
     A row matches a tuple if it has one of its values.
     """

@@ -1,8 +1,9 @@
-"""Hostile text or bytes made safe to show: as pieces for the page, one line, or Markdown.
+"""Make hostile text or bytes safe to show: on the page, on one line, or in Markdown.
 
 Control characters become their pictures, and format, bidi and other unprintable characters their
-code (U+2028). Text that is left out for length is counted. Pieces are plain text: the template
-escapes markup. Markdown shows the text and creates no link, markup or HTML.
+code (U+2028). The result states how much of a long text is left out. A piece is a part of a text
+for the page, whose template escapes markup. Markdown shows the text and creates no link, markup or
+HTML.
 """
 
 import re
@@ -35,12 +36,12 @@ PieceKind = Literal["text", "code", "tick", "gap", "absent"]
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A stretch of text of one kind.
+    """A part of a text for the page.
 
     Fields:
         kind: `text` is unchanged; `code` replaces an invisible character; `tick` is the end of a
-            read (its text is the offset); `gap` is text that is not shown; `absent` is a
-            missing value.
+            read (its text is the offset); `gap` is text that is not shown; `absent` is a missing
+            value.
     """
 
     kind: PieceKind
@@ -65,7 +66,7 @@ def code_of(char: str) -> str:
 
 
 def pieces(text: str, limit: int = 2_000) -> tuple[Piece, ...]:
-    """Return `text` in pieces. If it is longer than `limit`, its middle is left out."""
+    """Split `text` into pieces for the page. If it is longer than `limit`, leave out its middle."""
     if len(text) <= limit:
         return tuple(_join(text))
     tail = limit // 4
@@ -76,7 +77,7 @@ def pieces(text: str, limit: int = 2_000) -> tuple[Piece, ...]:
 def byte_pieces(
     body: bytes, start: int, end: int, cuts: Chunking = (), limit: int = 1_200
 ) -> tuple[Piece, ...]:
-    """Return `body[start:end]` in pieces, with a tick at each of `cuts`.
+    """Split `body[start:end]` into pieces for the page, with a tick at each offset in `cuts`.
 
     A character that a cut divides is shown as its bytes, because no read has all of it.
     """
@@ -102,7 +103,7 @@ def plain(text: str, limit: int = 300) -> str:
 def marked(data: bytes | str) -> str:
     r"""Return `data` as one line for a terminal: ␊ for controls, <U+2028>, <\xFF> for odd bytes.
 
-    Nothing is left out, and no escape sequence survives.
+    The line contains all of the data, and no escape sequence for the terminal.
     """
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     if text.isascii() and text.isprintable():
@@ -134,7 +135,7 @@ def _decode(data: bytes) -> str:
 
 
 def _join(text: str) -> Iterator[Piece]:
-    """Yield runs of visible characters, and the code of each invisible one."""
+    """Yield each run of visible characters as one piece, and each invisible one as its code."""
     for has_code, chars in groupby(text, key=lambda char: bool(code_of(char))):
         if has_code:
             yield from (Piece("code", code_of(char)) for char in chars)

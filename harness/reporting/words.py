@@ -1,4 +1,4 @@
-"""The terms of a report: each outcome with a symbol and its definition, and each blame.
+"""Define the words of a report: each outcome with its symbol and definition, and each blame.
 
 Symbols and words carry the meaning; colour only repeats it.
 """
@@ -28,7 +28,7 @@ Tone = Literal["bad", "warn", "info", "ok", "mute"]
 
 
 class OutcomeWord(msgspec.Struct, frozen=True):
-    """How an outcome is shown and what it means."""
+    """The symbol and colour of an outcome, and what the outcome means."""
 
     outcome: Outcome
     symbol: str
@@ -82,25 +82,25 @@ BLAMES = (
 
 
 def unjudged_fields(result: Result) -> tuple[str, ...]:
-    """Return each field that was not judged in a turn of `result`, with the reason, sorted."""
+    """Return a sorted text for each field of a turn of `result` that was not judged, with why."""
     found = {f"{field}: {why}" for turn in result.turns for field, why in turn.unjudged.items()}
     return tuple(sorted(found))
 
 
 def reasons_text(share: JudgedShare, most: int = 4) -> str:
-    """Return why turns were not judged and how often, the `most` frequent reasons only."""
+    """Return the most frequent reasons why turns were not judged, with their numbers."""
     shown = [f"{count} {why}" for why, count in share.reasons.items()]
     more = [f"{len(shown) - most} more reasons"] if len(shown) > most else []
     return "; ".join([*shown[:most], *more]) or "all judged"
 
 
 def worst_first(result: Result) -> tuple[int, str]:
-    """Return the sort key of results: the worst outcome first, then by cell."""
+    """Return the key that sorts results by outcome, the worst first, and then by cell."""
     return result.outcome.badness, result.cell
 
 
 def points(difference: float) -> str:
-    """Return a difference of shares in percentage points, with its sign."""
+    """Return a difference of two rates in percentage points, with its sign."""
     return f"{difference * 100:+.1f}"
 
 

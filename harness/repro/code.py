@@ -1,7 +1,8 @@
-"""The code of a script for maintainers: the driver of a library, and literals of its language.
+"""Collect the code of a script for maintainers: the driver of a library, and its constants.
 
-A script contains the source of its driver and of what the driver shares with others, and a call of
-its function `drive`. `harness.repro.drivers` describes the drivers.
+A driver is the code that calls one library. A script contains the source of its driver and of the
+modules that the driver imports from `shared`, and calls the driver's function `drive`.
+`harness.repro.drivers` describes the drivers.
 """
 
 import ast
@@ -40,13 +41,14 @@ _TEMPLATE_IMPORTS: Final = (
 
 
 class Driver(NamedTuple):
-    """The code that calls one library.
+    """The source code that calls one library.
 
     Fields:
-        suffix: of its file and of the script.
+        suffix: the suffix of the script, `.py` or `.mjs`.
         imports: the import statements of the script, as text.
-        code: the rest, with what it shares with other drivers.
-        collect: in Python, the statements that add the events to `events`.
+        code: the other code, including the code that several drivers share.
+        collect: in Python, the statements that call the driver and add its events to the list
+            `events`.
         packages: in JavaScript, the names of the imported packages.
     """
 
@@ -73,7 +75,7 @@ def load_driver(client: str) -> Driver:
     """Return the driver of a client.
 
     Raises:
-        UsageError: there is none.
+        UsageError: the client has no driver.
     """
     names = reproducible_clients()
     if client not in names:
@@ -87,7 +89,7 @@ def load_driver(client: str) -> Driver:
 
 
 def template_of(suffix: Suffix) -> str:
-    """Return the template of the scripts of a language."""
+    """Return the template for scripts with this suffix."""
     return _FOLDER.joinpath(f"script{suffix}.txt").read_text(encoding="utf-8")
 
 
@@ -111,7 +113,7 @@ def _python_driver(source: str) -> Driver:
 
 
 def _collect_statements(code: str) -> str:
-    """Return the statements that call a driver, with the constants that its functions take."""
+    """Return the statements that call a driver, with the constants that it needs as arguments."""
     defined = (ast.FunctionDef, ast.AsyncFunctionDef)
     functions = {it.name: it for it in ast.parse(code).body if isinstance(it, defined)}
     connect, drive = functions["connect"], functions["drive"]
@@ -136,7 +138,10 @@ def _module(line: str) -> str:
 
 
 def _collect_python(source: str, imports: dict[str, None], parts: dict[str, None]) -> None:
-    """Add the imports of a module to `imports`, and its code, after what it shares, to `parts`."""
+    """Add the imports of a Python module to `imports`, and its code to `parts`.
+
+    The code of the shared modules that it imports comes first.
+    """
     body = ast.parse(source).body
     found = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
     for node in found:
@@ -160,7 +165,7 @@ def _javascript_driver(source: str) -> Driver:
 
 
 def _collect_javascript(source: str, imports: dict[str, None], parts: dict[str, None]) -> None:
-    """Do as `_collect_python`."""
+    """Add the imports of a JavaScript module to `imports`, and its code to `parts`."""
     end = 0
     for found in _JS_IMPORT.finditer(source):
         end = found.end()
@@ -172,20 +177,23 @@ def _collect_javascript(source: str, imports: dict[str, None], parts: dict[str, 
 
 
 def literal(value: Any, suffix: Suffix) -> str:  # noqa: ANN401 - any JSON
-    """Return a JSON value as an expression of the language."""
+    """Return a JSON value as an expression of Python or JavaScript, as `suffix` says."""
     if suffix == ".py":
         return pformat(value, width=_WIDTH, sort_dicts=False)
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def constants(values: Iterable[tuple[str, Any]], suffix: Suffix) -> str:
-    """Return definitions of constants."""
+    """Return statements that define a constant for each name and value."""
     form = "{} = {}" if suffix == ".py" else "const {} = {};"
     return "\n".join(form.format(name, literal(value, suffix)) for name, value in values)
 
 
 def reads_literal(reads: Iterable[bytes], suffix: Suffix) -> str:
-    """Return the items of a list of bytes, one for each read, each line of a read on its own."""
+    """Return the items of a list literal with one item of bytes for each read.
+
+    Each line of a read is on a separate line.
+    """
     item = _python_read if suffix == ".py" else _javascript_read
     return "".join(map(item, filter(None, reads)))
 

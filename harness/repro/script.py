@@ -1,7 +1,8 @@
-"""A script for the maintainers of a library: one failure, without this package.
+"""Write a script that shows one failure to the maintainers of a library, without this package.
 
-It contains the bytes, the calls of the library, the expected result and the reason, and exits with
-1 as long as the library fails. It is in Python or JavaScript, as the library.
+It contains the bytes, the calls of the library, the expected result and the reason. It exits with
+code 1 as long as the library fails. Its language is the language of the library, Python or
+JavaScript.
 """
 
 import json
@@ -75,15 +76,15 @@ def repro_script(
     """Return the source of a script that shows the findings of `result`.
 
     Args:
-        result: the result of a cell that failed. Its chunking has the offsets at which the script
-            splits the body.
+        result: the result of a cell that failed. The script splits the body at the offsets of its
+            chunking.
         interaction: the response on which it failed.
         expectation: the expected result of that response.
-        catalogue: the quirks that the rule's sources name.
-        packages: the packages of the library, in the form of its package manager.
+        catalogue: id -> quirk, for the quirks that the rules name as sources.
+        packages: the packages of the library, as its package manager writes them.
 
     Raises:
-        UsageError: there is no script for the client, or for the kind of findings.
+        UsageError: the client has no driver, or a script cannot show this kind of finding.
     """
     findings = _findings_of_turn(result)
     driver = load_driver(result.normalizer)
@@ -113,19 +114,19 @@ def repro_script(
 def control_script(
     result: Result, interaction: Interaction, expectation: Expectation, packages: Sequence[str] = ()
 ) -> str:
-    """Return the source of a script that exits with 0, of a cell that passed.
+    """Return the source of a script for a cell that passed, which must exit with code 0.
 
-    It compares text, calls and failure. If it does not exit with 0, the other scripts of its client
+    It compares text, calls and failure. If its exit code is not 0, the other scripts of the client
     prove nothing.
 
     Args:
-        result: of a cell that passed.
-        interaction: its only response.
+        result: the result of a cell that passed.
+        interaction: the only interaction of the cell.
         expectation: the expected result of that response.
-        packages: as for `repro_script`.
+        packages: the packages of the library, as its package manager writes them.
 
     Raises:
-        UsageError: as `repro_script`.
+        UsageError: the client has no driver, or a script cannot show this cell.
     """
     findings = tuple(
         Finding("CALLS-KEPT", "MUST", Outcome.LOST_CALL, path, "", "") for path in _CONTROLLED
@@ -135,7 +136,7 @@ def control_script(
 
 
 def _findings_of_turn(result: Result) -> list[Finding]:
-    """Return the findings that a user must not accept, for the turn that the script shows."""
+    """Return the findings of MUST rules about the turn that the script shows."""
     found = [finding for finding in result.findings if finding.level == "MUST"]
     if not found:
         raise UsageError("the cell violates no MUST rule", where=result.cell)
@@ -145,7 +146,7 @@ def _findings_of_turn(result: Result) -> list[Finding]:
 
 
 def _comment(text: str) -> str:
-    """Return a text on one line that ends neither a docstring nor a comment."""
+    """Return a text on one line, changed so that it cannot end a docstring or a comment."""
     return plain(text, 2_000).replace("\\", "\\\\").replace('"""', "'''").replace("\n", " ")
 
 
@@ -157,7 +158,7 @@ def _install(packages: Sequence[str], imported: Sequence[str], suffix: Suffix) -
 
 
 def _urls(sources: Iterable[str], catalogue: Mapping[str, Quirk]) -> list[str]:
-    """Return the URLs, with those of each quirk in place of its id."""
+    """Return the URLs in `sources`; the id of a quirk is replaced by the URLs of the quirk."""
     found: dict[str, None] = {}
     for source in sources:
         quirk = catalogue.get(source)
@@ -166,7 +167,7 @@ def _urls(sources: Iterable[str], catalogue: Mapping[str, Quirk]) -> list[str]:
 
 
 def _constants(driver: Driver, interaction: Interaction) -> Iterator[tuple[str, Any]]:
-    """Yield the constants that the driver and the template use."""
+    """Yield the name and the value of each constant that the driver and the template use."""
     if driver.suffix == ".mjs":
         yield "FINISH", finish_words(interaction.body)
         yield "REQUEST", request_members(interaction)
@@ -179,7 +180,7 @@ def _constants(driver: Driver, interaction: Interaction) -> Iterator[tuple[str, 
 
 
 def _required(interaction: Interaction) -> dict[str, list[str]]:
-    """Return the required parameters of each tool of the request."""
+    """Return tool -> names of its required parameters, for the tools in the request."""
     request = read_request(interaction.dialect, interaction.request)
     return {tool.name: list(tool.parameters.get("required") or ()) for tool in request.tools}
 
@@ -187,7 +188,7 @@ def _required(interaction: Interaction) -> dict[str, list[str]]:
 def _expected(
     findings: Iterable[Finding], expectation: Expectation, suffix: Suffix
 ) -> list[dict[str, Any]]:
-    """Return the values that the script compares for each correct result, and the exception."""
+    """Return the correct results, each with the values to compare, and the expected exception."""
     compared: set[str] = set()
     for finding in findings:
         path = _INDEX.sub("", _TURN.sub("", finding.path))

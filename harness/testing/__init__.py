@@ -1,4 +1,4 @@
-"""Scenarios as pytest items: for other repositories, and for the plugin."""
+"""Make pytest items of scenarios, for the pytest plugin and for tests of other repositories."""
 
 from harness.testing.items import ScenarioFile
 from harness.testing.suite import conformance_suite

@@ -1,4 +1,4 @@
-"""The gate of the project on what pytest judged: the baseline for each cell, the rules at the end.
+"""Apply the project's gate in pytest: the baseline to each cell, the rules at the end.
 
 A rule is about rates, so it is judged once for all cells, also if several processes ran them. If
 the user ran only some cells, as with `-k`, the rules are not judged.
@@ -24,10 +24,12 @@ _CHECKED: Final = ("fail", "inconclusive")
 
 
 class JudgedCell(msgspec.Struct, frozen=True):
-    """The result of one item, with the number of items of its suite that run.
+    """The result of one pytest item, and data about the suite of tests that it belongs to.
 
     Fields:
-        suite: the name that distinguishes suites.
+        suite: a name that distinguishes suites.
+        cells: the number of items of the suite.
+        result: the result of the item.
     """
 
     suite: str
@@ -36,7 +38,7 @@ class JudgedCell(msgspec.Struct, frozen=True):
 
 
 def encode_cell(cell: JudgedCell) -> str:
-    """Return a cell as text, which a process can send to another."""
+    """Return a cell as text, which one pytest process can send to another."""
     return msgspec.json.encode(cell).decode()
 
 
@@ -51,18 +53,18 @@ def accepted_reason(result: Result, policy: GatePolicy) -> str:
 
 
 class GateVerdict(msgspec.Struct, frozen=True):
-    """Whether the rules of the project fail, and lines that say why."""
+    """Whether a rule of the project's gate fails, and lines that explain it."""
 
     fails: bool
     lines: tuple[str, ...]
 
 
 def judge_rules_of_project(encoded: Iterable[str], today: date) -> GateVerdict:
-    """Judge the rules of the project on the cells that pytest ran.
+    """Judge the rules of the project's gate on the cells that pytest ran.
 
     Args:
-        encoded: cells, from `encode_cell`.
-        today: the date for entries that expire.
+        encoded: cells as text, from `encode_cell`.
+        today: the date that decides whether accepted failures have expired.
     """
     cells = [msgspec.json.decode(each, type=JudgedCell) for each in encoded]
     results = {each.result.cell: each.result for each in cells}
@@ -82,7 +84,7 @@ def judge_rules_of_project(encoded: Iterable[str], today: date) -> GateVerdict:
 
 
 def _run_of(results: list[Result]) -> Run:
-    """Return a run of `results`."""
+    """Return a run with these results, because the gate judges runs."""
     normalizers = dict.fromkeys(it.normalizer for it in results if it.kind == "turns")
     agents = dict.fromkeys(it.normalizer for it in results if it.kind == "conversation")
     header = Header(

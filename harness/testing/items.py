@@ -1,4 +1,4 @@
-"""Cells as pytest items: how a cell is judged, reported and marked, and scenario files as items."""
+"""Make pytest items of cells: judge, report and mark each cell, and collect scenario files."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -45,10 +45,10 @@ _JUDGED: Final = pytest.StashKey[str]()
 
 
 def _judge(job: Job, cuts: Cuts, config: pytest.Config) -> tuple[Result, AnyCase | None, str]:
-    """Return the result of a cell, its case, and the output of a client in a worker process.
+    """Return the result of a cell, its case, and the output of its client.
 
-    With --harness-in-process, or for a debugger, the client runs in this process. There, pytest
-    captures its output.
+    The client runs in a worker process. With --harness-in-process, or for a debugger, it runs in
+    this process, and pytest captures its output.
     """
     if config.getoption("--harness-in-process") or config.getoption("usepdb"):
         return *judge_job(job, cuts), ""
@@ -67,8 +67,9 @@ def check_cell(job: Job, cuts: Cuts, config: pytest.Config, suite: _Suite | None
     Args:
         job: the cell.
         cuts: the chunkings of its bytes.
-        config: of the session; its working folder is that of the command in a failure message.
-        suite: name and number of the cells on which the rules of the gate are judged.
+        config: the configuration of the pytest session.
+        suite: the name of the suite and its number of cells, for the rules of the gate; None if the
+            gate does not count the cell.
     """
     result, case, output = _judge(job, cuts, config)
     policy = _policy(config)
@@ -102,7 +103,10 @@ def _failure_text(
 
 
 def take_judged_cell(config: pytest.Config) -> str:
-    """Return the cell that the last item judged, as text, and forget it; "" if it judged none."""
+    """Return the cell that the last pytest item judged, as text, and remove it from `config`.
+
+    It is "" if the item judged none.
+    """
     found = config.stash.get(_JUDGED, "")
     config.stash[_JUDGED] = ""
     return found
@@ -114,7 +118,7 @@ def _quirks() -> dict[str, Quirk]:
 
 
 def _policy(config: pytest.Config) -> GatePolicy:
-    """Return the policy of the gate of the project, read once."""
+    """Return the project's gate with its accepted failures, which is loaded once."""
     if _POLICY not in config.stash:
         config.stash[_POLICY] = policy_of(project(), today(), known=existing_names)
     return config.stash[_POLICY]
@@ -123,7 +127,7 @@ def _policy(config: pytest.Config) -> GatePolicy:
 def expectation_marks(
     job: Job, entries: Sequence[AcceptedFailure]
 ) -> tuple[pytest.MarkDecorator, ...]:
-    """Return the accepted failure of a cell as a mark, if the project has one."""
+    """Return a pytest mark for a cell that the project accepts to fail; () for other cells."""
     if not entries:
         return ()
     entry = entry_for_cell(entries, subject_id(job.subject), job.normalizer, today())
@@ -143,7 +147,7 @@ def _expectation_mark(entry: AcceptedFailure) -> pytest.MarkDecorator:
 
 
 def _replay_paths(job: Job, folder: Path) -> tuple[str, ...]:
-    """Return the paths that `harness replay` needs to find the subject; none for a bundled one."""
+    """Return the PATHS with which `harness replay` finds the cell; () if it is bundled."""
     if shipped.is_bundled(job.subject.path):
         return ()
     return (os.path.relpath(Path(job.subject.path).resolve(), folder),)
@@ -154,7 +158,7 @@ _SELECTION: Final = pytest.StashKey[_Selection]()
 
 
 def _selection(config: pytest.Config) -> _Selection:
-    """Return the clients and the accepted failures, found once for all scenario files."""
+    """Return the selected clients and the accepted failures, found once for all scenario files."""
     if _SELECTION not in config.stash:
         names = (config.getoption(f"--harness-{kind}") for kind in ("normalizer", "agent"))
         config.stash[_SELECTION] = (selected_clients(*names), expectations_of(project()))
@@ -162,9 +166,9 @@ def _selection(config: pytest.Config) -> _Selection:
 
 
 class ScenarioFile(pytest.File):
-    """A scenario; collects one item for each selected normalizer or agent.
+    """A scenario as a pytest collector, with an item for each selected normalizer or agent.
 
-    Unsupported cells are not items without the option `--harness-unsupported`.
+    Without the option `--harness-unsupported`, unsupported cells are not items.
     """
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -193,24 +197,24 @@ class ScenarioFile(pytest.File):
 
 
 def fail_unreadable(error: str) -> None:
-    """Fail the test of a file that cannot be used."""
+    """Fail the current test, because a file is not usable."""
     pytest.fail("\n".join(map(marked, error.splitlines())), pytrace=False)
 
 
 class UnreadableItem(pytest.Item):
-    """A scenario file that cannot be used; it fails with the reason."""
+    """The pytest item of a scenario file that is not usable; it fails with the reason."""
 
     def __init__(self, *, error: str, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own arguments
         super().__init__(**kwargs)
         self._error = error
 
     def runtest(self) -> None:
-        """Fail."""
+        """Fail with the reason."""
         fail_unreadable(self._error)
 
 
 class CellItem(pytest.Item):
-    """One cell."""
+    """The pytest item of one cell."""
 
     def __init__(self, *, job: Job, **kwargs: Any) -> None:  # noqa: ANN401 - pytest's own arguments
         super().__init__(**kwargs)
@@ -222,5 +226,5 @@ class CellItem(pytest.Item):
         check_cell(self.job, cuts, self.config)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Name the cell as scenario::normalizer."""
+        """Return the file and the name `scenario::normalizer` for pytest's reports."""
         return self.path, None, f"{self.parent.name if self.parent else ''}::{self.name}"

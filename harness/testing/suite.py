@@ -1,10 +1,10 @@
-"""`conformance_suite`: a parametrised test for a normalizer or an agent of another repository.
+"""Define `conformance_suite`: a parametrized test for a client of another repository.
 
-Its items are the cells that `harness run` would judge: scenarios, and recordings without a
-scenario, if the client supports them. `-k`, `-n auto`, `--lf` and `--junitxml` work as for any
-test. Each pytest process collects the same items. As in `harness run`, the baseline and the rules
-of the gate apply. Fuzzing needs an extra, so that its modules are
-imported only for a fuzz item. As in the gate, only a violated MUST rule fails an item.
+The items of the test are the cells that `harness run` would judge: scenarios, and recordings
+without a scenario, if the client supports them. `-k`, `-n auto`, `--lf` and `--junitxml` work as
+for any test. Each pytest process collects the same items. As in `harness run`, the baseline and the
+rules of the gate apply. As in the gate, only a violated MUST rule fails an item. Fuzzing needs an
+extra, so its modules are imported only for a fuzz item.
 """
 
 import shlex
@@ -46,23 +46,24 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     """Return a test to assign to a name that pytest collects, such as `test_conformance`.
 
     Args:
-        normalizer: a name as for `-n`, or `module:callable`; "" for none.
-        agent: the same for an agent, judged on conversations; "" for none.
-        select: filters `key:glob`, all of which must match: `dialect`, `provider`, `model`,
-            `prompt`, `area`, `id` or `quirk`, such as `dialect:openai-chat id:qwen/*`; None for
-            the filters of the project, or for none if `paths` are given.
-        paths: files and folders of scenarios and cassettes; none for the paths of the project,
-            or else the bundled scenarios and recordings.
-        cuts: `whole`, `quick`, `standard` or `every`; None for pytest's `--harness-cuts`, or
-            else for that of the project.
-        fuzz: a profile of `harness fuzz`, such as `ci`, for an additional item that searches for
-            failures: of a normalizer from the selected scenarios, of an agent in generated
-            conversations; None for none. Needs the extra `fuzz`.
+        normalizer: the name of a normalizer of the harness or the project, or `module:callable`; ""
+            for none.
+        agent: the same for an agent, which is judged on conversations; "" for none.
+        select: filters `key:glob`, all of which must match. Keys are `dialect`, `provider`,
+            `model`, `prompt`, `area`, `id` and `quirk`. An example is `dialect:openai-chat
+            id:qwen/*`. None means the filters of the project, or no filter if `paths` are given.
+        paths: files and folders of scenarios and cassettes. If empty, the paths of the project, or
+            else the bundled scenarios and recordings.
+        cuts: `whole`, `quick`, `standard` or `every`: the chunkings of each body. None means the
+            option `--harness-cuts` of pytest, or else the setting of the project.
+        fuzz: a profile of `harness fuzz`, such as `ci`; None for no fuzzing. It adds an item that
+            searches for failures: of a normalizer from the selected scenarios, of an agent in
+            generated conversations. Needs the extra `fuzz`.
 
     Raises:
-        UsageError: a name is unknown, nothing is selected, or an extra is not installed.
-        UnreadableError: a file of the project is unusable. A scenario or cassette that is has an
-            item that fails.
+        UsageError: a name is unknown, the selection is empty, or an extra is not installed.
+        UnreadableError: the project's own settings are unusable. An unusable scenario or cassette
+            does not raise, but has an item that fails.
     """
     if not normalizer and not agent:
         raise UsageError(
@@ -96,7 +97,7 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
 
 
 def _supported(jobs: Iterable[Job]) -> tuple[tuple[Job, ...], dict[str, str]]:
-    """Return the cells that the client supports, and the error of each file that is unusable."""
+    """Return the cells that the client supports, and file -> error for each unusable file."""
     cells: list[Job] = []
     unreadable: dict[str, str] = {}
     for job in jobs:
@@ -130,7 +131,7 @@ def _check_cell(job: Job, cuts: Cuts | None, suite: tuple[str, int], config: pyt
 
 
 def _check_expectations(jobs: tuple[Job, ...], cells: tuple[Job, ...]) -> None:
-    """Fail if an entry has expired, or matches no existing cell."""
+    """Fail if an accepted failure of the project has expired, or matches no existing cell."""
     ran = ExistingNames(
         frozenset(subject_id(job.subject) for job in jobs),
         frozenset(job.normalizer for job in jobs),
@@ -149,13 +150,13 @@ def _fuzz_items(
     cells: Collection[Job],
     paths: Collection[Path],
 ) -> Iterator[Any]:
-    """Yield an item for each client.
+    """Yield a pytest item that fuzzes each client.
 
     Args:
         clients: kind and name; a client without a name is skipped.
-        profile: of `harness fuzz`.
-        cells: of the suite.
-        paths: for the command that repeats the search; none for the bundled scenarios.
+        profile: a profile of `harness fuzz`.
+        cells: the cells of the suite, whose scenarios are the seeds.
+        paths: the PATHS of the command that repeats the search; none for the bundled scenarios.
 
     Raises:
         UsageError: the extra is not installed, or the profile is unknown.
@@ -179,7 +180,7 @@ def _fuzz_items(
 
 
 def _seed_paths(cells: Collection[Job]) -> list[Path]:
-    """Return the paths that a search starts from: the scenarios, or else the recordings."""
+    """Return the paths of the scenarios from which the fuzzer starts, or else of the recordings."""
     turns = [job.subject for job in cells if job.subject.of_turns]
     scenarios = [subject for subject in turns if subject.kind == "scenario"]
     return [Path(subject.path) for subject in scenarios or turns]

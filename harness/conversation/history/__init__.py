@@ -1,1 +1,1 @@
-"""History: which parts of a turn the next request contains, in which form, and how many."""
+"""Store turns in the history: which parts, in which form, and how many messages."""

@@ -1,7 +1,7 @@
-"""Find the parts of a history that a provider would reject or misread, by quirk.
+"""Find the parts of a history that a provider would reject or misread, and the quirk of each.
 
-The input are messages in OpenAI's form that a client really sent. This check shares no code with
-the storing of turns. It never raises, whatever the messages are.
+The input is a list of messages in OpenAI's format that a client really sent. This check shares no
+code with the modules that store turns. It never raises an exception.
 """
 
 import re
@@ -29,8 +29,9 @@ class Problem(msgspec.Struct, frozen=True):
     """One location in a history that a provider would reject or misread.
 
     Fields:
-        quirk: the quirk that it shows; "" if the value is only not a valid message.
-        path: such as `messages[3].tool_calls[0].id`.
+        quirk: the id of the quirk that describes the problem; "" if the message is invalid in
+            another way.
+        path: the location, such as `messages[3].tool_calls[0].id`.
     """
 
     quirk: str
@@ -43,14 +44,14 @@ def history_problems(messages: Sequence[object], capabilities: Capabilities) -> 
     """Return every problem of a history, in the order of its messages.
 
     Args:
-        messages: those of a request, or of one that could be sent.
-        capabilities: those that are declared for the provider that receives them.
+        messages: the messages of a request.
+        capabilities: the declared capabilities of the provider that receives the messages.
     """
     return tuple(_HistoryCheck(capabilities).problems(messages))
 
 
 class _HistoryCheck:
-    """The state of one check, message by message."""
+    """Checks a history message by message, and stores which calls have no result yet."""
 
     def __init__(self, capabilities: Capabilities) -> None:
         self._capabilities = capabilities
@@ -255,12 +256,12 @@ def _is_blank(content: object) -> bool:
 
 
 def _has_other_content(message: dict[str, Any]) -> bool:
-    """Whether an assistant message has a refusal, audio, or a call in the older form."""
+    """Whether an assistant message has a refusal, audio, or the older field `function_call`."""
     return any(message.get(key) for key in ("refusal", "audio", "function_call"))
 
 
 def _is_text(content: object) -> bool:
-    """Whether `content` is a string, or parts as the API allows them."""
+    """Whether `content` is a string, or a list of text parts as the API allows."""
     if isinstance(content, list):
         return bool(content) and all(
             isinstance(part, dict) and isinstance(part.get("type"), str) for part in content

@@ -1,13 +1,14 @@
-"""Ids of calls and names of tools in the form that a provider accepts.
+"""Change ids of calls and names of tools so that a provider accepts them.
 
 Ids are unique in the conversation and match the provider's pattern. An id that matches and was not
 used before is unchanged, because some providers require the id that they sent (quirk
-ID-KIMI-NATIVE). Any other id is derived from the original id and its number of earlier uses only,
-so that a longer history never changes an id that was sent before, and no two calls share one
-(quirks ID-*). Fit the ids of the complete history, then shorten it.
+ID-KIMI-NATIVE). Any other id is derived only from the original id and the number of its earlier
+uses. So a longer history never changes an id that was sent before, and no two calls share an id
+(quirks ID-*). Fit the ids of the complete history, then shorten the history.
 
-A name that fits is unchanged. Any other name is written with letters, digits, `_` and `-`, at most
-64, and no two names share one form (quirks NAME-SANITIZED, NAME-SANITIZE-COLLISION).
+A name that every provider accepts is unchanged. Any other name is replaced by one of at most 64
+letters, digits, `_` and `-`, and no two names get the same replacement (quirks NAME-SANITIZED,
+NAME-SANITIZE-COLLISION).
 """
 
 import hashlib
@@ -39,7 +40,7 @@ class FittedIds(msgspec.Struct, frozen=True):
     """A history with ids that a provider accepts.
 
     Fields:
-        native: each sent id -> the original id of the call.
+        native: id in the messages -> the original id of the call.
     """
 
     messages: tuple[Message, ...]
@@ -91,7 +92,10 @@ def _distinct(given: Sequence[str]) -> Iterator[str]:
 
 
 def _fit(message: Message, ids: "_Ids", sent: dict[str, str]) -> Message:
-    """Return `message` with fitted ids; `sent` has the newest fitted id of each original one."""
+    """Return `message` with changed ids.
+
+    `sent` maps each original id to the newest id that replaces it, and is updated.
+    """
     calls = message.get("tool_calls")
     if calls:
         for call in calls:
@@ -138,14 +142,20 @@ class _Ids:
 
 
 class _Shape(msgspec.Struct, frozen=True):
-    """A form of text that a pattern matches: a prefix, and a number of characters."""
+    """A kind of text that matches a provider's pattern for ids: a prefix and further characters.
+
+    Fields:
+        prefix: the text at the start.
+        alphabet: the characters that may follow.
+        length: how many characters follow.
+    """
 
     prefix: str
     alphabet: str
     length: int
 
     def write(self, text: str) -> str:
-        """Return the id derived from `text`."""
+        """Return an id of this kind that is derived from `text`."""
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
         number, signs = int.from_bytes(digest, "big"), []
         for _ in range(self.length):
@@ -172,10 +182,11 @@ _UNFIT: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class NameMap:
-    """The names of one request's tools, each with the name that is sent.
+    """Maps the application's names of tools to the names in a request, and back.
 
     Args:
-        declared: names in the application. The first of two similar names gets the simpler form.
+        declared: the names in the application. The first of two similar names gets the simpler
+            replacement.
     """
 
     def __init__(self, declared: Iterable[str]) -> None:
@@ -188,16 +199,16 @@ class NameMap:
                 self._wire[name], self._declared[wire] = wire, name
 
     def wire(self, name: str) -> str:
-        """Return the name that is sent for `name`, whether it is declared or not."""
+        """Return the name in the request for the application's name, even if undeclared."""
         return self._wire.get(name) or fitting_name(name)
 
     def declared(self, wire: str) -> str:
-        """Return the declared name of `wire`, or `wire` if no tool is sent under it."""
+        """Return the application's name for a name in the request; `wire` itself if unknown."""
         return self._declared.get(wire, wire)
 
 
 def fitting_name(name: str) -> str:
-    """Return `name`, or a unique other form if a provider would reject it."""
+    """Return `name`, or a unique replacement if a provider would reject it."""
     return name if NAME.fullmatch(name) else _name_with_digest(name, name)
 
 
@@ -209,7 +220,7 @@ def _candidate_names(name: str) -> Iterator[str]:
 
 
 def _name_with_digest(name: str, text: str) -> str:
-    """Return the simple form of `name`, followed by a digest of `text`."""
+    """Return a simplified `name`, followed by a hash of `text`, which makes it unique."""
     plain = _UNFIT.sub("_", name).strip("_")[:_MOST_PLAIN_CHARACTERS] or "tool"
     digest = hashlib.sha256(ascii(text).encode()).hexdigest()
     return f"{plain}_{digest[:8]}"

@@ -1,8 +1,8 @@
 """Write and read conversations in JSON Lines: a header, then one message a line as it is sent.
 
-The record of a turn is the `meta` of the line of its first message, or a separate line if the turn
-left no message. So any tool that reads chat messages can read this file. Reading is strict: a
-damaged or truncated file, or one from a newer harness, is an UnreadableError with its line.
+The data about a turn (its `TurnRecord`) is under the key `meta` of its first message, or in a
+separate line if the turn has no message. So any tool that reads chat messages can read this file. A
+damaged or truncated file, or one from a newer harness, raises an UnreadableError with the line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ VERSION: Final = 1
 
 
 class ConversationLabels(msgspec.Struct, frozen=True):
-    """The origin of a conversation; "" if it is unknown."""
+    """The origin of a conversation; a label is "" if it is unknown."""
 
     agent: str = ""
     provider: str = ""
@@ -61,7 +61,7 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The `meta` of a line: the turn, and the fields of TurnMeta."""
+    """The value of `meta` in a line: the turn, and the fields of `TurnMeta`."""
 
     turn: Turn
     strategy: Strategy | Literal[""] = ""
@@ -73,7 +73,7 @@ class _MetaLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 
 def encode(logged: LoggedConversation) -> bytes:
-    """Return the lines of a conversation."""
+    """Return a conversation as JSON Lines: the header, then one message a line."""
     conversation = logged.conversation
     header = {
         "format": FORMAT,
@@ -88,7 +88,7 @@ def encode(logged: LoggedConversation) -> bytes:
 
 
 def is_conversation(data: bytes) -> bool:
-    """Whether `data` begins as `encode` writes it, whatever its version."""
+    """Whether `data` begins with the header that `encode` writes, in any version of the format."""
     first = data.lstrip().partition(b"\n")[0]
     # Searched as text first, because the line may be a complete recording of any size.
     return FORMAT.encode() in first and _is_header(json_or_none(first))
@@ -102,7 +102,7 @@ def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
         where: the file, for the error.
 
     Raises:
-        UnreadableError: it is damaged, truncated or from a newer harness.
+        UnreadableError: the file is damaged, truncated or from a newer harness.
     """
     lines = [
         (f"{where}: line {number}" if where else f"line {number}", line)
@@ -126,7 +126,7 @@ def decode(data: bytes, where: str = "") -> tuple[LoggedConversation, ...]:
 
 
 def _lines(conversation: Conversation) -> Iterator[dict[str, Any]]:
-    """Yield the messages, the record of each turn with its first message."""
+    """Yield the messages, each with the record of the turn of which it is the first message."""
     turns = list(conversation.turns)
     for message in conversation.messages:
         place = _turn_index(message, turns)
@@ -140,7 +140,7 @@ def _lines(conversation: Conversation) -> Iterator[dict[str, Any]]:
 
 
 def _turn_index(message: Message, turns: Sequence[TurnRecord]) -> int | None:
-    """Return the index of the turn that left `message`, or None.
+    """Return the index of the turn to which `message` belongs; None if no turn has this message.
 
     It decides only in which line a record is written. The record can be read from any line.
     """

@@ -1,8 +1,9 @@
-"""Shorten a long history without leaving a call without result, or a result without call.
+"""Shorten a long history, but never leave a call without its result, or a result without its call.
 
-The system text, the last question and as many of the newest messages as fit are kept. Messages are
-removed in blocks of a turn's calls and all of their results, also if these are in a user message.
-Always pass the complete history: a shortened one contains a notice, which would be repeated.
+The function keeps the system text, the last question and as many of the newest messages as fit. It
+removes a turn's calls together with all of their results, also if a user message contains the
+results. Always pass the complete history: a shortened one contains a notice, which would be
+repeated.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,12 +23,12 @@ _NOTICES: Final[dict[Language, str]] = {
 def limit_history(
     messages: Sequence[Message], most: int | None, language: Language
 ) -> tuple[Message, ...]:
-    """Return `messages`, or as many as fit, with a notice in the first question that is kept.
+    """Return `messages`, or as many as fit, with a notice in the first question that remains.
 
     Args:
         messages: a system text, then questions, each before the turns that answer it.
-        most: the maximum number of messages; None for any number. Only the system text, the last
-            question and the newest block may exceed it, because they are always kept.
+        most: the maximum number of messages; None for any number. The result may be longer only
+            because the system text, the last question and the newest turn always remain.
         language: the language of the notice.
     """
     if most is None:
@@ -44,7 +45,7 @@ def limit_history(
 
 
 def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
-    """Return the questions, and each turn with its results, as one block each."""
+    """Group the messages: each question alone, and each turn together with its results."""
     blocks: list[list[Message]] = []
     for message in messages:
         if message["role"] == "assistant" or is_question(message):
@@ -55,7 +56,10 @@ def _blocks(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def _kept(blocks: Sequence[list[Message]], most: int) -> list[Message]:
-    """Return a question and the blocks after it, or the last question and the newest turns."""
+    """Return the newest groups of messages that fit, which begin with a question.
+
+    If no question fits, return the last question and the newest turns.
+    """
     last = max(at for at, block in enumerate(blocks) if is_question(block[0]))
     first = len(blocks) - 1
     left = most - len(blocks[first]) - (last < first)

@@ -1,8 +1,8 @@
-"""Which parts of a turn may be stored, and the messages that store them.
+"""Decide which parts of a turn the history may contain, and build their messages.
 
 No part of an incomplete turn is stored as complete: its calls are left out, and its text says that
 it is incomplete. A call is stored only with a name, arguments that are one JSON object, and a
-result. A rejected call becomes text, or a call that contains its raw text and failed (quirk
+result. A rejected call becomes text, or a failed call whose arguments contain the raw text (quirk
 HIST-ARGS-INVALID). A call without a result was not executed, and gets a result that says so (quirk
 HIST-MISSING-RESULT).
 
@@ -53,9 +53,9 @@ class StoringOptions(msgspec.Struct, frozen=True):
     """How an agent stores turns.
 
     Fields:
-        rejected: a call that could not be used becomes `text` of the assistant, or a call
-            whose arguments contain the raw text, with an error as its `result`.
-        language: of the texts for the model.
+        rejected: an unusable call becomes `text` of the assistant, or a call whose arguments
+            contain the raw text, with an error as its `result`.
+        language: the language of the texts for the model.
         limit: the maximum number of characters of a result.
     """
 
@@ -65,10 +65,13 @@ class StoringOptions(msgspec.Struct, frozen=True):
 
 
 class StorableParts(msgspec.Struct, frozen=True):
-    """The parts of a turn that may be stored.
+    """The parts of a turn that the next request may contain.
 
     Fields:
-        sealed: data that only the provider can read; positions count the calls in `calls`.
+        text: the text of the assistant's message.
+        calls: the usable calls with their results.
+        sealed: opaque data that only the provider can read, such as signatures. Its field `call` is
+            an index of `calls`.
     """
 
     text: str
@@ -77,14 +80,14 @@ class StorableParts(msgspec.Struct, frozen=True):
 
 
 class AnsweredCall(msgspec.Struct, frozen=True):
-    """A call that may be sent, and the text of its result."""
+    """A call that the next request may contain, and the text of its result."""
 
     call: ToolCall
     result: str
 
 
 def incomplete_reason(turn: Turn) -> str:
-    """Return why `turn` is incomplete, so that none of its calls may be executed, or ""."""
+    """Return why `turn` is incomplete, so that no call may be executed; "" if it is complete."""
     if turn.failure is not None:
         return turn.failure.code or "failure"
     if turn.finish is None:
@@ -93,7 +96,7 @@ def incomplete_reason(turn: Turn) -> str:
 
 
 def parse_error_text(error: ParseError, language: Language) -> str:
-    """Return the text that replaces a call that could not be used in the history."""
+    """Return the text that replaces an unusable call in the history."""
     named = f"{error.name}: " if error.name else ""
     raw = f"\n{_RAW[language]}{error.snippet[:SNIPPET_CHARACTERS]}" if error.snippet else ""
     return f"[{error.mode} parse error] {named}{error.error[:_MOST_ERROR]}{raw}"
@@ -110,11 +113,11 @@ def _incomplete_text(turn: Turn, why: str, storing: StoringOptions) -> str:
 def _storable_parts(
     turn: Turn, results: Mapping[str, ToolResult], storing: StoringOptions
 ) -> StorableParts:
-    """Return the parts of `turn` that may be stored; other calls become text.
+    """Return the parts of `turn` that the next request may contain; unusable calls become text.
 
     Args:
         turn: the turn that a normalizer parsed.
-        results: by the ids of `distinct_ids(turn)`.
+        results: id of a call in `distinct_ids(turn)` -> its result.
         storing: the options.
     """
     turn = distinct_ids(turn)
@@ -135,7 +138,10 @@ def _storable_parts(
 
 
 def _sealed(turn: Turn, kept: list[bool]) -> Iterator[Sealed]:
-    """Yield the sealed data, without that of calls that are not kept."""
+    """Yield the opaque data of the turn, without the data of calls that are not stored.
+
+    `kept` contains for each call of the turn whether it is stored.
+    """
     before = (0, *accumulate(map(int, kept)))
     for each in turn.sealed:
         if each.of != "call" or kept[each.call]:
@@ -143,7 +149,10 @@ def _sealed(turn: Turn, kept: list[bool]) -> Iterator[Sealed]:
 
 
 def _usable(call: ToolCall) -> ToolCall | ParseError:
-    """Return `call` in the form in which it may be sent; text input becomes a member."""
+    """Return `call` as a request may contain it, or a parse error if its arguments are unusable.
+
+    The text input of a custom call becomes `{"input": TEXT}`.
+    """
     arguments = call.arguments
     if call.kind == "custom":
         arguments = encode_json({"input": arguments}).decode()
@@ -188,14 +197,14 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
     capabilities: Capabilities,
     storing: StoringOptions = _DEFAULT_STORING,
 ) -> tuple[Message, ...]:
-    """Return the messages of a turn; none if it is empty.
+    """Return the messages that store a turn in the history; () if the turn is empty.
 
     Args:
-        policy: the form of the messages.
+        policy: how text, calls and results are divided into messages.
         turn: the turn that a normalizer parsed.
-        results: by the ids of `identifiers.distinct_ids(turn)`.
-        iteration: number of the turn in the conversation.
-        capabilities: those of the provider that receives the messages.
+        results: id of a call in `identifiers.distinct_ids(turn)` -> its result.
+        iteration: the number of the turn in the conversation.
+        capabilities: the capabilities of the provider that receives the messages.
         storing: the options.
     """
     parts = _storable_parts(turn, results, storing)
@@ -230,10 +239,11 @@ def turn_messages(  # noqa: PLR0913, PLR0917 - each is a fact about the turn
 def _by_message(
     parts: StorableParts,
 ) -> tuple[dict[int | None, str], dict[int | None, list[Sealed]]]:
-    """Return text and sealed data by the number of the call whose message contains them.
+    """Return the text and the opaque data for the message of each call, by the call's index.
 
-    None is the message before the calls: the text, without signed text after calls, and the sealed
-    reasoning before the first call. If this text is blank, both are stored with the first call.
+    The key None is the message before the calls. It has the text, without signed text after calls,
+    and the opaque reasoning before the first call. If this text is blank, both belong to the
+    message of the first call.
     """
     texts: dict[int | None, str] = {None: ""}
     sealed: dict[int | None, list[Sealed]] = {}
@@ -263,7 +273,7 @@ def _sealed_entry(sealed: Sealed, first: int) -> dict[str, Any]:
 def _assistant_messages(
     text: str, calls: Iterable[AnsweredCall], reasoning: str, capabilities: Capabilities
 ) -> tuple[Message, ...]:
-    """Return the assistant's message, or none if it is empty."""
+    """Return the assistant's message with this text, reasoning and calls; () if it is empty."""
     entries = [each.call for each in calls]
     if not (text or entries):
         return ()

@@ -35,7 +35,7 @@ _LABELS: Final = ("provider", "model", "prompt")
 
 
 def read_messages(data: bytes) -> tuple[LoggedConversation, ...] | None:
-    """Return the conversations in the lines of `data`, or None if the lines are of another kind."""
+    """Return the conversations in the lines of `data`, or None if the lines have another format."""
     line = data.lstrip().partition(b"\n")[0]
     # Searched as text first, because the line may be a complete recording of any size.
     if not line.startswith(b"{") or b'"role"' not in line:
@@ -128,12 +128,12 @@ def _call(item: dict[str, Any]) -> ToolCall:
 
 
 def _arguments(value: object) -> str:
-    """Return arguments as text; some systems store the object itself."""
+    """Return the arguments of a call as JSON text; some systems store them as an object."""
     return encode_json(value).decode() if isinstance(value, dict) else text_of(value)
 
 
 def _meta(value: object, errors: Sequence[ParseError]) -> TurnMeta:
-    """Return the known keys of a `meta`; `parse_error` may be one error or a list."""
+    """Return the known keys of a `meta` object; its `parse_error` may be one error or a list."""
     fields = as_dict(value)
     found = fields.get("parse_error")
     listed = found if isinstance(found, list) else [found]

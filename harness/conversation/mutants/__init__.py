@@ -1,7 +1,7 @@
 """Mutants: the plain loop or the gateway with one seeded fault, modelled on bugs of real clients.
 
-Each declares the rules that it violates: these and no others. Some have the role `known-bad`,
-because one of the seed systems had this bug.
+Each mutant declares the rules that it violates, and violates no other rule. Some have the role
+`known-bad`, because a real system from which this project began had the bug.
 """
 
 from harness.conversation.mutants import history, loop, prompts, records

@@ -38,11 +38,11 @@ def _grouped_config(task: Task) -> tuple[AgentConfig, Probe | None]:
 def loop_mutant(
     name: str, breaks: str, *, of: Agent = plain, role: Role = "mutant"
 ) -> _Decorator[type[ToolLoop]]:
-    """Declare a tool loop with one wrong step.
+    """Return a decorator that declares an agent whose tool loop has one wrong step.
 
     Args:
-        name: the name that selects it with `-a`.
-        breaks: ids of the rules that it violates, separated by spaces.
+        name: the name that selects the mutant with the option `-a`.
+        breaks: ids of the rules that the mutant violates, separated by spaces.
         of: the agent that is changed, `plain`, `grouped` or `gateway`.
         role: `known-bad` if a seed system had this bug.
     """
@@ -60,7 +60,12 @@ def loop_mutant(
 
 
 def channel_mutant(name: str, breaks: str) -> _Decorator[type[Channel]]:
-    """Declare a plain loop with a wrong channel; arguments as `loop_mutant`."""
+    """Return a decorator that declares a plain loop with a wrong channel.
+
+    Args:
+        name: the name that selects the mutant with the option `-a`.
+        breaks: ids of the rules that the mutant violates, separated by spaces.
+    """
 
     def declare(channel: type[Channel]) -> type[Channel]:
         loop = type(channel.__name__, (ToolLoop,), {"channel_type": channel})
@@ -74,13 +79,13 @@ def channel_mutant(name: str, breaks: str) -> _Decorator[type[Channel]]:
 def config_mutant(
     name: str, breaks: str, *, of: Agent = plain, prompts: frozenset[str] = frozenset()
 ) -> _Decorator[ChooseConfig]:
-    """Declare an agent that chooses a wrong config.
+    """Return a decorator that declares an agent with a wrong configuration.
 
     Args:
-        name: the name that selects it with `-a`.
-        breaks: ids of the rules that it violates, separated by spaces.
+        name: the name that selects the mutant with the option `-a`.
+        breaks: ids of the rules that the mutant violates, separated by spaces.
         of: the agent that is changed, `plain` or `gateway`.
-        prompts: ids of the prompts that it supports; by default those of `of`.
+        prompts: ids of the prompts that the mutant supports; by default the prompts of `of`.
     """
 
     def declare(choose: ChooseConfig) -> ChooseConfig:

@@ -1,4 +1,4 @@
-"""Prompts that describe tools to a model, by id: a versioned axis of the rankings.
+"""The versioned prompts that tell a model how to call tools, by id. Rankings compare them.
 
 The text of an id never changes. Another wording is another version, so that the prompt of a
 cassette shows the text that its model got.
@@ -32,11 +32,11 @@ Protocol = Literal["native-tools", "tag-tools", "action-protocol", "react", "jso
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """One versioned prompt.
+    """A version of a prompt that tells the model how to call tools.
 
     Fields:
-        id: such as `tag-tools-zh/v1`.
-        title: one line for lists.
+        id: the id, such as `tag-tools-zh/v1`.
+        title: one line that describes the prompt in lists.
         text_dialects: text dialects of the calls in a reply; empty if the API has a field for
             calls.
         deprecated: whether it is only for providers without a field for tools.
@@ -61,7 +61,7 @@ class Prompt(msgspec.Struct, frozen=True):
 
 
 class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The fields of a prompt in `prompts.toml`, of each language."""
+    """The fields of a prompt in `prompts.toml`, which all its languages share."""
 
     protocol: Protocol
     title: str
@@ -92,7 +92,7 @@ def find_prompt(prompt_id: str) -> Prompt:
     """Return the prompt with this id.
 
     Raises:
-        UsageError: there is no such prompt.
+        UsageError: no prompt has this id.
     """
     prompt = PROMPTS.get(prompt_id)
     if prompt is None:
@@ -103,7 +103,7 @@ def find_prompt(prompt_id: str) -> Prompt:
 
 
 def newest_prompt(protocol: Protocol, language: Language) -> Prompt:
-    """Return the last version of a protocol's prompt in one language."""
+    """Return the newest version of the prompt with this protocol and language."""
     fitting = (each for each in PROMPTS.values() if each.protocol == protocol)
     return [each for each in fitting if each.language == language][-1]
 
@@ -114,8 +114,8 @@ def system_text(prompt: Prompt, tools: Sequence[Tool], base_system: str = "") ->
     Args:
         prompt: one of `PROMPTS`.
         tools: the tools that may be called; without tools, the text does not mention calls.
-        base_system: the application's system text, which comes first; "" for that of a
-            simple assistant.
+        base_system: the application's system text, which comes first; if it is "", the text
+            introduces a simple assistant.
     """
     texts = TEXTS[prompt.language]
     base = base_system or texts.assistant

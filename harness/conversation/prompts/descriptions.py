@@ -1,9 +1,9 @@
 """Describe tools as text, for models without a field for tools.
 
 One block for each tool: `### name`, its description, then a line for each parameter with its type,
-whether it is required, and its description. Parameters inside parameters are indented. Schemas may
-come from any source: a schema that cannot be parsed becomes `any`, only references into the same
-schema are followed, and depth and number of steps are bounded.
+whether it is required, and its description. Parameters inside parameters are indented. A JSON
+Schema may come from any source: one that cannot be parsed becomes `any`, only references into the
+same schema are followed, and depth and number of steps are bounded.
 """
 
 import json
@@ -44,14 +44,14 @@ _BOUNDS: Final = (("minimum", "at_least"), ("maximum", "at_most"), ("format", "f
 
 
 class SchemaReader:
-    """Reads the parts of one tool's schema."""
+    """Reads the JSON Schema of one tool's parameters."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
         self._steps = 0
 
     def resolved(self, value: object, depth: int = 0) -> Schema:
-        """Return a part of the schema with its reference followed and its `allOf` joined."""
+        """Return a part of the schema, with its `$ref` followed and its `allOf` merged."""
         self._steps += 1
         if not isinstance(value, dict) or depth > _MOST_DEPTH or self._steps > _MOST_STEPS:
             return {}
@@ -65,7 +65,7 @@ class SchemaReader:
         return schema
 
     def type_of(self, value: object, depth: int = 0) -> str:
-        """Return the type in a few words."""
+        """Return the type that a part of the schema describes, in a few words."""
         return " | ".join(dict.fromkeys(self._types(value, depth)))
 
     def _types(self, value: object, depth: int) -> list[str]:
@@ -86,7 +86,7 @@ class SchemaReader:
         return name
 
     def objects(self, value: object, depth: int = 0) -> tuple[Schema, ...]:
-        """Return the objects with properties that a value may be, or may contain as items."""
+        """Return the object schemas with properties that the value, or its items, may match."""
         schema = self.resolved(value)
         if isinstance(schema.get("properties"), dict) and schema["properties"]:
             return (schema,)
@@ -98,7 +98,7 @@ class SchemaReader:
 
 
 def iter_notes(schema: Schema, words: DescriptionTexts) -> Iterator[str]:
-    """Yield further facts in the schema: choices, default, bounds."""
+    """Yield further facts in the schema as text: choices, default, bounds."""
     if _list(schema.get("enum")):
         yield words.one_of.format(_values(schema["enum"], words))
     if "const" in schema:
@@ -111,7 +111,7 @@ def iter_notes(schema: Schema, words: DescriptionTexts) -> Iterator[str]:
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON, in its own characters."""
+    """Return a value as JSON, without escapes for characters outside ASCII."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -171,7 +171,7 @@ def _tool(tool: Tool, language: Language) -> str:
 
 @lru_cache(maxsize=256)
 def _described_once(packed: bytes, language: Language) -> str:
-    """Describe a tool. The text is cached, because an agent sends it with each request."""
+    """Return the description of a tool. It is cached, because an agent sends it in each request."""
     tool = msgspec.msgpack.decode(packed, type=Tool)
     return _described(tool, TEXTS[language].description)
 
@@ -184,7 +184,7 @@ def _described(tool: Tool, words: DescriptionTexts) -> str:
 
 
 class _Parameters:
-    """The lines of one tool's parameters."""
+    """Writes the lines that describe one tool's parameters."""
 
     def __init__(self, schema: Schema, words: DescriptionTexts) -> None:
         self._schema = schema
@@ -195,7 +195,7 @@ class _Parameters:
         return self._below(self._schema, 1, frozenset())
 
     def _below(self, value: object, level: int, above: frozenset[str]) -> Iterator[str]:
-        """Yield the lines of the parameters in `value`; `above` are the references to it."""
+        """Yield the lines of the parameters in `value`; do not follow the references in `above`."""
         objects = self._read.objects(value) if level <= _MOST_LEVELS else ()
         for number, found in enumerate(objects, start=1):
             inside = level
@@ -223,7 +223,7 @@ class _Parameters:
 
 
 def _references(value: object) -> frozenset[str]:
-    """Return the references by which a parameter, or its items, names its type."""
+    """Return the `$ref` values of a parameter's schema and of its items."""
     found = value if isinstance(value, dict) else {}
     items = found.get("items")
     parts = (found, items if isinstance(items, dict) else {})

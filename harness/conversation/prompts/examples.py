@@ -1,8 +1,8 @@
-"""Example arguments of a tool, for models whose JSON is unstable.
+"""Make example arguments of a tool, for models that often write invalid JSON.
 
-Such models copy an example better than they follow a description. Only required parameters appear,
-in the order of the schema. A value is the first that the schema
-itself gives (a choice, a constant, a default), or a placeholder of its type.
+Models with unreliable JSON copy an example better than they follow a description. The example has
+only required parameters, in the order of the schema. A value is the first that the schema contains
+(a choice, a constant, a default), or a placeholder of its type.
 """
 
 from typing import Any, Final

@@ -32,7 +32,7 @@ _CALL_ID: Final[ContextVar[str]] = ContextVar("call_id", default="")
 
 
 class _Run(TaskRun):
-    """One run of the package's graph for each question."""
+    """The library's graph on one task, run once for each question."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
@@ -147,7 +147,7 @@ def _turn(message: Any) -> Turn:  # noqa: ANN401 - as above
 
 
 def _meta(message: Any) -> TurnMeta:  # noqa: ANN401 - as above
-    """Return the calls that the package could not parse and returns in a separate field."""
+    """Return the data about a turn: the calls that the library put into `invalid_tool_calls`."""
     errors = (
         ParseError(
             "tool_use",

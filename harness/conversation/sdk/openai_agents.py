@@ -19,7 +19,7 @@ from harness.turns.turn import Tool, Turn
 
 
 class _Run(TaskRun):
-    """One run of the package's runner for each question."""
+    """The library's runner on one task, called once for each question."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
@@ -46,7 +46,7 @@ class _Run(TaskRun):
 
     @property
     def _replay(self) -> Callable[[Any], bool] | None:
-        """The hook that sends reasoning back; None for the default of the package."""
+        """The hook that sends reasoning back to the provider; None for the library's default."""
         wanted = self.task.capabilities.reasoning_field == "reasoning_content"
         return (lambda _context: True) if wanted else None
 

@@ -28,7 +28,7 @@ _FINISH: Final = {
 
 
 class _Run(TaskRun):
-    """One run of the package's agent for each question."""
+    """The library's agent on one task, run once for each question."""
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
@@ -171,13 +171,13 @@ def _calls(response: Any) -> tuple[ToolCall, ...]:  # noqa: ANN401 - as above
 
 
 def _retries(following: list[Any]) -> int:
-    """Return how many later requests exist because the package could not use a response."""
+    """Return how many later requests the library sent because it could not use a response."""
     parts = (part for message in following for part in message.parts)
     return sum(part.part_kind == "retry-feedback" for part in parts)
 
 
 def _stored(messages: list[Any]) -> Iterator[Message]:
-    """Yield messages in OpenAI's form; the package itself marks one that was interrupted."""
+    """Yield messages in OpenAI's format; the library marks a message of an interrupted turn."""
     for message in messages:
         if message.kind == "response":
             calls, text = _calls(message), _text(message, "text")

@@ -1,7 +1,7 @@
-"""The common part of the agents of libraries: their declaration, and one run of a task.
+"""The common part of the adapters of agent libraries: their declaration, and one run of a task.
 
 A run sends the requests of a library through the task, and executes its calls. It counts requests
-and notes executed calls, because libraries do not report which calls of a turn were executed.
+and records executed calls, because libraries do not report which calls of a turn were executed.
 """
 
 import importlib
@@ -41,7 +41,7 @@ _POLICIES: Final[Mapping[str, str]] = {
 
 
 class CallError(Exception):
-    """A call has no result. The message is for the model."""
+    """A call has no result; the message tells the model why."""
 
 
 def messages_of_request(dialect: str, request: Request) -> list[Message]:
@@ -56,7 +56,7 @@ def _client() -> tuple[Any, sdk.Answers]:
 
 
 class TaskRun(ABC):
-    """A library's agent on one task; an adapter implements its abstract methods.
+    """Runs a library's agent on one task. An adapter implements the abstract methods.
 
     `requests` is the number of sent requests, and `sent` the messages of the last one, in OpenAI's
     form.
@@ -75,19 +75,24 @@ class TaskRun(ABC):
 
     @abstractmethod
     def start(self, client_options: dict[str, Any]) -> None:
-        """Make the agent.
+        """Create the library's agent.
 
         Args:
-            client_options: for the provider's own client: `sdk.client_options` and `base_url`.
+            client_options: arguments for the client class of the provider's SDK:
+                `sdk.client_options` and `base_url`.
         """
 
     @abstractmethod
     def answer_question(self, question: str) -> tuple[str, Exception | None]:
-        """Run the agent; return its answer, and the documented exception that ended the run."""
+        """Run the agent on a question.
+
+        Returns:
+            The answer, and the documented exception that ended the run; None if it ended normally.
+        """
 
     @abstractmethod
     def ending(self, problem: Exception | None) -> Ending:
-        """Return how the last run ended."""
+        """Return how the last run ended; `problem` is the documented exception that ended it."""
 
     @abstractmethod
     def history(self) -> Sequence[Message]:
@@ -95,7 +100,7 @@ class TaskRun(ABC):
 
     @abstractmethod
     def responses(self) -> Sequence[tuple[Turn, TurnMeta]]:
-        """Return each response in the form in which the library returns it, in order."""
+        """Return each response as the library returns it, in order, with data about its turn."""
 
     # What all share
 
@@ -115,13 +120,13 @@ class TaskRun(ABC):
 
     @property
     def base_url(self) -> str:
-        """The address of the API without the path that clients add."""
+        """The address of the API, without the path that the library's client adds."""
         address = self.task.uri.partition("?")[0]
         path = next(filter(address.endswith, _PATHS), "")
         return address.removesuffix(path)
 
     def answer(self, request: Request) -> Answer:
-        """Send a request of the library's HTTP client through the task."""
+        """Send a request of the library's HTTP client through the task, and return the response."""
         self.requests += 1
         self.sent = messages_of_request(self.task.dialect, request)
         reply = self.task.send(request)
@@ -131,17 +136,17 @@ class TaskRun(ABC):
         return interaction, self._reads(reply)
 
     def _reads(self, reply: Reply) -> Iterator[bytes]:
-        """Yield the reads; a broken connection raises the error of the HTTP package."""
+        """Yield the reads; raise the HTTP library's error if the connection breaks."""
         try:
             yield from filter(None, reply.reads)
         except OSError as error:
             raise self._http.ReadError(str(error)) from error
 
     def call_json(self, call_id: str, name: str, arguments: str) -> object:
-        """Execute a call whose arguments the library passes as text.
+        """Execute a call whose arguments the library passes as text, and return its result.
 
         Raises:
-            CallError: the arguments are not an object, or as for `call`.
+            CallError: the arguments are not a JSON object or do not fit, or the tool failed.
         """
         parsed = parse(arguments)
         if parsed.value is None:
@@ -152,7 +157,7 @@ class TaskRun(ABC):
         """Check the arguments of a call against the schema of its tool.
 
         Raises:
-            CallError: they do not fit the parameters.
+            CallError: the arguments do not fit the parameters of the tool.
         """
         problem = _CHECKER.problem(self._tools[name], arguments)
         if problem:
@@ -176,13 +181,13 @@ class TaskRun(ABC):
         return result
 
     def _conversation(self, ending: Ending, answer: str, problem: Exception | None) -> Conversation:
-        """Return the conversation in the form of the harness.
+        """Return the conversation as an object of the harness.
 
         Args:
-            ending: how the last run ended; a blank answer makes `done` to `empty`.
+            ending: how the last run ended; if the answer is blank, `done` becomes `empty`.
             answer: what the library returns to its caller; "" if it returned none.
-            problem: the exception that ended it. If its request has no response, the exception is
-                the failure of that turn.
+            problem: the exception that ended the run. If the last request has no response, the
+                exception becomes the failure of that turn.
         """
         told = list(self.responses())
         if problem is not None and len(told) < self.requests:
@@ -210,10 +215,10 @@ def library_agent(  # noqa: PLR0913 - one parameter for each field of the declar
     hides: frozenset[HiddenOfAgent] = frozenset(),
     policies: Mapping[str, str] | None = None,
 ) -> Agent:
-    """Return the agent of a library; the fields that are not described here are those of `Agent`.
+    """Return the agent of a library. Arguments without a description here are fields of `Agent`.
 
-    `needs` are its modules without the HTTP package, and `policies` those that it does not share
-    with the other agents of libraries.
+    `needs` contains the library's modules without the HTTP package. `policies` contains only the
+    policies in which the agent differs from other adapters.
     """
     return Agent(
         name=name,

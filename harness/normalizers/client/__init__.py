@@ -1,10 +1,10 @@
-"""Clients under test in any language: a command that speaks JSON Lines becomes a normalizer.
+"""Make a normalizer of a client in any language: a command that exchanges JSON Lines.
 
-The harness starts the command and a server on 127.0.0.1. For each replay it writes one `case`: a
-base URL that answers one request with the recorded response, split into the reads of the replay.
-The client sends the request with its own library, and writes the `turn` that it read. `lines`
-defines all messages. Cuts, rules, blame, gate, fuzzing and the report are those of every
-normalizer.
+The harness starts the command, and a server on 127.0.0.1. For each replay, the harness writes one
+`case` to the command: a base URL that answers one request with the recorded response, split into
+the reads of the replay. The client sends the request with its own library, and writes the `turn`
+that it read. The module `lines` defines all messages. Rules, blame, gate, fuzzing and the report
+treat it as any other normalizer.
 """
 
 import atexit
@@ -31,13 +31,13 @@ _CASE_SECONDS = 60.0
 
 
 def client_normalizer(command: str) -> Normalizer:
-    """Return the normalizer that runs `command`, which starts now and stops with this process.
+    """Start `command`, and return a normalizer that uses its process until this process ends.
 
     Args:
-        command: as in a shell, such as `node client.mjs`; no shell is used.
+        command: a command line such as `node client.mjs`, split as by a shell; no shell is used.
 
     Raises:
-        NormalizerLoadError: it cannot be started, or does not introduce itself.
+        NormalizerLoadError: the command cannot be started, or does not answer `hello`.
     """
     client = _started(command)
     hello = client.introduction
@@ -66,14 +66,14 @@ def process_of(normalizer: Normalizer) -> int | None:
 
 @cache
 def _started(command: str) -> "_Client":
-    """Return the one client of `command` in this process."""
+    """Return the process of `command`, which is started once in this process."""
     client = _Client(command)
     atexit.register(client.close)
     return client
 
 
 class _Client:
-    """A client's process, which sends its requests to a server in this process."""
+    """Runs a client in a process that sends its requests to a server in this process."""
 
     def __init__(self, command: str) -> None:
         self._process = ClientProcess(command)
@@ -95,7 +95,7 @@ class _Client:
         self._process.close()
 
     def normalize(self, interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
-        """Yield the deltas of the turn that the client read.
+        """Let the client send its request, and yield the deltas of the turn that it reports.
 
         Raises:
             ClientError: the client broke the protocol, or reported an undocumented exception.
@@ -124,7 +124,7 @@ def _request_body(interaction: Interaction) -> dict[str, object]:
 
 
 def _check(hello: Introduction, command: str) -> None:
-    """Reject a word that the harness does not define, because every cell would be `unsupported`."""
+    """Reject a declared name that the harness does not know: every cell would be `unsupported`."""
     where = f"client {command!r}: hello"
     for field, found, known in (
         ("dialects", hello.dialects, DIALECTS),

@@ -19,17 +19,22 @@ _Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class _Sent(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """A message of the harness."""
+    """The base class of messages that the harness sends."""
 
 
 class _Received(
     msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
 ):
-    """A message of the client; an unknown member is an error, because it may be misspelt."""
+    """The base class of messages from the client; an unknown key is an error."""
 
 
 class Hello(_Sent, frozen=True, kw_only=True, tag="hello"):
-    """The first message; `harness` is the version of this package."""
+    """The first message of the harness.
+
+    Fields:
+        protocol: the version of the protocol.
+        harness: the version of this package.
+    """
 
     protocol: int = PROTOCOL
     harness: str = __version__
@@ -39,16 +44,17 @@ class Introduction(_Received, frozen=True, kw_only=True, tag="hello"):
     """The client's answer to `hello`.
 
     Fields:
-        protocol: the version of the protocol that it supports.
+        protocol: the version of the protocol that the client supports.
         name: the name of the library under test.
         version: the version of the library.
         language: the programming language of the library.
         kind: an `sdk` passes on what the provider sent, a `gateway` normalizes it.
-        dialects: those that it supports; any other is not sent.
-        capabilities: further requirements of streams that it supports
-            (`harness list normalizers`).
-        hides: the fields that the library does not expose, so that they are not judged.
-        policies: choices between rules that exclude each other, such as `{"names": "append"}`.
+        dialects: the dialects that the client supports; the harness sends no others.
+        capabilities: optional features that the client supports, such as custom tools (see `harness
+            list normalizers`).
+        hides: the fields that the library does not expose, so that the harness does not judge them.
+        policies: the client's choices between rules that exclude each other, such as `{"names":
+            "append"}`.
     """
 
     protocol: Literal[1]
@@ -63,15 +69,15 @@ class Introduction(_Received, frozen=True, kw_only=True, tag="hello"):
 
 
 class Case(_Sent, frozen=True, kw_only=True, tag="case"):
-    """One request to send, with streaming, and without retries.
+    """A message that tells the client to send one request, with streaming and without retries.
 
     Fields:
-        id: repeated in the `turn`.
+        id: a number that the client repeats in its `turn`.
         dialect: the API of the response.
-        base_url: where the client's library sends its request; the library appends its path.
+        base_url: the address for the client's library, which appends its path.
         api_key: any text is accepted.
         model: the model to name in the request.
-        request: the body of the recorded request, in the API's own form; {} if it is not known.
+        request: the JSON body of the recorded request; {} if it is not known.
     """
 
     id: int
@@ -83,7 +89,7 @@ class Case(_Sent, frozen=True, kw_only=True, tag="case"):
 
 
 class Stop(_Sent, frozen=True, kw_only=True, tag="stop"):
-    """The last message: the client ends."""
+    """The last message of the harness, after which the client exits."""
 
 
 class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,7 +99,7 @@ class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         id: the id from the library; "" if it gave none.
         name: the name from the library.
         arguments: the raw text, which the harness parses strictly; or the value, if the library
-            parsed it.
+            parsed the text.
         sent: the raw text as the provider sent it, if the library converted the arguments and
             reports it; else "".
         kind: the kind of the call.
@@ -109,7 +115,7 @@ class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 class ClientUsage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The tokens that the library reports."""
+    """The numbers of tokens that the library reports; None if it does not report one."""
 
     input_tokens: _Count | None = None
     output_tokens: _Count | None = None
@@ -119,11 +125,11 @@ class ClientFailure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The exception that the library raised.
 
     Fields:
-        type: its class.
+        type: the class of the exception.
         documented: whether the library documents it for failures of a turn; any other one is a
             crash.
-        message: its text.
-        code: the provider's code in it; "" if none.
+        message: the text of the exception.
+        code: the provider's error code in the exception; "" if it has none.
     """
 
     type: str

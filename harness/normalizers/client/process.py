@@ -1,7 +1,8 @@
-"""The process of a client: started when it is needed, bounded, and killed if it misbehaves.
+"""Run the process of a client: start it when it is needed, and kill it if it misbehaves.
 
-If a client prints anything but one line for each message, floods, closes its output or does not
-answer in time, only the current case fails. It is killed, and started again for the next case.
+If a client prints anything but one line for each message, writes too much, closes its output or
+does not answer in time, only the current case fails. The process is killed, and started again for
+the next case.
 """
 
 import json
@@ -41,10 +42,10 @@ _REPLY: Final[msgspec.json.Decoder[Reply]] = msgspec.json.Decoder(Reply)
 
 
 class ClientProcess:
-    """One process of a client; not for several threads at once.
+    """One process of a client, which only one thread may use at a time.
 
     Args:
-        command: as in a shell; no shell is used.
+        command: a command line, split as by a shell; no shell is used.
 
     Raises:
         NormalizerLoadError: the command is not valid shell syntax.
@@ -68,10 +69,10 @@ class ClientProcess:
         return None if self._process is None else self._process.pid
 
     def start(self) -> Introduction:
-        """Start the process, and return how it introduces itself.
+        """Start the process, and return its answer to `hello`.
 
         Raises:
-            NormalizerLoadError: it cannot be started, or does not introduce itself.
+            NormalizerLoadError: the process cannot be started, or does not answer `hello`.
         """
         try:
             self._process = process = subprocess.Popen(  # noqa: S603 - the user's own command
@@ -99,11 +100,12 @@ class ClientProcess:
             raise NormalizerLoadError(str(error), where=self._where, hint=hint) from None
 
     def turn(self, case: Case, seconds: float) -> ClientTurn:
-        """Return the client's turn of `case`.
+        """Send `case` to the client, and return its turn.
 
         Raises:
-            ClientError: it did not answer in time, or not with a turn of this case.
-            NormalizerLoadError: it was stopped before, and cannot be started again.
+            ClientError: the client did not answer within `seconds`, or not with a turn of this
+                case.
+            NormalizerLoadError: the process had stopped, and cannot be started again.
         """
         if self._process is None:
             self.start()
@@ -167,17 +169,17 @@ class ClientProcess:
             raise ClientError(f"the process closed its input{self._last_words()}") from None
 
     def _last_words(self) -> str:
-        """Return the end of its standard error, for a message."""
+        """Return the end of the client's standard error, for an error message."""
         self._stderr_reader.join(_LAST_WORDS_SECONDS)
         text = "\n".join(self._stderr)[-_MOST_STDERR_CHARS:]
         return f"; its standard error ends with: {text}" if text else ""
 
 
 def _reply(line: bytes) -> Reply:
-    """Return the reply in a line.
+    """Return the message from the client in a line.
 
     Raises:
-        ValueError: it is not JSON in UTF-8, or not a reply.
+        ValueError: the line is not JSON in UTF-8, or not a message of the protocol.
     """
     if _SURROGATE not in line:
         return _REPLY.decode(line)
@@ -191,7 +193,7 @@ def _shown(line: bytes) -> str:
 
 
 def _read_lines(stream: IO[bytes], lines: "Queue[bytes]") -> None:
-    """Put each line into the queue, and an empty one at the end; stop at a violation."""
+    """Put each line of `stream` into the queue, and b"" at the end or after too long a line."""
     with stream, suppress(OSError, ValueError, Full):
         while line := stream.readline(_MOST_LINE_BYTES + 1):
             lines.put_nowait(line)

@@ -1,4 +1,4 @@
-"""The turn that a client reports -> deltas, by the rules for adapters of SDKs."""
+"""Convert the turn that a client reports to deltas, by the same rules as for adapters of SDKs."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def _meaning(word: str) -> FinishReason | None:
 
 
 def finish_words(body: bytes) -> dict[str, str]:
-    """Return the finish words in a response, with their meanings; "failed" if it is a failure."""
+    """Return finish value in the response body -> its meaning; "failed" if the response failed."""
     words = dict.fromkeys(_WORD.findall(body.decode("utf-8", "replace")))
     meanings = {word: "failed" if word in _FAILED else _meaning(word) for word in words}
     return {word: str(meaning) for word, meaning in meanings.items() if meaning}

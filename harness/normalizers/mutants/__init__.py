@@ -1,8 +1,8 @@
 """Mutants: small normalizers with one seeded fault each, which prove that each rule can fail.
 
-Each is `reference` with one edit of its reads, its deltas or the calls of a turn, modelled on a bug
-of a real client. It declares the rules that it violates: these and no others. `COST_MUTANTS` are
-those of the rules about cost.
+Each mutant is `reference` with one edit of its reads, its deltas or the calls of a turn, modelled
+on a bug of a real client. It declares the rules that it violates, and violates no other rule.
+`COST_MUTANTS` contains the mutants that violate rules about cost.
 """
 
 from harness.normalizers.mutants import arguments, calls, endings, text

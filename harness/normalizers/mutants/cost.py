@@ -38,7 +38,7 @@ def _mutant(name: str, breaks: str) -> Callable[[Normalize], Normalize]:
 
 
 def work_through(text: str) -> None:
-    """Parse `text`, complete or not, and drop the result; tests count its characters."""
+    """Parse `text` as JSON, complete or not, and discard the result."""
     try:
         json.loads(text)
     except ValueError:

@@ -36,7 +36,11 @@ CallDelta: TypeAlias = ToolCallStart | ArgumentsDelta | ToolCallEnd | ToolCallRe
 
 
 class HeldCall(msgspec.Struct, frozen=True):
-    """One call of `reference`; `error` is None if it may be executed."""
+    """A call of `reference` that an edit may change.
+
+    Fields:
+        error: why the call must not be executed; None if it may be executed.
+    """
 
     index: int
     id: str
@@ -56,23 +60,26 @@ _Decorator: TypeAlias = Callable[[_F], _F]
 
 
 def mutant(name: str, breaks: str, *, text_calls: bool = False) -> _Decorator[Normalize]:
-    """Declare a normalizer that is not an edit of the deltas of `reference`.
+    """Return a decorator that declares a function as a mutant, for faults that no edit can make.
 
     Args:
-        name: selects it with `-n`.
-        breaks: ids of the rules that it violates, separated by spaces.
-        text_calls: it parses text calls as `reference` does.
+        name: the name that selects the mutant with the option `-n`.
+        breaks: ids of the rules that the mutant violates, separated by spaces.
+        text_calls: whether the mutant parses text calls as `reference` does.
     """
     return _declare(name, breaks, lambda normalize: normalize, text_calls=text_calls)
 
 
 def edits_deltas(name: str, breaks: str, *, text_calls: bool = False) -> _Decorator[EditDeltas]:
-    """Declare `reference` with an edit of all deltas of a response; arguments as `mutant`."""
+    """Return a decorator that declares `reference` with an edit of all deltas of a response.
+
+    The arguments are those of `mutant`.
+    """
     return _declare(name, breaks, _editing, text_calls=text_calls)
 
 
 def edits_delta(name: str, breaks: str) -> _Decorator[EditDelta]:
-    """Declare `reference` with an edit of one delta; arguments as `mutant`."""
+    """Return a decorator that declares `reference` with an edit of each delta; see `mutant`."""
 
     def normalizer_of(edit: EditDelta) -> Normalize:
         return _editing(lambda deltas: (each for delta in deltas for each in edit(delta)))
@@ -83,10 +90,11 @@ def edits_delta(name: str, breaks: str) -> _Decorator[EditDelta]:
 def edits_calls(
     name: str, breaks: str, *, before: type[End] | UnionType = End, text_calls: bool = False
 ) -> _Decorator[EditCalls]:
-    """Declare `reference` with an edit of the calls of a turn; other arguments as `mutant`.
+    """Return a decorator that declares `reference` with an edit of the list of calls of a turn.
 
     Text is emitted at once. Calls are held until the turn ends, so that the edit gets all of them.
-    It is applied only if the end of the turn is of the type `before`.
+    The edit is applied only if the delta that ends the turn has the type `before`. The other
+    arguments are those of `mutant`.
     """
 
     def normalizer_of(edit: EditCalls) -> Normalize:
@@ -98,7 +106,7 @@ def edits_calls(
 def edits_call(
     name: str, breaks: str, *, before: type[End] | UnionType = End, text_calls: bool = False
 ) -> _Decorator[EditCall]:
-    """Declare `reference` with an edit of each call of a turn; arguments as `edits_calls`."""
+    """Return a decorator that declares `reference` with an edit of each call; see `edits_calls`."""
 
     def normalizer_of(edit: EditCall) -> Normalize:
         return _editing(
@@ -109,7 +117,10 @@ def edits_call(
 
 
 def edits_arguments(name: str, breaks: str) -> _Decorator[EditArguments]:
-    """Declare `reference` with an edit of usable arguments by the called tool; else as `mutant`."""
+    """Return a decorator that declares `reference` with an edit of usable arguments; see `mutant`.
+
+    The edit also gets the tool that the call names.
+    """
 
     def normalizer_of(edit: EditArguments) -> Normalize:
         def normalize(interaction: Interaction, reads: Iterable[bytes]) -> Iterator[Delta]:
@@ -126,7 +137,7 @@ def edits_arguments(name: str, breaks: str) -> _Decorator[EditArguments]:
 
 
 def edited_call(call: HeldCall, tool: Tool | None, edit: EditArguments) -> HeldCall:
-    """Return `call` with edited arguments; unchanged if it is unusable or if there is no tool."""
+    """Return `call` with edited arguments; unchanged if it is unusable or `tool` is None."""
     value = parse(call.arguments).value if call.error is None else None
     if tool is None or not value or call.kind != "function":
         return call

@@ -67,7 +67,7 @@ def _done_demanded(interaction: Interaction, reads: Iterable[bytes]) -> Iterator
 
 
 def keeping(reads: Iterable[bytes], kept: list[bytes]) -> Iterator[bytes]:
-    """Yield `reads`, and append each to `kept`."""
+    """Yield `reads`, and append each read to `kept`."""
     for read in reads:
         kept.append(read)
         yield read
@@ -149,7 +149,7 @@ def _decoded_per_read(interaction: Interaction, reads: Iterable[bytes]) -> Itera
 
 
 def _decoded(reads: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield reads of text decoded and encoded again, and those of a compressed body unchanged."""
+    """Yield each read decoded from UTF-8 and encoded again; a compressed body is unchanged."""
     is_first, is_compressed = True, False
     for read in reads:
         if is_first and read:

@@ -1,16 +1,16 @@
-"""Test an SDK: give it the reads of an interaction, and turn what it returns into deltas.
+"""Functions for adapters of SDKs: give an SDK recorded reads, and convert its results to deltas.
 
 An adapter uses a library as its users do: over the library's own HTTP client, without retries, at
-the layer that hands calls to agent code. `replay_client`, `async_replay_client` and
+the layer that gives calls to agent code. `replay_client`, `async_replay_client` and
 `replay_botocore` answer each request of an HTTP package in this process; `replay_server` answers on
-127.0.0.1, for libraries that take only a base URL. `chat_deltas` turns an answer of the form of
-OpenAI's chat completions into deltas; `handed_call` and the other functions do so part by part.
+127.0.0.1, for libraries that take only a base URL. `chat_deltas` converts an answer in the format
+of OpenAI's chat completions to deltas; `handed_call` and the other functions do so part by part.
 
 The rules for adapters: an adapter repairs and hides nothing. Raw argument text is parsed strictly,
-as agent code must. A call that the library hands over is executed, unless the library's own agent
-loop would not execute it. An exception that the library documents is a reported failure: yield
-`failure_delta`, with or without a `withheld_call` for each call that was received so far. Any other
-exception is a crash. If the recorded connection broke, each client raises the error of its
+as agent code must. A call that the library gives to agent code is executed, unless the library's
+own agent loop would not execute it. An exception that the library documents is a reported failure:
+yield `failure_delta`, with or without a `withheld_call` for each call that was received so far. Any
+other exception is a crash. If the recorded connection broke, each client raises the error of its
 package after the last read. An adapter may let it pass, in whatever exception: the harness counts
 it as a failure of the turn.
 

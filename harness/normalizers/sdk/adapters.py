@@ -1,4 +1,4 @@
-"""The adapters of libraries: the declaration of each; `harness.repro.drivers` has their drivers."""
+"""Declare the normalizer of each library; `harness.repro.drivers` has the code that calls it."""
 
 import importlib
 import os
@@ -35,19 +35,19 @@ def _adapter(  # noqa: PLR0913 - one parameter for each member of the declaratio
     policies: Mapping[str, str] | None = None,
     extra: str = "",
 ) -> Normalizer:
-    """Return the normalizer of an adapter.
+    """Return the normalizer of a library.
 
     Args:
-        name: as in `Normalizer`, as all others.
-        summary: as above.
-        library: its driver.
-        needs: as above.
-        kind: as above.
-        dialects: as above.
+        name: the name of the normalizer.
+        summary: one line for lists.
+        library: the driver, the code that calls the library.
+        needs: the modules that it requires.
+        kind: the kind of client.
+        dialects: the dialects that it supports.
         absent: capabilities that the library does not have, or that its user cannot choose.
-        hides: as above.
-        policies: as above; the policy `arguments: append` excludes arguments that are repeated.
-        extra: as above; "" for the name.
+        hides: the fields that it does not expose.
+        policies: its policies. With `arguments: append`, it does not support repeated arguments.
+        extra: the extra of this package that installs it; "" for `name`.
     """
     appends = "arguments" in (policies or {})
     known = sdk.CAPABILITIES_OF_APPENDERS if appends else sdk.CAPABILITIES_OF_ADAPTERS
@@ -264,7 +264,7 @@ llama_index = _adapter(
 
 
 def _use_http(client: Any, http: Any) -> None:  # noqa: ANN401 - of packages that may not be installed
-    """Replace what sends the requests of qwen-agent, which gives openai's client no options."""
+    """Replace the HTTP client inside the model of qwen-agent, which has no option for it."""
     openai: Any = importlib.import_module("openai")
     own = openai.OpenAI(**sdk.client_options(http))
     client._chat_complete_create = own.chat.completions.create  # noqa: SLF001 - it takes no client
@@ -322,7 +322,7 @@ langchain_qwq = _adapter(
 
 
 def _use_client(model: Any, http: Any) -> None:  # noqa: ANN401 - as above
-    """Set the cached client of langchain-anthropic, which has no option for an HTTP client."""
+    """Replace the cached client of langchain-anthropic, which has no option for an HTTP client."""
     anthropic: Any = importlib.import_module("anthropic")
     vars(model.bound)["_client"] = anthropic.Anthropic(**sdk.client_options(http))
 

@@ -1,8 +1,8 @@
-"""A session of the package aiohttp that answers from an interaction.
+"""Create a session of the package aiohttp that answers requests from an interaction.
 
 The session, its parser and its errors are those of the package: only the connection is replaced by
-one in memory. It sends the head of the response when the client waits for it, and a read as one
-chunk when the client waits for more of the body.
+one in memory. The connection sends the head of the response when the client waits for it, and a
+read as one chunk when the client waits for more of the body.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class _Response:
     content: Any  # of the package's class
 
     async def start(self, connection: Any) -> Any:  # noqa: ANN401 - as above
-        """Read the head."""
+        """Wait for the head of the response."""
         connection.transport.send_head()
         begin: Any = super()
         await begin.start(connection)
@@ -70,7 +70,7 @@ class _Response:
 
 @cache
 def _reader_class() -> type:
-    """Return the reader of a body that gets a read when the client waits for one."""
+    """Return a class of body readers that get the next read when the client waits for data."""
     streams: Any = importlib.import_module("aiohttp.streams")
 
     async def wait(self: Any, _name: str) -> None:  # noqa: ANN401 - as above
@@ -82,7 +82,7 @@ def _reader_class() -> type:
 
 
 class _Connection(asyncio.Transport):
-    """The server's end of a connection."""
+    """The server's side of a connection in memory."""
 
     def __init__(self, protocol: Any, interaction: Interaction, reads: Iterator[bytes]) -> None:  # noqa: ANN401 - as above
         super().__init__()
@@ -101,7 +101,7 @@ class _Connection(asyncio.Transport):
         self._protocol.data_received(b"\r\n".join(lines))
 
     def send_next(self) -> None:
-        """Send the next read, or end the body as it ended."""
+        """Send the next read, or end the body as the recorded connection ended it."""
         read = next(self._reads, b"")
         if read:
             self._protocol.data_received(b"%x\r\n%b\r\n" % (len(read), read))
@@ -120,17 +120,17 @@ class _Connection(asyncio.Transport):
         return self._is_closed
 
     def close(self) -> None:
-        """Tell the client that the connection is closed, for which it waits."""
+        """Tell the client that the connection is closed, because the client waits for that."""
         if not self._is_closed:
             self._is_closed = True
             asyncio.get_running_loop().call_soon(self._protocol.connection_lost, None)
 
     def abort(self) -> None:
-        """Close, because nothing is buffered."""
+        """Close the connection; no data is buffered that could be lost."""
         self.close()
 
     def pause_reading(self) -> None:
-        """Do nothing, because nothing is sent before it is wanted."""
+        """Do nothing, because data is sent only when the client waits for it."""
 
     def resume_reading(self) -> None:
-        """Do nothing, as above."""
+        """Do nothing, because data is sent only when the client waits for it."""

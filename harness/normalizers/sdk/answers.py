@@ -1,4 +1,4 @@
-"""The answer to each request of a client: the interaction of the turn that is replayed."""
+"""Answer each request of a client with the interaction of the turn that is replayed."""
 
 from collections.abc import Callable, Iterable
 
@@ -7,7 +7,7 @@ from harness.wire.interaction import Interaction, Request
 
 
 class Answers:
-    """Answers every request with the interaction of the turn that is replayed at that time."""
+    """Answers every request of a client with the interaction that is replayed at that time."""
 
     def __init__(self) -> None:
         self._play: Callable[[Request], Answer | None] = lambda _: None
@@ -17,10 +17,10 @@ class Answers:
         return self._play(request)
 
     def use(self, interaction: Interaction, reads: Iterable[bytes]) -> None:
-        """Answer the requests that follow with `reads`, as `replay_client` does."""
+        """Answer the following requests with `interaction`, and with `reads` as its body."""
         answer = interaction, filter(None, reads)
         self._play = lambda _: answer
 
     def play(self, answer: Callable[[Request], Answer | None]) -> None:
-        """Answer each of the requests that follow with what `answer` returns for it."""
+        """Answer each of the following requests with what the function `answer` returns for it."""
         self._play = answer

@@ -1,8 +1,8 @@
 """Read an async library item by item from a normalizer, which is a sync generator.
 
-One event loop lasts for the process, as in an application, because the clients that a library
-keeps belong to it. A turn is one task, and so has one `contextvars` context. The loop stops when
-the library has handed over an item, so that no read is taken before the caller wants it.
+The process has one event loop, as an application has, because the clients that a library keeps
+belong to it. A turn is one task, and so has one `contextvars` context. The loop stops when the
+library returns an item, so that no read is sent before the caller wants the next item.
 """
 
 import atexit
@@ -28,10 +28,10 @@ HandOver: TypeAlias = Callable[[Item], Awaitable[None]]
 
 
 def iterate(source: AsyncIterable[Any] | Awaitable[Any]) -> Iterator[Any]:
-    """Yield the items of an async library one by one; what it raises is raised.
+    """Yield the items of an async library one by one, and pass on its exceptions.
 
-    All of them come from one task, so they have one `contextvars` context. No item is asked for
-    before the one before it was consumed.
+    All of them come from one task, so they have one `contextvars` context. An item is requested
+    only after the caller consumed the previous one.
 
     Args:
         source: an async iterable, or a coroutine that returns one.
@@ -47,14 +47,14 @@ def iterate(source: AsyncIterable[Any] | Awaitable[Any]) -> Iterator[Any]:
 
 
 def complete(source: Callable[[HandOver[Any]], Coroutine[Any, Any, None]]) -> None:
-    """Run a coroutine that hands nothing over to its end; what it raises is raised."""
+    """Run a coroutine that emits no items until it ends, and pass on its exceptions."""
     for _ in run_turn(source):
         pass
 
 
 @asynccontextmanager
 async def _closing(items: AsyncIterable[Any]) -> AsyncIterator[None]:
-    """Close a generator at the end, because its own end may need the loop."""
+    """Close an async generator when the block ends, because its cleanup may need the event loop."""
     try:
         yield
     finally:
@@ -65,10 +65,11 @@ async def _closing(items: AsyncIterable[Any]) -> AsyncIterator[None]:
 def run_turn(
     turn: Callable[[HandOver[Item]], Coroutine[Any, Any, None]],
 ) -> Generator[Item, None, None]:
-    """Yield what a coroutine hands over; what it raises is raised.
+    """Yield the items that a coroutine emits, and pass on its exceptions.
 
     Args:
-        turn: returns the coroutine. Its argument is an async function, which hands over one item.
+        turn: returns the coroutine. Its argument is an async function with which the coroutine
+            emits one item.
     """
     import asyncio  # noqa: PLC0415 - slow to import, and most clients are synchronous
 

@@ -14,12 +14,12 @@ _ID: Final = "harness-replay"
 
 
 def replay_botocore(client: Any, interaction: Interaction, reads: Iterable[bytes]) -> None:  # noqa: ANN401 - of a package that may not be installed
-    """Answer every request of a client with `reads`, in place of what answered it before.
+    """Answer every request of a client with `reads`; this replaces an earlier call.
 
     If the recorded connection broke, the client raises its own error after the last read.
 
     Args:
-        client: as `boto3.client(...)` or `botocore.session.Session.create_client` returns it,
+        client: a client from `boto3.client(...)` or `botocore.session.Session.create_client`,
             without retries: `Config(retries={"total_max_attempts": 1})`.
         interaction: provides status and headers, and how the body ended.
         reads: the body, read by read.

@@ -1,4 +1,4 @@
-"""What a library handed over to agent code -> deltas."""
+"""Convert the calls, finish and failure that a library returned to agent code to deltas."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -22,17 +22,17 @@ from harness.turns.verdicts import end_of_call, unusable_reason
 def handed_call(
     index: int, call_id: object, name: object, arguments: object, kind: CallKind = "function"
 ) -> Iterator[Delta]:
-    """Yield the deltas of one call that a library handed to agent code.
+    """Yield the deltas of one call that a library gave to agent code.
 
     Names and ids are kept unchanged, even if they are empty. Agent code that parses the arguments
     strictly executes the call or reports it, and so does this function.
 
     Args:
-        index: of the call among those that were handed over.
-        call_id: as given; a value that is not text becomes "".
-        name: as `call_id`.
-        arguments: text; any other value is written as JSON.
-        kind: of the call.
+        index: the index of the call among all calls that the library gave to agent code.
+        call_id: the id from the library; a value that is not text becomes "".
+        name: the name from the library; a value that is not text becomes "".
+        arguments: the arguments as text; any other value is written as JSON.
+        kind: the kind of the call.
     """
     written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
     yield ToolCallStart(index, as_text(call_id), as_text(name), kind)
@@ -50,10 +50,10 @@ def named_call(
     Such a loop executes no call without a name.
 
     Args:
-        index: of the call, as for `handed_call`.
-        call_id: as given.
-        name: as given.
-        arguments: as for `handed_call`.
+        index: the index of the call among all calls from the library.
+        call_id: the id from the library.
+        name: the name from the library.
+        arguments: the arguments as text; any other value is written as JSON.
         problem: why the loop does not execute the call; "" if it does.
     """
     why = problem if name else "no tool is without a name"
@@ -68,14 +68,14 @@ def withheld_call(
 ) -> Iterator[Delta]:
     """Yield the deltas of a call that agent code does not execute.
 
-    The library did not hand it over, or its own agent loop would not execute it.
+    The library did not give the call to agent code, or its own agent loop would not execute it.
 
     Args:
-        index: of the call, as for `handed_call`.
-        call_id: as received so far.
-        name: as received so far.
-        arguments: as received so far.
-        reason: the exception of the library, or its text.
+        index: the index of the call among all calls from the library.
+        call_id: the id, as far as it was received.
+        name: the name, as far as it was received.
+        arguments: the arguments, as far as they were received.
+        reason: why the call is not executed: an exception of the library, or a text.
     """
     text = as_text(arguments)
     yield ToolCallStart(index, as_text(call_id), as_text(name))
@@ -87,12 +87,12 @@ def withheld_call(
 def finish_delta(
     reason: object, reasons: Mapping[str, FinishReason], refusal: object = None
 ) -> Delta:
-    """Return the end of an answer that a library handed over.
+    """Return the finish of an answer from a library, or a failure if the finish reason means one.
 
     Args:
-        reason: the provider's finish reason; None if the library has none. That is a finish
-            without a reason and not a failure, because the library reported none.
-        reasons: the meaning of each finish reason.
+        reason: the provider's finish reason; None if the library has none. That is a finish without
+            a reason and not a failure, because the library reported none.
+        reasons: finish reason of the provider -> its meaning.
         refusal: the model's refusal, if it refused to answer.
     """
     if refusal:
@@ -104,12 +104,13 @@ def finish_delta(
 def finish_by_calls(
     reason: object, reasons: Mapping[str, FinishReason], *, has_calls: bool
 ) -> Delta:
-    """Return the end of an answer as an agent loop sees it that continues if there are calls.
+    """Return the finish of an answer, for agent loops that continue if the answer has calls.
 
     Args:
-        reason: as for `finish_delta`. If there is none, the answer is handed over without one.
-        reasons: as for `finish_delta`.
-        has_calls: whether the answer has calls, which decide unless it was cut short.
+        reason: the provider's finish reason; None if the library has none.
+        reasons: finish reason of the provider -> its meaning.
+        has_calls: whether the answer has calls. They decide the finish, unless the answer was cut
+            short.
     """
     raw = "" if reason is None else str(reason)
     meaning = reasons.get(raw, FinishReason.OTHER)
@@ -119,10 +120,11 @@ def finish_by_calls(
 
 
 def failure_delta(problem: Any) -> StreamFailure:  # noqa: ANN401 - an exception of a library that may not be installed
-    """Return the failure for a documented exception of a library.
+    """Return the failure for an exception that a library documents.
 
     Args:
-        problem: with `message`, and optionally `code`, `type` and `status_code`. Without any of
-            these, it is an interruption if another exception caused it, as one of the network.
+        problem: the exception. Its attributes `message`, `code`, `type` and `status_code` are used
+            if it has them. If it has none of them and another exception caused it, such as a
+            network error, the failure is an interruption.
     """
     return StreamFailure(*failure_of(problem))

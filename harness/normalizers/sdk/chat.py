@@ -1,7 +1,7 @@
-"""An answer of the form of OpenAI's chat completions -> deltas.
+"""Convert an answer in the format of OpenAI's chat completions to deltas.
 
-Many libraries do not join chunks, so their users do. The driver of such a library shows a careful
-loop of such a user: it executes only complete calls of a finished answer.
+Many libraries do not join chunks, so their users do. The driver of such a library is written like
+the loop of a careful user: it executes only complete calls of a finished answer.
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Iterable, Iterator, Mapping
@@ -22,16 +22,16 @@ _REASONING: Final = ("reasoning_content", "reasoning")
 def chat_deltas(
     answer: Iterable[Any] | AsyncIterable[Any] | Awaitable[Any] | Mapping[str, Any],
 ) -> Iterator[Delta]:
-    """Yield the deltas of an answer of the form of OpenAI's chat completions.
+    """Yield the deltas of an answer in the format of OpenAI's chat completions.
 
     Text is yielded when its chunk arrives. The calls are joined by their index, and yielded at the
-    end: a call is executed if it is complete and the answer has a finish reason. If one is
-    executed, the turn ends with `tool_calls`, whatever the word is. What the library raises is
-    raised. Calls of custom tools are not read.
+    end: a call is executed if it is complete and the answer has a finish reason. If a call is
+    executed, the turn ends with `tool_calls`, whatever the finish reason is. Exceptions of the
+    library are passed on. Calls of custom tools are ignored.
 
     Args:
-        answer: the chunks of a stream, or one completion, objects or dicts; of an async library,
-            also an async iterable, or a coroutine that returns one of these.
+        answer: the chunks of a stream, or one completion, as objects or dicts. For an async
+            library, also an async iterable, or a coroutine that returns one of these.
 
     Source: OpenAI's API reference, chat completions.
     """
@@ -68,7 +68,7 @@ def _is_completion(answer: object) -> bool:
 
 
 def _chunk_of(completion: object) -> dict[str, Any]:
-    """Return the one chunk that a server would send for a completion."""
+    """Return a complete chat completion as one chunk of a stream."""
     choices = [
         {
             "index": member(choice, "index"),

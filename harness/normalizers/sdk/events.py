@@ -1,4 +1,4 @@
-"""What a driver yields -> deltas, one to one; `harness.repro.drivers` lists the events."""
+"""Convert the events of a driver to deltas, one to one; `harness.repro.drivers` lists them."""
 
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -33,8 +33,8 @@ def deltas_of(
     """Yield the deltas of the events of one answer.
 
     Args:
-        events: as a driver yields them.
-        check: for calls whose arguments the agent loop compares with the tool.
+        events: the events that a driver yields.
+        check: returns why arguments do not fit a tool; used for agent loops that check them.
     """
     calls, is_executed = 0, False
     for kind, *values in events:

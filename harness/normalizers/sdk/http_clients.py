@@ -1,8 +1,7 @@
-"""Clients of HTTP packages that answer from an interaction, read by read, in this process.
+"""Create clients of HTTP packages that get their responses from an interaction, read by read.
 
-A read is taken when the client asks for it, not before. If the recorded connection broke, the
-client raises the error of its package after the last read. No package is imported before it is
-named.
+The client gets a read only when it asks for data. If the recorded connection broke, the client
+raises the error of its package after the last read. A package is imported only when it is used.
 """
 
 import importlib
@@ -26,8 +25,8 @@ BASE_URL: Final = "http://replay.invalid/v1"
 def client_options(http: Any) -> dict[str, Any]:  # noqa: ANN401 - as `replay_client` returns it
     """Return the options of a library's client that sends its requests through `http`.
 
-    They are those of the packages openai, anthropic and groq: `api_key`, `base_url`, `max_retries`
-    and `http_client`.
+    They are the options of the packages openai, anthropic and groq: `api_key`, `base_url`,
+    `max_retries` and `http_client`.
     """
     return {"api_key": "none", "base_url": BASE_URL, "max_retries": 0, "http_client": http}
 
@@ -56,7 +55,7 @@ def async_replay_client(
     Args:
         library: the package: `httpx` or `httpx2` for an `AsyncClient`, `aiohttp` for a
             `ClientSession`, which must be created in a coroutine.
-        interaction: as for `replay_client`.
+        interaction: provides status and headers, and how the body ended.
         reads: the body, read by read.
 
     Raises:
@@ -69,13 +68,13 @@ def async_replay_client(
 
 
 def lasting_client(library: SyncHttp) -> tuple[Any, Answers]:
-    """Return a client for many turns, and the object that gives it the answer of each.
+    """Return a client that an adapter can keep for many turns, and the object that answers it.
 
     Most libraries take longer to build their client than to read a stream, so an adapter may keep
     one in each process.
 
     Args:
-        library: as for `replay_client`.
+        library: the package: `httpx` or `httpx2` for a `Client`, `requests` for a `Session`.
     """
     if library == "requests":
         answers = Answers()
@@ -85,10 +84,11 @@ def lasting_client(library: SyncHttp) -> tuple[Any, Answers]:
 
 
 def lasting_async_client(library: AsyncHttp) -> tuple[Any, Answers]:
-    """Return an async client for many turns, and the object that gives it the answer of each.
+    """Return an async client that can be kept for many turns, and the object that answers it.
 
     Args:
-        library: as for `async_replay_client`.
+        library: the package: `httpx` or `httpx2` for an `AsyncClient`, `aiohttp` for a
+            `ClientSession`.
     """
     if library == "aiohttp":
         answers = Answers()
@@ -98,9 +98,9 @@ def lasting_async_client(library: AsyncHttp) -> tuple[Any, Answers]:
 
 
 def lasting_transport(library: Httpx) -> tuple[Any, Answers]:
-    """Return a transport for clients of httpx or httpx2, and the object that gives it the answers.
+    """Return a transport for clients of httpx or httpx2, and the object that answers requests.
 
-    It is for libraries that build their client themselves, but take its transport.
+    It is for libraries that create their client themselves, but accept a transport.
 
     Args:
         library: the package.

@@ -1,7 +1,7 @@
-"""The driver of a library, which `harness repro` prints -> the normalizer of an adapter.
+"""Make the normalizer of an adapter from a driver, the code that calls a library.
 
-The driver yields what agent code gets as tuples, which `harness.repro.drivers` lists. This module
-turns them one to one into deltas, and gives the driver's client an HTTP client that answers from
+A driver yields what agent code gets as tuples, which `harness.repro.drivers` lists. This module
+converts them one to one to deltas, and gives the driver's client an HTTP client that answers from
 the interaction. The driver and its library are imported when they are first needed.
 """
 
@@ -37,15 +37,16 @@ _DRIVERS: Final = "harness.repro.drivers"
 
 
 class Library(msgspec.Struct, frozen=True):
-    """How the driver of a library is given an interaction.
+    """The driver of a library, and how its client gets the recorded response.
 
     Fields:
-        driver: its module.
-        http: what its client sends requests through.
-        http_of: the same, for the dialects that need another.
+        driver: the module of the driver.
+        http: the HTTP client or server through which the library sends requests.
+        http_of: dialect and HTTP client, for the dialects that need another one than `http`.
         official: the base URL of the provider, if the library treats it in a special way.
-        logger: of the library, if it prints each problem that it finds.
-        prepare: is called with the client and `http`, if the library takes no HTTP client.
+        logger: the name of the library's logger, if it prints each problem that it finds.
+        prepare: a function that puts the HTTP client into the library's client, if the library has
+            no option for it.
     """
 
     driver: str
@@ -71,7 +72,7 @@ class Library(msgspec.Struct, frozen=True):
 
 @cache
 def _connect(library: Library, dialect: str, base_url: str) -> tuple[Any, Any, Callable[..., None]]:
-    """Return the driver, its client, and the function that gives the client an interaction."""
+    """Return the driver, its client, and a function that gives the client an interaction."""
     if library.logger:
         logging.getLogger(library.logger).setLevel(logging.CRITICAL)
     driver: Any = importlib.import_module(f"{_DRIVERS}.{library.driver}")
@@ -119,7 +120,7 @@ def _events(driver: Any, client: Any, interaction: Interaction) -> Iterable[Even
 
 
 def request_members(interaction: Interaction) -> dict[str, Any]:
-    """Return the members of the recorded request that decide how a user calls a library."""
+    """Return the parts of the recorded request that decide how a user calls the library."""
     body = as_dict(json_or_none(interaction.request.body))
     found = {key: body[key] for key in ("response_format",) if body.get(key) is not None}
     if as_dict(body.get("parameters")).get("incremental_output") is True:

@@ -1,4 +1,4 @@
-"""A session of the package requests that answers from an interaction."""
+"""Create a session of the package requests that answers requests from an interaction."""
 
 import importlib
 from typing import Any

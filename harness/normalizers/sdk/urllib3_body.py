@@ -1,8 +1,7 @@
-"""The body of a response of urllib3, which the packages requests and botocore hand to libraries.
+"""Create a response of urllib3, whose body the packages requests and botocore give to libraries.
 
-It is a response of urllib3 itself, so every method of it can be called, and its errors are those
-of urllib3. Only `stream` is replaced: on the network each read is one chunk, and `stream` yields a
-chunk when it arrives.
+It is a real response of urllib3, so it has all methods and raises urllib3's errors. Only `stream`
+is replaced: on the network each read is one chunk, and `stream` yields a chunk when it arrives.
 """
 
 import importlib
@@ -22,7 +21,7 @@ _PIECE_BYTES = 65_536
 
 
 def text_headers(interaction: Interaction) -> dict[str, str]:
-    """Return the headers to send as text; of several with one name, the values are joined."""
+    """Return the headers as text; if several headers have one name, their values are joined."""
     found: dict[str, str] = {}
     for name, value in headers_to_send(interaction):
         key, text = name.decode(), value.decode()
@@ -48,14 +47,14 @@ def _response_class() -> Any:  # noqa: ANN401 - as above
 
 
 class _Streaming:
-    """What replaces methods of urllib3's response."""
+    """The methods that replace those of urllib3's response."""
 
     _fp: "_Reads"
 
     def stream(
         self, amt: int | None = _PIECE_BYTES, decode_content: object = None
     ) -> Iterator[bytes]:
-        """Yield the reads one by one, each in pieces of at most `amt` bytes."""
+        """Yield the reads one by one; a read is split if it is longer than `amt` bytes."""
         del decode_content
         errors: Any = self
         with errors._error_catcher():  # noqa: SLF001 - it turns errors of the network into those of urllib3
@@ -65,7 +64,7 @@ class _Streaming:
 
 
 class _Reads(RawIOBase):
-    """The body as a file: one call returns at most one read, and the end fails as it did."""
+    """The body as a file: one call returns at most one read, and then it ends as recorded."""
 
     def __init__(self, reads: Iterator[bytes], ended: Ended) -> None:
         self._reads = reads
@@ -76,7 +75,7 @@ class _Reads(RawIOBase):
         return True
 
     def next_piece(self, most: int | None) -> bytes:
-        """Return what is left of the last read, or else the next read; b"" at the end."""
+        """Return the rest of the last read, or else the next read; b"" at the end."""
         rest = self._rest or next(self._reads, b"")
         if not rest:
             self._fail_if_broken()

@@ -1,7 +1,7 @@
-"""The validation of arguments by the agent loops that check them against the tool's parameters.
+"""Check arguments against the tool's parameters, as the agent loops of some libraries do.
 
-Such a loop sends the error to the model instead of executing the call. An adapter credits it for
-calls that the provider cut off, which often lack a required argument.
+Such a loop sends the error to the model instead of executing the call. So a call that the provider
+cut off, which often lacks a required argument, is not executed.
 """
 
 from typing import Final
@@ -15,11 +15,11 @@ _CHECKER: Final = Checker()
 
 
 def validation_error(interaction: Interaction, name: str, arguments: str) -> str:
-    """Return why arguments do not fit the tool that the request offers; "" if they do.
+    """Return why arguments do not fit the tool in the request; "" if they fit.
 
     Args:
-        interaction: has the request with the tools.
-        name: of the tool.
+        interaction: contains the request with the tools.
+        name: the name of the tool.
         arguments: JSON text; "" for none.
     """
     request = read_request(interaction.dialect, interaction.request)

@@ -1,4 +1,4 @@
-"""Import recordings of other projects, with one reader for each container."""
+"""Import recordings of other projects. Each file format (container) has its own reader."""
 
 from pathlib import PurePath
 from typing import Final
@@ -56,10 +56,10 @@ _OF_BODIES: Final = (raw_body.read_text, raw_body.read)
 
 
 def read(path: PurePath, data: bytes) -> tuple[str, ContainerFile] | None:
-    """Return the name of the container and its content, or None if no reader knows it.
+    """Return the name of the file's format and its content; None if no reader knows the format.
 
     Raises:
-        UnreadableError: the container is known, but no entry can be read.
+        UnreadableError: a reader knows the format, but cannot read any entry.
     """
     text = data.removeprefix(BOM)
     for container, reader in READERS.items():

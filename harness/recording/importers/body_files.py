@@ -1,4 +1,4 @@
-"""Bodies that a recording stores in separate files, which must be below the folder of its tool."""
+"""Read bodies that a recording stores in separate files, below the folder of its tool."""
 
 from pathlib import Path
 from typing import Final

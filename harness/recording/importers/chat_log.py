@@ -1,9 +1,9 @@
 """Import logged conversations, one JSON object a line: complete answers, rarely streams.
 
-A line is `{"request": ..., "response": ...}`; or a line of a batch, joined with the request with
-the same `custom_id` if the file contains it; or `{"messages": [...]}`. Then each assistant message
-becomes the answer to the messages before it, rebuilt as a chat completion, because the log contains
-only the message.
+A line has one of three formats. `{"request": ..., "response": ...}` is one interaction. A line of a
+batch result is joined with the request that has the same `custom_id`, if the file contains it. In
+`{"messages": [...]}`, each assistant message becomes the answer to the messages before it. This
+answer is rebuilt as a chat completion, because the log contains only the message.
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ _BATCH: Final = "responses of a batch, requests where its input is in the file; 
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return an interaction for each answer, or None if a line is of another kind."""
+    """Return an interaction for each answer, or None if a line has another format."""
     if not data.lstrip().startswith(b"{"):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]
@@ -63,7 +63,7 @@ def _is_pair(line: Line) -> bool:
 
 
 def _is_answer(value: object) -> bool:
-    """Whether this may be a response: an answer, its events, or an answer with its status."""
+    """Whether `value` may be a response: an answer, its events, or an answer with its status."""
     return isinstance(value, dict | list) and not (
         isinstance(value, dict) and "headers" in value and "body" not in value
     )
@@ -77,7 +77,7 @@ def _pairs(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
 
 
 def _request(value: object, raw: msgspec.Raw) -> Request:
-    """Return the request in a body without envelope, or in one with an address."""
+    """Return the request in a line: a body alone, or an object with a body and an address."""
     if isinstance(value, dict) and "body" in value:
         parts = members(raw)
         address = value.get("url", value.get("uri"))
@@ -91,12 +91,12 @@ def _request(value: object, raw: msgspec.Raw) -> Request:
 
 
 def _body(value: object, raw: msgspec.Raw) -> bytes:
-    """Return a JSON body with its original characters, and text as its bytes."""
+    """Return the original characters of a JSON body; a body that is a JSON string is its text."""
     return value.encode("utf-8", "replace") if isinstance(value, str) else bytes(raw)
 
 
 def _answer(value: object, raw: msgspec.Raw) -> tuple[bytes, int]:
-    """Return body and status of an answer, of its events, or of one in an envelope."""
+    """Return the body and status of an answer, of a list of events, or of an object with both."""
     if isinstance(value, dict) and "body" in value:
         status = value.get("status_code", value.get("status"))
         body = _body(value["body"], members(raw)["body"])
@@ -149,7 +149,8 @@ def _history(lines: list[tuple[Line, Members]]) -> Iterator[Interaction]:
 def _answers(raw: Members) -> Iterator[Interaction]:
     """Yield an interaction for each assistant message of one conversation.
 
-    The requests grow with the conversation. Beyond a total size they are left out.
+    Each request contains all earlier messages. If their total size is too large, requests are left
+    out.
     """
     messages = elements(raw["messages"])
     left = _MOST_REQUEST_BYTES
@@ -167,7 +168,7 @@ def _answers(raw: Members) -> Iterator[Interaction]:
 
 
 def _completion(raw: Members, message: Line, written: msgspec.Raw) -> dict[str, object]:
-    """Return a chat completion with `message`."""
+    """Return a chat completion object that contains `message`."""
     reason = "tool_calls" if message.get("tool_calls") else "stop"
     choice = {"index": 0, "message": written, "finish_reason": reason}
     named = {"model": raw["model"]} if "model" in raw else {}

@@ -41,7 +41,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _is_body(lines: list[bytes]) -> bool:
-    """Whether the lines are one response as the API itself sends it."""
+    """Whether the lines together are the body of one response as the API sends it."""
     return are_json_lines(lines) and len(frame_responses(line for line in lines if line)) == 1
 
 
@@ -52,14 +52,14 @@ def _listed(path: PurePath, payloads: list[bytes]) -> ContainerFile | None:
 
 
 def _is_framed(lines: list[bytes]) -> bool:
-    """Whether this is an event stream with its framing, or not a list."""
+    """Whether the lines are an event stream with its framing, or not a list of events."""
     if len(lines) == 1:
         return True
     return b"" in lines and all(line.startswith(_PREFIX) for line in lines if line)
 
 
 def _array(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the responses in an array of events; another array is not a recording."""
+    """Return the responses in a JSON array of events, or None if it is an array of other values."""
     payloads = _elements(data)
     events = [parse_event(payload) for payload in payloads]
     mark = DETECTOR.first_mark((event, "") for event in events)

@@ -1,8 +1,8 @@
-"""The common part of all readers of containers: the result, headers, and base64.
+"""The common part of all readers of recordings (containers): the result, headers, and base64.
 
-A reader turns the bytes of one file into one cassette, or returns None if they are of another
-container. It never guesses: a field that the container does not store stays empty. An entry that
-cannot be read is left out and reported if the others do not depend on it.
+A reader turns the bytes of one file into one cassette, or returns None if the file has another
+format. It never guesses: a field that the file does not store stays empty. The reader leaves out
+and reports an unreadable entry if the others do not depend on it.
 """
 
 import base64
@@ -30,10 +30,10 @@ T = TypeVar("T")
 
 
 class ContainerFile(msgspec.Struct, frozen=True):
-    """The entries of one file.
+    """The content of one recording file.
 
     Fields:
-        cassette: all entries that can be read.
+        cassette: the entries that can be read.
         damaged: number of each other entry in the file -> what is wrong with it, and where.
     """
 
@@ -50,13 +50,13 @@ def container_file(
     kept: str,
     damaged: Mapping[int, str] | None = None,
 ) -> ContainerFile:
-    """Return the entries of the file at `path`.
+    """Return the content of the recording file at `path`.
 
     Args:
         path: the file's path.
-        interactions: in the order of the file.
-        kept: which parts of the traffic the container stores, as text.
-        damaged: as `Found.damaged`.
+        interactions: the interactions in the order of the file.
+        kept: the parts of the traffic that this format stores, as text.
+        damaged: number of each unreadable entry -> what is wrong with it.
     """
     origin = Origin("imported", by=BY, kept=kept)
     kept_ones = tuple(map(_storable, interactions))
@@ -75,10 +75,10 @@ def entries_file(
         path: the file's path.
         entries: the location of each entry in the file, and its data.
         read_entry: returns the interaction of an entry, or raises UnreadableError.
-        kept: as in `container_file`.
+        kept: the parts of the traffic that this format stores, as text.
 
     Raises:
-        UnreadableError: no entry can be read; it is the error of the first.
+        UnreadableError: no entry can be read; the message is the error of the first entry.
     """
     interactions: list[Interaction] = []
     damaged: dict[int, str] = {}
@@ -96,7 +96,7 @@ def entries_file(
 
 
 def damage_text(error: UnreadableError, path: PurePath) -> str:
-    """Return what is wrong with the file at `path`, and where in it."""
+    """Return the error in the file at `path` as text, with its location."""
     location = error.where.removeprefix(str(path)).lstrip(": ")
     return f"{error.what} (at {location})" if location else error.what
 
@@ -128,18 +128,18 @@ def encodable(text: str) -> str:
 
 
 def body_interaction(body: bytes, request: Request | None = None, status: int = 200) -> Interaction:
-    """Return an interaction without recorded reads."""
+    """Return an interaction with this body; its reads and their times are unknown."""
     return synthetic_interaction(body, request, status=status)
 
 
 def body_file(path: PurePath, data: bytes) -> ContainerFile:
-    """Return `data` as the only response of a cassette without a request."""
+    """Return a recording with `data` as the body of its only response, without a request."""
     kept = "response body; no request, headers, reads or times"
     return container_file(path, [body_interaction(data)], kept)
 
 
 def join_reads(chunks: Iterable[tuple[bytes, int]]) -> tuple[bytes, tuple[Read, ...]]:
-    """Join chunks (bytes, delay in milliseconds) to a body and its reads; drop empty ones."""
+    """Join chunks (bytes, delay in milliseconds) to a body and its reads; ignore empty chunks."""
     kept = [(data, delay) for data, delay in chunks if data]
     return b"".join(data for data, _ in kept), tuple(Read(len(data), ms) for data, ms in kept)
 
@@ -148,7 +148,7 @@ def decode_base64(text: str, where: str) -> bytes:
     """Return the bytes in base64 `text`; line breaks are ignored.
 
     Raises:
-        UnreadableError: it is not base64.
+        UnreadableError: the text is not base64.
     """
     try:
         return base64.b64decode("".join(text.split()), validate=True)

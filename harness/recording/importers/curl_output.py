@@ -41,7 +41,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _pieces(headers: Headers, body: bytes) -> list[Piece]:
-    """Split `body` after each of its chunks."""
+    """Split `body` after each chunk of its transfer coding."""
     if "chunked" not in header_of(headers, "transfer-encoding").lower():
         return [(body, 0)]
     ends = [end for _, end in chunk_ranges(body) or ()]

@@ -43,7 +43,7 @@ _SECURE: Final = (b"SSL", b"TLS", b"ALPN")
 
 
 class _Section(msgspec.Struct, frozen=True):
-    """One piece of traffic: its kind, such as `Send header`, its time and its bytes."""
+    """A section of the dump: its kind, such as `Send header`, its time and its bytes."""
 
     kind: bytes
     at_ms: int | None
@@ -52,7 +52,7 @@ class _Section(msgspec.Struct, frozen=True):
 
 
 class _TracedInteraction(msgspec.Struct):
-    """A request and its response, as their pieces arrive."""
+    """A request and its response, to which each section of the dump is added."""
 
     sent_ms: int | None
     head: bytearray
@@ -81,7 +81,7 @@ def _kept(sections: list[_Section]) -> str:
 
 
 def _sections(lines: list[bytes]) -> Iterator[_Section]:
-    """Yield the sent and received pieces, without remarks of curl and the handshake."""
+    """Yield the sections with sent and received bytes, without remarks and the TLS handshake."""
     for _, group in groupby(_numbered(lines), key=itemgetter(0)):
         (_, heading), *body = list(group)
         match = _SECTION.fullmatch(heading)
@@ -111,7 +111,7 @@ def _time(match: re.Match[bytes]) -> int | None:
 
 
 def _from_hex(lines: list[tuple[int, bytes]]) -> bytes | None:
-    """Return the bytes of a dump in hexadecimal, or None if it is another dump."""
+    """Return the bytes of a section in hexadecimal, or None if it is not in hexadecimal."""
     data = bytearray()
     for at, text in lines:
         digits = _HEX.match(text[:_HEX_COLUMNS].rstrip(b" \r") + b" ")
@@ -122,7 +122,7 @@ def _from_hex(lines: list[tuple[int, bytes]]) -> bytes | None:
 
 
 def _from_ascii(lines: list[tuple[int, bytes]], size: int) -> bytes:
-    """Join the lines, with a CRLF between two if the next offset is two higher."""
+    """Join the lines; if the next offset is two higher than expected, insert a CRLF."""
     ends = [at for at, _ in lines[1:]] + [size]
     pieces = (
         text + b"\r\n" * (end - at - len(text) == len(b"\r\n"))
@@ -152,7 +152,7 @@ def _iter_traced(sections: list[_Section]) -> Iterator[_TracedInteraction]:
 
 
 def _replaces(header: bytes, traced: _TracedInteraction) -> bool:
-    """Whether a status line comes after an interim response."""
+    """Whether a status line begins the response that follows an interim response."""
     before = status_of(bytes(traced.answer[:20]))
     return status_of(header) is not None and before is not None and is_interim(before)
 

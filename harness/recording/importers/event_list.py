@@ -28,10 +28,10 @@ _ELEMENTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def members(data: bytes | msgspec.Raw) -> Members:
-    """Return the members of an object.
+    """Return the members of a JSON object, each value as its original text.
 
     Raises:
-        NotJson: it is not a JSON object, or nested too deeply.
+        NotJson: `data` is not a JSON object, or is nested too deeply.
     """
     try:
         return _MEMBERS.decode(data)
@@ -43,10 +43,10 @@ def members(data: bytes | msgspec.Raw) -> Members:
 
 
 def elements(data: bytes | msgspec.Raw) -> list[msgspec.Raw]:
-    """Return the elements of an array.
+    """Return the elements of a JSON array, each as its original text.
 
     Raises:
-        NotJson: it is not a JSON array, or nested too deeply.
+        NotJson: `data` is not a JSON array, or is nested too deeply.
     """
     try:
         return _ELEMENTS.decode(data)
@@ -91,7 +91,7 @@ _FINISHES: Final = (("choices", "finish_reason"), ("candidates", "finishReason")
 
 
 def parse_event(payload: bytes) -> Event | None:
-    """Return the JSON object in `payload`, an empty one for `[DONE]`, else None."""
+    """Return the JSON object in `payload`; {} for `[DONE]`; None for anything else."""
     if payload == DONE:
         return {}
     event = json_or_none(payload)
@@ -99,7 +99,7 @@ def parse_event(payload: bytes) -> Event | None:
 
 
 def are_json_lines(payloads: Iterable[bytes]) -> bool:
-    """Whether the API of these events sends one a line."""
+    """Whether the API that sends these events sends one event a line."""
     events = map(parse_event, payloads)
     return _framing([event for event in events if event is not None]) is _as_line
 
@@ -131,7 +131,7 @@ def _responses(events: Iterable[tuple[bytes, Event]]) -> Iterator[list[tuple[byt
 
 
 def _is_other(event: Event, named: object, current: object) -> bool:
-    """Whether an event after a finish cannot belong to the response that finished."""
+    """Whether an event after the finish belongs to the next response."""
     return bool(named and named != current) or "done" in event
 
 
@@ -154,7 +154,7 @@ def _finishes(event: Event) -> bool:
 
 
 def _as_named_event(payload: bytes, event: Event) -> bytes:
-    """Frame an event with its type as the name of the event."""
+    """Return an SSE event whose event name is the type in the JSON object."""
     return encode(payload, event=as_text(event.get("type")) or as_text(event.get("event_type")))
 
 
@@ -164,7 +164,7 @@ def _as_line(payload: bytes, event: Event) -> bytes:
 
 
 def _as_message(payload: bytes, event: Event) -> bytes:
-    """Frame `{"name": {...}}` as an AWS message with the name in its headers."""
+    """Return an AWS message with the key of `{"name": {...}}` as its event type."""
     if len(event) != 1:
         return encode_event(payload, "")
     ((name, inner),) = members(payload).items()
@@ -184,7 +184,7 @@ _FRAMINGS: Final[dict[str, Framing]] = {
 def frame_responses(payloads: Iterable[bytes]) -> list[bytes]:
     """Return the bodies of the responses in `payloads`, in the framing of their dialect.
 
-    If one is not an event, there is none.
+    The result is empty if a payload is not an event.
     """
     parsed = [(payload, parse_event(payload)) for payload in payloads]
     events = [(payload, event) for payload, event in parsed if event is not None]

@@ -1,7 +1,8 @@
 """Import recordings of Gemini CLI: one `{"method": ..., "response": ...}` a line.
 
 A `generateContentStream` contains the chunks of one stream as objects of the SDK, which are framed
-as server-sent events again. Other methods are not streams, and are kept so that they are counted.
+as server-sent events again. Other methods are not streams. The reader returns them, so that the
+importer counts them as skipped.
 """
 
 from pathlib import PurePath
@@ -20,7 +21,7 @@ _KEPT: Final = "events as objects of the SDK; framing rebuilt; no request, heade
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return an interaction for each line, or None if a line is another object."""
+    """Return an interaction for each line, or None if a line has another format."""
     if not data.lstrip().startswith(b'{"method"'):
         return None
     lines = [line for line in data.split(b"\n") if line.strip()]

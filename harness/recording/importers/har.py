@@ -1,12 +1,12 @@
 """Import HTTP archives of browsers and proxies: `log.entries[]`, bodies as text or base64.
 
-A body that a browser left out (too large, or a stream that was still open) is empty. A damaged
-entry is skipped. If all are damaged, the error of the first is raised. WebSocket messages are not
-streamed responses, and are ignored.
+A body that a browser left out (too large, or a stream that was still open) is empty. The importer
+skips a damaged entry. If all are damaged, it raises the error of the first one. WebSocket messages
+are not streamed responses, and are ignored.
 
-Polly.js writes such archives with further keys: bodies that are not text in hexadecimal, and
-those with a content encoding as a list of chunks in hexadecimal or base64. Its storage in a browser
-has one archive for each recording.
+Polly.js writes such archives with further keys. It writes bodies that are not text in hexadecimal,
+and bodies with a content encoding as a list of chunks in hexadecimal or base64. Its storage in a
+browser has one archive for each recording.
 Sources: http://www.softwareishard.com/blog/har-12-spec/,
 https://netflix.github.io/pollyjs/#/examples, https://netflix.github.io/pollyjs/#/persisters/fs
 """
@@ -42,7 +42,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _logs(archive: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the log of an archive, or those of the recordings that are its members."""
+    """Yield the log of an archive, or the logs of the recordings that are its members."""
     named = {"": archive} if "log" in archive else archive
     for name, held in named.items():
         log = held.get("log") if isinstance(held, dict) else None

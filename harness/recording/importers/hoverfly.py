@@ -24,7 +24,7 @@ _EXACT_OF_VERSION_2: Final = ("exactMatch", "jsonMatch")
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the pairs of the simulation, or None if the data are not one."""
+    """Return the interactions of the simulation, or None if the data are not a simulation."""
     if not data.lstrip().startswith(b"{") or b'"pairs"' not in data:
         return None
     value = parse_event(data) or {}
@@ -72,7 +72,7 @@ def _request(fields: dict[str, Any], where: str) -> Request:
 
 
 def _exact(value: object, where: str) -> bytes:
-    """Return the value of the first exact matcher; b"" without one."""
+    """Return the value of the first matcher that requires an exact value; b"" without one."""
     if isinstance(value, str):  # version 1
         return body_bytes(value, where)
     if isinstance(value, dict):  # version 2
@@ -88,7 +88,7 @@ def _exact(value: object, where: str) -> bytes:
 
 
 def _query(value: object, where: str) -> str:
-    """Return the query: a mapping of matchers since version 4, a text or its matchers before."""
+    """Return the query: from a mapping of matchers (version 4 on), or from text or its matchers."""
     if not isinstance(value, dict) or any(key in value for key in _EXACT_OF_VERSION_2):
         return _exact(value, where).decode("utf-8", "replace")
     return urlencode([(name, _exact(each, f"{where}.{name}")) for name, each in value.items()])

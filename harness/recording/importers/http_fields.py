@@ -1,4 +1,4 @@
-"""Fields of HTTP messages in JSON and YAML, as the recorders of several languages write them."""
+"""Parse fields of HTTP messages in JSON and YAML, as recorders in several languages write them."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def status_code(value: object, where: str) -> int:
     """Return the code of a status: a number, its text, a status line, or an object.
 
     Raises:
-        UnreadableError: it is not a status.
+        UnreadableError: the value is not a status.
     """
     if isinstance(value, dict):
         return status_code(value.get("code"), where)
@@ -41,12 +41,13 @@ def status_code(value: object, where: str) -> int:
 
 
 def header_fields(value: object, where: str) -> Headers:
-    """Return headers from a mapping, a list of objects or pairs, or names and values in turn.
+    """Return headers from a mapping, a list of objects or pairs, or a flat list.
 
-    A value of a mapping may be a list. An object may be disabled.
+    A flat list contains names and values in turn. A value of a mapping may be a list. An object
+    with `disabled` is ignored.
 
     Raises:
-        UnreadableError: they have another form.
+        UnreadableError: the headers have another structure.
     """
     if isinstance(value, list):
         return tuple(_listed_headers(value, where))
@@ -70,10 +71,10 @@ def _listed_headers(items: list[object], where: str) -> Iterator[tuple[str, str]
 
 
 def body_bytes(value: object, where: str) -> bytes:
-    """Return the bytes of a body: text, bytes, or the JSON value that the recorder parsed it to.
+    """Return the bytes of a body: text, bytes, or a JSON value that the recorder parsed.
 
     Raises:
-        UnreadableError: it contains a value that JSON does not have.
+        UnreadableError: the body contains a value that JSON does not have.
     """
     if value is None:
         return b""
@@ -90,7 +91,7 @@ def body_bytes(value: object, where: str) -> bytes:
 
 
 def encoded_body(fields: Mapping[str, object], where: str) -> bytes | None:
-    """Return the body under one of the keys for base64, or None without one."""
+    """Return the body under a key for base64, such as `base64`, or None if there is no such key."""
     for key in ("base64Body", "body_base64", "bodyBase64", "base64"):
         if isinstance(fields.get(key), str):
             return decode_base64(expect_text(fields[key], where), f"{where}.{key}")
@@ -106,7 +107,7 @@ def decode_hex(texts: object, where: str) -> bytes:
     """Return the bytes of a list of texts in hexadecimal.
 
     Raises:
-        UnreadableError: it is not such a list.
+        UnreadableError: the value is not a list of hexadecimal texts.
     """
     parts = [expect_text(text, where) for text in expect_list(texts, where)]
     try:

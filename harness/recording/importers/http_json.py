@@ -37,7 +37,7 @@ _ADDRESSES: Final = ("uri", "url")
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the entries of the file, or None if it is another container."""
+    """Return the entries of the file, or None if it has another format."""
     if not is_object_or_list(data) or b'"status' not in data:
         return None
     value = json_or_none(data)
@@ -56,7 +56,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _is_entry(value: object) -> bool:
-    """Whether this has a response with a status and a body, and not the chunks of req_llm."""
+    """Whether `value` has a response with a status and a body, and is not a fixture of req_llm."""
     if not isinstance(value, dict) or "chunks" in value:
         return False
     response = value.get("response") if "request" in value else value
@@ -85,7 +85,7 @@ def interaction(value: object, where: str) -> Interaction:
     """Return the interaction of one entry.
 
     Raises:
-        UnreadableError: a part of it is of a wrong type.
+        UnreadableError: a part of the entry has a wrong type.
     """
     entry = expect_mapping(value, where)
     paired = "request" in entry
@@ -103,7 +103,7 @@ def interaction(value: object, where: str) -> Interaction:
 
 
 def _request(value: object, where: str, *, flat: bool) -> Request:
-    """Return the request: an object with an address, a body alone, or the address in `value`."""
+    """Return the request of an entry: an object with an address, a body alone, or an address."""
     fields = expect_mapping(value, where)
     address = next((fields[key] for key in _ADDRESSES if key in fields), None)
     method = expect_text(fields.get("method"), f"{where}.method").upper() or "POST"

@@ -41,26 +41,26 @@ def status_of(line: bytes) -> int | None:
 
 
 def is_interim(status: int) -> bool:
-    """Whether the final response follows a response with this status."""
+    """Whether this status belongs to an interim response, which the final response follows."""
     return status < _FINAL
 
 
 def header_of(headers: Headers, name: str) -> str:
-    """Return the first header called `name` (any case), or ""."""
+    """Return the first header called `name` (in any case), or ""."""
     return next((value for key, value in headers if key.lower() == name), "")
 
 
 def response_interaction(
     request: Request, status: int, headers: Headers, pieces: Iterable[Piece], *, kept: bool
 ) -> Interaction:
-    """Return the interaction of a response in `pieces`.
+    """Return the interaction of a response whose body is in `pieces`.
 
     Args:
-        request: the request that it answers.
+        request: the request that the response answers.
         status: the status of the response.
         headers: the headers of the response.
-        pieces: its body with its transfer coding, as it arrived.
-        kept: whether the pieces are reads.
+        pieces: the body with its transfer coding, in the parts in which it arrived.
+        kept: whether each part is a network read.
     """
     coded = list(pieces)
     if "chunked" in header_of(headers, "transfer-encoding").lower():
@@ -74,7 +74,7 @@ def response_interaction(
 
 
 def without_chunks(pieces: list[Piece]) -> Iterator[Piece]:
-    """Yield `pieces` without the chunked transfer coding, or unchanged if there is none."""
+    """Yield the parts of a body without the chunked transfer coding, or unchanged without one."""
     payloads = chunk_ranges(b"".join(data for data, _ in pieces))
     if payloads is None:
         yield from pieces
@@ -98,7 +98,7 @@ def without_chunks(pieces: list[Piece]) -> Iterator[Piece]:
 def chunk_ranges(body: bytes) -> list[tuple[int, int]] | None:
     """Return start and end of the payload of each chunk, or None if there are no chunks.
 
-    For a truncated body, these are the chunks received so far.
+    For a truncated body, return the chunks received so far.
     """
     found: list[tuple[int, int]] = []
     at = 0

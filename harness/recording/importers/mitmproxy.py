@@ -1,7 +1,7 @@
-"""Flow files of mitmproxy: one typed netstring for each flow, whatever its version.
+"""Import flow files of mitmproxy: one typed netstring for each flow, in any version.
 
-Flows that are not HTTP, or have no answer, contain no response. mitmproxy joins a stream
-before it stores it.
+Flows that are not HTTP, or have no answer, contain no response. mitmproxy joins a stream before it
+stores the stream.
 Source: https://docs.mitmproxy.org/stable/api/mitmproxy/http.html
 """
 
@@ -24,20 +24,20 @@ _COLON = b":"
 
 
 class NotTnetstringError(ValueError):
-    """The bytes are not typed netstrings; the message contains the offset."""
+    """The bytes are not typed netstrings; the message contains the offset of the error."""
 
 
 def load_tnetstrings(data: bytes) -> list[Any]:
     """Return the sequence of values in `data`.
 
     Raises:
-        NotTnetstringError: they are invalid, nested too deeply, or too many.
+        NotTnetstringError: the values are invalid, nested too deeply, or too many.
     """
     return _Reader(data).values(0, len(data), 0)
 
 
 class _Reader:
-    """Reads values from one buffer without copying nested ones."""
+    """Reads values from one buffer, and does not copy nested values."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -27,7 +27,7 @@ _KEPT: Final = "bodies and headers, JSON bodies written again; no reads, no time
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the interactions of the file, or None if it is not of nock."""
+    """Return the interactions of the file, or None if nock did not write it."""
     if not data.lstrip().startswith(b"[") or b'"scope"' not in data:
         return None
     items = json_or_none(data)

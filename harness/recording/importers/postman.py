@@ -21,7 +21,7 @@ _SCHEMAS: Final = ("schema.getpostman.com", "schema.postman.com")
 
 
 class _Saved:
-    """A saved response, and the request of its item."""
+    """A saved response, and the request to which it belongs."""
 
     def __init__(self, response: object, request: object) -> None:
         self.response = response
@@ -48,7 +48,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _saved(top: object, where: str) -> Iterator[tuple[str, _Saved]]:
-    """Yield each saved response with its path, depth first in the order of the file."""
+    """Yield the path and the content of each saved response, depth first in the file's order."""
     open_items = [(where, top)]
     while open_items:
         place, value = open_items.pop()
@@ -106,7 +106,7 @@ def _joined(value: object, separator: str, where: str) -> str:
 
 
 def _headers(value: object, where: str) -> Headers:
-    """Return the headers; a collection may have them as the text of the message."""
+    """Return headers from a list of objects, or from one text with a header on each line."""
     if not isinstance(value, str):
         return header_fields(value, where)
     pairs = (line.partition(":") for line in value.splitlines())

@@ -1,4 +1,4 @@
-"""Raw response bodies: an event stream, one JSON answer, AWS messages, or JSON that is truncated.
+"""Import raw response bodies: an event stream, one JSON answer, AWS messages, or truncated JSON.
 
 A body is recognized by its first line, message or element alone, because a recording may end
 anywhere. If the user names a dialect, any bytes are a body.
@@ -44,7 +44,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _are_messages(data: bytes) -> bool:
-    """Whether this begins with a prelude with a correct checksum."""
+    """Whether `data` begins with an AWS message's prelude that has a correct checksum."""
     prelude = data[:_PRELUDE_BYTES]
     is_whole = data.startswith(b"\0") and len(prelude) == _PRELUDE_BYTES
     return is_whole and not MessageDecoder().feed(prelude)
@@ -59,7 +59,7 @@ def _are_lines(data: bytes) -> bool:
 
 
 def _is_array(data: bytes) -> bool:
-    """Whether this begins like an array whose first element shows its dialect."""
+    """Whether `data` begins like a JSON array whose first element shows its dialect."""
     start = data.lstrip()
     if not start.startswith(b"["):
         return False

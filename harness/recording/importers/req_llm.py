@@ -23,7 +23,7 @@ _KEYS = {"request", "response"}
 
 
 def read(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the interaction of the fixture; none if it was not streamed."""
+    """Return the interaction of the fixture; an empty cassette if it was not streamed."""
     value = parse_event(data) if data.lstrip().startswith(b"{") else None
     if value is None or not value.keys() >= _KEYS:
         return None
@@ -36,7 +36,7 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def _is_fixture(response: object) -> bool:
-    """Whether this is a fixture without a stream, and not a line of a log with a body."""
+    """Whether `response` is a fixture of req_llm without a stream, and not an entry of a log."""
     return isinstance(response, dict) and "status" in response and "body" not in response
 
 

@@ -19,7 +19,7 @@ _VCRPY_KEY = re.compile(rb"^interactions:", re.MULTILINE)
 
 
 def read_vcrpy(path: PurePath, data: bytes) -> ContainerFile | None:
-    """Return the cassette. An origin in the file is preserved."""
+    """Return the cassette of vcrpy or of this project. The origin in the file is preserved."""
     if not _VCRPY_KEY.search(data):
         return None
     cassette = parse_cassette(data, path.name, where=str(path), keep_encoded=True)

@@ -60,13 +60,16 @@ def read(path: PurePath, data: bytes) -> ContainerFile | None:
 
 
 def bodies_folder(path: Path) -> Path:
-    """Return the folder of the bodies of the mapping at `path`: next to `mappings` or to it."""
+    """Return the folder `__files` with the bodies of the mapping at `path`.
+
+    It is next to the folder `mappings`, or next to the file.
+    """
     around = next((each for each in path.parents if each.name == _MAPPINGS), None)
     return (path if around is None else around).with_name(_BODIES)
 
 
 def is_body_file(path: Path) -> bool:
-    """Whether the file is in a folder of bodies next to one of mappings."""
+    """Whether the file is in a folder `__files`, next to a folder of mappings."""
     folders = (each for each in path.absolute().parents if each.name == _BODIES)
     return any(each.with_name(_MAPPINGS).is_dir() for each in folders)
 
@@ -138,14 +141,14 @@ def _headers(value: object, where: str) -> Headers:
 
 
 def _exact(pattern: object, where: str) -> str:
-    """Return the text that a pattern equals; "" if it is inexact."""
+    """Return the text that a pattern requires exactly; "" if the pattern allows several texts."""
     if isinstance(pattern, str):
         return pattern
     return expect_text(expect_mapping(pattern, where).get("equalTo"), f"{where}.equalTo")
 
 
 def _request_body(value: object, where: str) -> bytes:
-    """Return the first body that a pattern equals."""
+    """Return the first body that a pattern requires exactly; b"" if there is none."""
     for n, pattern in enumerate(value if isinstance(value, list) else []):
         location = f"{where}[{n}]"
         fields = expect_mapping(pattern, location)

@@ -1,4 +1,4 @@
-"""Record while a client streams, from the first request to the cassette."""
+"""Record a cassette while a client streams."""
 
 from harness.recording.recorder.recorder import Recorder, recorder_for_test
 

@@ -1,4 +1,4 @@
-"""One recorded response -> the interaction to write, or the reason why none is written."""
+"""Keep one recorded response: the interaction to write, or the reason why it is not written."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -18,15 +18,15 @@ class Exchange:
     """A request that was sent, and its response.
 
     Args:
-        number: its position in the order of the requests.
+        number: the position of the request in the order of all requests.
         response: the recorder of the response.
 
     Attributes:
-        interaction: the interaction to write, as `clean` returned it; None if there is none.
-        reason: why it is left out on purpose; "" otherwise.
-        error: why it cannot be written.
-        saved: whether the cassette contains it, or is complete without it.
-        journaled: whether the journal contains it.
+        interaction: the interaction to write, without secrets; None if nothing is written.
+        reason: why the recorder leaves the interaction out on purpose; "" otherwise.
+        error: the error if the interaction cannot be written.
+        saved: whether the cassette contains the interaction, or is complete without it.
+        journaled: whether the journal contains the interaction.
     """
 
     def __init__(self, number: int, response: ResponseRecorder) -> None:
@@ -46,18 +46,18 @@ class Exchange:
 
     @property
     def left_out(self) -> str:
-        """Why it is not on the disk, on purpose or not; "" if it is, or has not ended."""
+        """Why the interaction is not on the disk; "" if it is, or the response has not ended."""
         if self.error is not None:
             return str(self.error)
         lost = self.interaction is not None and not (self.saved or self.journaled)
         return self.reason or ("not written" if lost else "")
 
     def clean(self, filtered: Filter, clean: Clean, known: int) -> bool:
-        """Set the interaction to write, unless it is already known.
+        """Set `interaction` to what is written, unless it was set with the same known secrets.
 
         Args:
             filtered: the filters of the user; called once for a response that has ended.
-            clean: removes secrets; called again if more secrets are known.
+            clean: removes secrets; called again when more secrets are known.
             known: how many secrets are known.
 
         Returns:

@@ -21,11 +21,11 @@ from harness.wire.interaction import Interaction
 
 
 class _Header(msgspec.Struct, frozen=True):
-    """The first line.
+    """The first line of a journal.
 
     Fields:
         labels: the labels of the recording.
-        written: digests of the interactions that the cassette had then.
+        written: hashes of the interactions that the cassette had when the journal began.
     """
 
     labels: dict[str, Any]
@@ -33,18 +33,18 @@ class _Header(msgspec.Struct, frozen=True):
 
 
 class _Exchange(msgspec.Struct, frozen=True):
-    """One exchange; `number` is its place in the order of the requests."""
+    """A line of a journal; `number` is the position in the order of the requests."""
 
     number: int
     interaction: Interaction
 
 
 class Recovered(msgspec.Struct, frozen=True):
-    """The data that a killed recorder left.
+    """The data that a recorder wrote to its journal before it was killed.
 
     Fields:
         labels: the labels of the recording.
-        interactions: those that ended, in the order of their requests.
+        interactions: the finished interactions, in the order of their requests.
     """
 
     labels: dict[str, Any]
@@ -63,7 +63,7 @@ class Recovered(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """The journal of the cassette at `path`; no file exists before `open`."""
+    """The journal of the cassette at `path`; `open` creates its file."""
 
     def __init__(self, path: Path) -> None:
         self.path = partial_path(path)
@@ -74,7 +74,7 @@ class Journal:
         """Open the journal of a killed recorder and return its content; None if there is none.
 
         Raises:
-            UsageError: it cannot be written, or its recorder still runs.
+            UsageError: the journal cannot be written, or its recorder still runs.
         """
         if not self.path.exists():
             return None
@@ -89,10 +89,10 @@ class Journal:
         return Recovered(header.labels, interactions, header.written)
 
     def open(self, labels: dict[str, Any], cassette: Cassette | None) -> None:
-        """Begin a journal of exchanges that the cassette does not contain, unless it has begun.
+        """Create the journal for exchanges that the cassette does not contain, unless it exists.
 
         Raises:
-            UsageError: it cannot be written, or another recorder has it.
+            UsageError: the journal cannot be written, or another recorder uses it.
         """
         if self._file is not None:
             return
@@ -104,10 +104,10 @@ class Journal:
             raise self._unwritable(error) from error
 
     def restart(self, labels: dict[str, Any], cassette: Cassette | None) -> None:
-        """Begin again, because the cassette contains all exchanges.
+        """Empty the journal, because the cassette contains all exchanges.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the journal cannot be written.
         """
         written = tuple(map(_digest, cassette.interactions if cassette else ()))
         file = self._opened()
@@ -115,10 +115,10 @@ class Journal:
         file.append(_line(_Header(labels, written)))
 
     def add(self, number: int, interaction: Interaction) -> None:
-        """Append an exchange; when this returns, no kill can lose it.
+        """Append an exchange and write it to the disk, so that a kill cannot lose the exchange.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the journal cannot be written.
         """
         self._opened().append(_line(_Exchange(number, interaction)))
 
@@ -126,19 +126,19 @@ class Journal:
         """Wait until the disk has all lines, so that a power failure cannot lose them.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the journal cannot be written.
         """
         if self._file is not None:
             self._file.sync()
 
     def close(self) -> None:
-        """Leave the file for the next recorder."""
+        """Close the journal, and leave its file for the next recorder."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def remove(self) -> None:
-        """Remove the file, because the cassette contains everything."""
+        """Delete the journal, because the cassette contains everything."""
         if self._file is not None:
             self._file.remove()
             self._file = None
@@ -183,7 +183,7 @@ def _exchanges(lines: Iterable[bytes]) -> Iterable[_Exchange]:
 
 
 def _digest(interaction: Interaction) -> str:
-    """Return a text that is equal for an interaction and its copy from a cassette."""
+    """Return a hash that is equal for an interaction and for its copy from a cassette."""
     request = interaction.request
     parts = (request.uri, request.body, interaction.status, interaction.body, interaction.reads)
     return sha256(msgspec.json.encode(parts)).hexdigest()[:32]

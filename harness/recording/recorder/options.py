@@ -21,8 +21,8 @@ class RecordMode(Enum):
         ONCE: record all requests if the cassette does not exist yet, else as `none`.
         NEW_EPISODES: play recorded answers, and record all other requests.
         ANY: the same as `new_episodes`, as in vcrpy.
-        ALL: play nothing and record all requests; a recorded interaction is replaced if it
-            matches, else kept.
+        ALL: play nothing and record all requests; a new interaction replaces the recorded one that
+            it matches.
     """
 
     NONE = "none"
@@ -38,10 +38,10 @@ _FALSE_VALUES: Final = frozenset({"", "0", "false", "no"})
 
 
 def record_mode(name: "str | RecordMode", *, allow_in_ci: bool = False) -> RecordMode:
-    """Return the mode called `name`.
+    """Return the record mode called `name`.
 
     Raises:
-        UsageError: the mode is unknown, or CI is set and the mode may record.
+        UsageError: the mode is unknown, or the variable CI is set and the mode may record.
     """
     try:
         mode = RecordMode(name)
@@ -65,11 +65,11 @@ def in_ci() -> bool:
 class RecordingLabels(msgspec.Struct, frozen=True):
     """The user's labels for a recording.
 
-    An empty label is taken from the cassette if some of its interactions are kept, and otherwise
-    detected from the traffic.
+    If a label is empty, the recorder uses the label of an existing cassette whose interactions it
+    keeps, or else detects it.
 
     Fields:
-        source: the server and its version, for `origin.source`; by default its address.
+        source: the server and its version, for `origin.source`; by default the server's address.
         tools: tools that the prompt describes, as `Interaction.tools`.
         due: the expected kind of answer, as `Interaction.due`.
     """

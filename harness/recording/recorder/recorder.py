@@ -55,21 +55,21 @@ class Recorder:
     Args:
         path: the cassette.
         mode: a record mode; `none` records nothing.
-        match_on: what a request and a recorded one must have in common, by names of
-            `playback.matching`.
+        match_on: names of the matchers of `playback.matching` that compare a request with a
+            recorded one.
         scrubber: removes secrets and headers; by default `Scrubber()`.
-        labels: of the recording.
+        labels: the user's labels for the recording.
         filters: options of vcrpy for requests and responses, such as `filter_headers`,
             `before_record_request`; needs vcrpy.
         allow_in_ci: record even if CI is set.
         journal: write each exchange to the disk when it ends.
 
     Attributes:
-        recovered: how many exchanges a recorder that was killed had left.
+        recovered: the number of exchanges from the journal of a killed recorder.
 
     Raises:
-        UsageError: an unknown mode, matcher or filter, a mode that is not allowed in CI, or
-            another recorder of the same cassette.
+        UsageError: an unknown mode, matcher or filter, a mode that is not allowed in CI, or another
+            recorder of the same cassette.
         UnreadableError: the cassette exists and is damaged.
         UnscrubbedError: a label contains a secret.
     """
@@ -154,7 +154,7 @@ class Recorder:
         """Begin the journal, which shows whether the folder can be written to.
 
         Raises:
-            UsageError: it cannot be written, or another recorder writes the same cassette.
+            UsageError: the journal cannot be written, or another recorder writes the same cassette.
         """
         with self._writing:
             self._journal.open(msgspec.to_builtins(self._labels), self._on_disk)
@@ -176,7 +176,7 @@ class Recorder:
         return response
 
     def _end(self, exchange: Exchange) -> None:
-        """Write an exchange that ended to the journal. An error must not reach the client."""
+        """Write an exchange that ended to the journal; hide errors from the client."""
         if not self._journals or not exchange.ended:
             return
         with self._writing:
@@ -205,7 +205,7 @@ class Recorder:
         return any(each.ended and not each.saved for each in self._snapshot())
 
     def left_out(self) -> Counter[str]:
-        """Return how many exchanges are not written, by reason."""
+        """Return reason -> number of exchanges that the recorder does not write for this reason."""
         return Counter(filter(None, (each.left_out for each in self._snapshot())))
 
     def cassette(self) -> Cassette:
@@ -224,7 +224,7 @@ class Recorder:
         """Write the cassette with all exchanges that ended so far, and continue to record.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the cassette cannot be written.
             UnscrubbedError: a label contains a secret.
         """
         self._journal.sync()
@@ -244,7 +244,7 @@ class Recorder:
         An exchange that cannot be written does not prevent the others.
 
         Raises:
-            RecordingError: as `cassette`, or the file cannot be written.
+            RecordingError: a response is too large, or the file cannot be written.
         """
         for each in self._snapshot():
             if each.response.answered:
@@ -264,7 +264,11 @@ class Recorder:
             return list(self._exchanges)
 
     def _clean(self, exchange: Exchange) -> bool:
-        """Remove the secrets of an exchange; return whether it was written with one before."""
+        """Remove the secrets of an exchange.
+
+        Returns:
+            Whether the exchange was already written with a secret that is known only now.
+        """
 
         def clean(interaction: Interaction) -> Interaction:
             number, where = exchange.number, str(self.path)
@@ -293,7 +297,7 @@ class Recorder:
             each.saved = True
 
     def _recover(self) -> int:
-        """Write the exchanges of a killed recorder; return how many they were."""
+        """Write the exchanges of a killed recorder, and return their number."""
         try:
             found = self._journal.take()
             if found and found.interactions:
@@ -341,13 +345,13 @@ class Recorder:
     def _kept(
         self, old: Sequence[Interaction], recorded: Sequence[Interaction]
     ) -> Sequence[Interaction]:
-        """Return the old interactions to keep: in mode `all`, those not recorded again."""
+        """Return the old interactions to keep; in mode `all`, those not recorded again."""
         if self.mode is not RecordMode.ALL:
             return old
         return [each for each in old if self._matching(each.request, recorded) is None]
 
     def _matching(self, request: Request, among: Sequence[Interaction]) -> int | None:
-        """Return the index of the first match of the requests as they would be written."""
+        """Return the index of the first interaction in `among` that matches `request`, or None."""
         cleaned = self._filters.request(request)
         if cleaned is None:
             return None
@@ -365,7 +369,7 @@ def _raise_first_error(every: Sequence[Exchange]) -> None:
 
 
 def _with_labels(labels: RecordingLabels, old: Cassette) -> RecordingLabels:
-    """Return the labels, and those of `old` for empty ones."""
+    """Return the labels; an empty label gets the value of the cassette `old`."""
     missing = {name: getattr(old, name) for name in _LABELS if not getattr(labels, name)}
     return msgspec.structs.replace(labels, **missing)
 
@@ -374,7 +378,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def recorder_for_test(file: Path, test: str, mode: str, *, allow_in_ci: bool) -> Recorder:
-    """Return the recorder of a test.
+    """Return the recorder for the cassette of a test.
 
     Args:
         file: the test's file; the folder of its cassettes is next to it.

@@ -23,7 +23,10 @@ _Feed = Callable[[bytes], bytes]
 def decode_pieces(
     pieces: list[bytes], headers: Headers, where: str
 ) -> tuple[list[bytes], Headers, str]:
-    """Return the decoded pieces, their headers, and the encoding that was removed.
+    """Remove the content encoding of a body.
+
+    Returns:
+        The decoded parts of the body, the headers without the encoding, and its name.
 
     Raises:
         UnreadableError: the body is damaged or too large, or has several or unknown encodings.
@@ -72,7 +75,7 @@ class ResponseRecorder:
 
     Args:
         request: the request that is sent.
-        clock: returns seconds, monotonic.
+        clock: returns the seconds of a monotonic clock.
         on_end: called once, when the body has ended and before the client learns of it.
     """
 
@@ -127,7 +130,7 @@ class ResponseRecorder:
         self._pieces.clear()
 
     def interaction(self) -> Interaction:
-        """Return the recorded interaction, without content encoding; without an end it is aborted.
+        """Return the recorded interaction without content encoding; aborted if it did not end.
 
         If a client closes the connection after the last event, the response is complete.
 
@@ -155,7 +158,7 @@ class ResponseRecorder:
 
 
 def _reads(pieces: list[bytes], delays: list[int]) -> tuple[Read, ...]:
-    """Return the reads. If a piece decodes to nothing, its delay is added to the next read."""
+    """Return the reads of a body; if a part decodes to nothing, add its delay to the next read."""
     reads: list[Read] = []
     waited = 0
     for piece, delay in zip(pieces, delays, strict=True):

@@ -91,7 +91,7 @@ class _RecordedStream:
         self._recorder.end("complete")
 
     def close(self) -> None:
-        """Close the response of a sync client; before the end of the body, that is an abort."""
+        """Close the response of a sync client; if the body has not ended, record it as aborted."""
         self._recorder.end("aborted")
         self._inner.close()
 

@@ -25,20 +25,20 @@ _KNOWN = (
 
 
 class Filters:
-    """The filters of one recorder.
+    """Applies the user's vcrpy filters to the interactions of one recorder.
 
     Args:
-        options: of vcrpy, by name.
+        options: name of an option of vcrpy, such as `filter_headers` -> its value.
 
     Raises:
-        UsageError: an unknown option, or vcrpy is not installed.
+        UsageError: an option is unknown, or vcrpy is not installed.
     """
 
     def __init__(self, options: Mapping[str, object]) -> None:
         self._config = _config(options) if options else None
 
     def request(self, request: Request) -> Request | None:
-        """Return `request` filtered, or None if it must not be recorded."""
+        """Return `request` as the user's filters change it; None if it must not be recorded."""
         if self._config is None:
             return request
         found = self._config["before_record_request"](vcrpy_request(request))

@@ -1,4 +1,4 @@
-"""Remove credentials from headers and addresses; the only list of secret names.
+"""Remove credentials from headers and addresses. No other module lists secret names.
 
 A name is secret if it contains certain words, in any case and with any separator, because each
 gateway has its own names. `fields` searches bodies. Scrubbing twice changes nothing more.
@@ -60,7 +60,8 @@ def is_secret_name(name: str, *, parameter: bool = False) -> bool:
 
     Args:
         name: the name of the header or parameter.
-        parameter: it is a parameter of an address or a form, where more names are secret.
+        parameter: whether the name is a parameter of an address or a form, for which more names are
+            secret.
     """
     lowered = name.lower().replace("_", "-")
     if lowered in HEADERS.harmless:
@@ -74,7 +75,7 @@ def is_secret_name(name: str, *, parameter: bool = False) -> bool:
 
 
 def name_words(name: str) -> list[str]:
-    """Return the words of a name in lower case, without what separates them."""
+    """Return the words of a name in lower case, without the separators."""
     return _WORD.findall(name.lower())
 
 
@@ -110,7 +111,10 @@ def _scrub_part(match: re.Match[str]) -> str:
 
 
 def unscrubbed_parts(interaction: Interaction) -> tuple[str, ...]:
-    """Return the unscrubbed parts of `interaction`; a REDACTED value is scrubbed."""
+    """Return the headers and addresses of `interaction` that contain a credential.
+
+    The text REDACTED is not a credential.
+    """
     request = interaction.request
     found = [
         f"header {name}"

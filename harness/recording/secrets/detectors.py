@@ -17,14 +17,14 @@ import msgspec
 
 
 class Detector(msgspec.Struct, frozen=True, eq=False):
-    """One kind of secret.
+    """Finds one kind of secret.
 
     Fields:
-        kind: its name in reports.
-        pattern: matches it; the group `secret` must be removed.
+        kind: the name of the kind in reports.
+        pattern: matches the secret and its surroundings; the group `secret` is removed.
         hints: a text without any of these, in lower case, contains no such secret.
-        before: characters that must not precede it directly.
-        check: a further condition for the secret.
+        before: characters that must not directly precede the secret.
+        check: a further condition that the secret must fulfil.
     """
 
     kind: str
@@ -74,18 +74,18 @@ def is_mixed(secret: str) -> bool:
 
 
 def is_random(secret: str) -> bool:
-    """Whether `secret` has letters and digits, and few characters occur twice."""
+    """Whether `secret` has letters and digits, and repeats few characters, as random text does."""
     return is_mixed(secret) and entropy(secret) >= _RANDOM_BITS
 
 
 def entropy(text: str) -> float:
-    """Return the entropy of the characters of `text`, in bits for each."""
+    """Return the Shannon entropy of `text`, in bits for each character."""
     shares = (count / len(text) for count in Counter(text).values())
     return -sum(share * math.log2(share) for share in shares)
 
 
 def is_basic(secret: str) -> bool:
-    """Whether `secret` is a user and a password in base64."""
+    """Whether `secret` is `user:password` in base64, as in HTTP's basic authentication."""
     return ":" in basic_pair(secret)
 
 
@@ -142,7 +142,7 @@ _PLACEHOLDERS: Final = re.compile(
 
 
 def is_placeholder(secret: str) -> bool:
-    """Whether `secret` is only a placeholder."""
+    """Whether `secret` is only a placeholder, such as `sk-xxxx`."""
     return _PLACEHOLDERS.fullmatch(secret) is not None
 
 

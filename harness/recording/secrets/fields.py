@@ -29,8 +29,9 @@ class Field(msgspec.Struct, frozen=True):
     """A field whose value is a credential.
 
     Fields:
-        before: a pattern of the text directly before the value, with its name.
-        value: the value as written in the body, without the escapes of JSON.
+        before: a regular expression for the name of the field and other text directly before the
+            value.
+        value: the value as written in the body, with escapes of JSON decoded.
         meaning: the value as the server reads it.
     """
 
@@ -40,7 +41,7 @@ class Field(msgspec.Struct, frozen=True):
 
 
 def credential_fields(body: bytes) -> Iterator[Field]:
-    """Yield the fields of a request body whose value is a credential; placeholders are not."""
+    """Yield the fields of a request body whose value is a credential and not a placeholder."""
     text = body.decode("utf-8", "surrogateescape").lstrip("\ufeff \t\r\n")
     if text.startswith(("{", "[")):
         found = _of_json(json_or_none(text.encode("utf-8", "surrogateescape")), "", 0)
@@ -85,7 +86,7 @@ def _is_credential(name: str, parent: str) -> bool:
 
 
 def _json_field(name: str, value: str) -> Field:
-    """Return a field. The word before the credential is kept, as in `Bearer xxxx`."""
+    """Return a field; its value does not include a scheme before the credential like `Bearer`."""
     scheme = _SCHEME.match(value)
     word = scheme[0] if scheme else ""
     before = rf'"{re.escape(name)}"[ \t\r\n]*:[ \t\r\n]*"{re.escape(word)}'

@@ -1,8 +1,8 @@
-"""The credentials of a request, and how a body may repeat them.
+"""Find the credentials of a request, and detect where bodies repeat them.
 
-A request shows its credentials: in headers, in the address, and in fields of its body. Each is
-removed wherever it occurs, also in base64, in hexadecimal and in HTML. Views of a body show it in
-the escapes of JSON and of addresses.
+A request contains credentials in headers, in the address, and in fields of its body. Each is
+removed wherever it occurs, also in base64, in hexadecimal and in HTML. Escapes of JSON and of
+addresses are decoded before the search.
 """
 
 import base64
@@ -62,7 +62,7 @@ def known_secrets(requests: Iterable[Request], more: Iterable[str] = ()) -> Know
 
 
 def iter_credentials(request: Request) -> Iterator[str]:
-    """Yield the credentials of a request that are long or mixed enough to be found elsewhere."""
+    """Yield the credentials of a request that are long or random enough to search for elsewhere."""
     for value in _credentials(request):
         if value.lower() in credentials.HEADERS.dummies or is_placeholder(value):
             continue
@@ -98,7 +98,7 @@ def _of_address(uri: str) -> Iterator[str]:
 
 
 def _words(value: str, *, cookie: bool = False) -> Iterator[str]:
-    """Yield the credentials in the value of a header, without the scheme."""
+    """Yield the credentials in the value of a header, without a scheme such as `Bearer`."""
     if value.startswith("AWS4-"):
         yield from re.findall(r"(?:Credential=|Signature=)([^/,\s]+)", value)
         return
@@ -124,7 +124,10 @@ def literal_detectors(value: str) -> Iterator[Detector]:
 
 
 def _in_base64(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
-    """Yield the characters in base64 that depend on `data` only, for each position in it."""
+    """Yield the base64 characters of `data` for each of its three possible alignments.
+
+    Characters that also depend on the surrounding bytes are left out.
+    """
     for before in range(3):
         encoded = encode(b"\0" * before + data).decode().rstrip("=")
         whole = (before + len(data)) % 3 == 0
@@ -132,7 +135,7 @@ def _in_base64(data: bytes, encode: Callable[[bytes], bytes]) -> Iterator[str]:
 
 
 def _field_detector(field: Field) -> Detector:
-    """Return the detector of a field with its value, of any length."""
+    """Return a detector for a field with this credential as its value, however short it is."""
     values = "|".join(map(re.escape, _as_bytes(field.value)))
     return Detector("credential", re.compile(f"{field.before}(?P<secret>{values})"), ("",))
 
@@ -144,7 +147,7 @@ def _literal(text: str, before: str = "", after: str = "") -> Detector:
 
 
 def _as_bytes(value: str) -> tuple[str, ...]:
-    """Return `value` as a view shows it: its bytes, and its characters decoded from escapes."""
+    """Return the texts as which `value` may appear in a view: as bytes, and as decoded escapes."""
     if value.isascii():
         return (value,)
     data = _encoded(value).decode("latin-1")
@@ -160,7 +163,7 @@ def _encoded(value: str) -> bytes:
 
 
 def _spellings(value: str) -> tuple[str, ...]:
-    """Return `value`, and the text of its bytes if a reader of headers decoded them as Latin-1."""
+    """Return `value`, and the same bytes as text if a parser of headers decoded them as Latin-1."""
     if value.isascii():
         return (value,)
     try:

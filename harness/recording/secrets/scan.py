@@ -33,8 +33,8 @@ class Secret(msgspec.Struct, frozen=True):
     Fields:
         kind: one of `detectors.KINDS`.
         offset: the offset of its first byte in the body.
-        size: how many characters it has.
-        where: the view in which it was found.
+        size: the number of characters of the secret.
+        where: the text in which it was found, such as the body itself or joined events.
     """
 
     kind: str
@@ -44,7 +44,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 
 class Match(msgspec.Struct, frozen=True):
-    """A secret in one view, with start and end."""
+    """A secret in one view (a text that a reader can see in a body), with its start and end."""
 
     view: View
     kind: str
@@ -52,7 +52,7 @@ class Match(msgspec.Struct, frozen=True):
     end: int
 
     def extent(self) -> tuple[int, int]:
-        """Return its first byte and its last one."""
+        """Return the offsets of the secret's first and last byte in the body."""
         *_, last = self.view.bytes_of(self.end - 1)
         return next(self.view.bytes_of(self.start)), last
 
@@ -76,14 +76,14 @@ def secrets_in(
 
 
 class Scan:
-    """One body in all its views.
+    """Searches one body in all its views: the bytes, decoded escapes, and joined events.
 
     Args:
         body: the body of a request or a response, or any text.
         escape: pattern of the escapes in the body.
 
     Attributes:
-        views: the texts that a reader can see in it.
+        views: the texts that a reader can see in the body.
     """
 
     def __init__(self, body: bytes, escape: re.Pattern[str] = JSON_ESCAPE) -> None:
@@ -96,7 +96,7 @@ class Scan:
         self.views = [*self._decoded, *(view for each in quoted for view in each.unquoted())]
 
     def matches(self, known: Sequence[Detector] = ()) -> Iterator[Match]:
-        """Yield the secrets in each view that are not replaced yet."""
+        """Yield the secrets in each view, without those that are replaced already."""
         for view in self.views:
             for detector in likely_detectors(view.text, known):
                 for start, end in detector.find(view.text):
@@ -105,7 +105,7 @@ class Scan:
                         yield match
 
     def replaceable(self, match: Match) -> Iterator[int]:
-        """Yield the indexes of its letters and digits, except parts of an escape."""
+        """Yield the indexes of a secret's letters and digits that are not part of an escape."""
         view = match.view
         for index in range(match.start, match.end):
             char = view.text[index]
@@ -126,9 +126,9 @@ class Scan:
 
 
 def wrapped_matches(body: bytes, known: Sequence[Detector]) -> list[Match]:
-    """Return the secrets in base64 or under checksums, such as events in AWS messages.
+    """Return the secrets that are in base64, or in messages with checksums, such as AWS messages.
 
-    Their indexes are those in the joined events, and they cannot be replaced.
+    Their indexes refer to the joined events, and they cannot be replaced.
     """
     if not body.startswith(b"\0"):
         return []
@@ -163,7 +163,7 @@ def without_secrets(
         escape: pattern of the escapes in the body.
 
     Raises:
-        UnscrubbedError: one of them cannot be replaced.
+        UnscrubbedError: a secret cannot be replaced.
     """
     wrapped = wrapped_matches(body, known)
     if wrapped:
@@ -185,7 +185,7 @@ def without_secrets(
 
 
 def _check_copies(found: Sequence[Match], body: bytes, where: str) -> None:
-    """Reject a split secret that also occurs as tokens next to its text."""
+    """Reject a secret that is split over events and also occurs as token data next to the text."""
     split = [match for match in found if b"\n" in body[slice(*match.extent())]]
     if split and b'"logprobs":{' in body.replace(b" ", b""):
         raise _refused(split, where, "it is split over events that repeat it as tokens")

@@ -1,7 +1,7 @@
-"""Which parts of a recording may be written: allowed headers, and bodies without secrets.
+"""Remove what must not be written: secrets, and headers that are not allowed.
 
-The scrubber fails closed: if it cannot replace a secret, it writes nothing. The audit uses the same
-detectors for cassettes of any origin and age, and never prints the secret itself.
+If the scrubber cannot replace a secret, nothing is written. The audit uses the same detectors for
+cassettes of any origin and age, and never prints the secret itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +37,7 @@ class Scrubber:
         return len(self._secrets)
 
     def request(self, request: Request) -> Request:
-        """Return `request` as it is written.
+        """Return `request` without secrets and without headers that are not kept.
 
         Raises:
             UnscrubbedError: a secret cannot be replaced.
@@ -49,8 +49,8 @@ class Scrubber:
     ) -> list[Interaction]:
         """Return `interactions` without secrets; bodies keep their length and their reads.
 
-        Credentials of these requests, and of those given to `learn`, are also removed if a server
-        repeats them. `first` is the number of the first interaction, for messages.
+        Credentials of these requests, and of requests given to `learn`, are also removed from
+        responses. `first` is the number of the first interaction, for messages.
 
         Raises:
             UnscrubbedError: a secret cannot be replaced.
@@ -62,7 +62,7 @@ class Scrubber:
         ]
 
     def interaction(self, given: Interaction, known: KnownSecrets, where: str) -> Interaction:
-        """Return one interaction as it is written, without the `known` secrets of all.
+        """Return one interaction without secrets, including the `known` secrets of other requests.
 
         Raises:
             UnscrubbedError: a secret cannot be replaced.
@@ -75,7 +75,7 @@ class Scrubber:
         )
 
     def text(self, text: str, where: str) -> str:
-        """Return a text of the user without secrets."""
+        """Return a text from the user, such as a label, without secrets."""
         return clean_text(text, where, self.known([]))
 
     def _request(self, request: Request, known: KnownSecrets, where: str) -> Request:
@@ -116,7 +116,7 @@ def check_labels(cassette: Cassette, where: str) -> None:
     """Reject a cassette whose labels contain a secret.
 
     Raises:
-        UnscrubbedError: they do, and the user must fix them.
+        UnscrubbedError: a label contains a secret, and the user must change it.
     """
     labels = msgspec.structs.replace(cassette, interactions=())
     found = secrets_in(msgspec.json.encode((labels, cassette.tools)))

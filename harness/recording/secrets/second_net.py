@@ -1,8 +1,8 @@
-"""A second net for `harness audit`: the detectors of `detect-secrets`, if it is installed.
+"""Search for secrets with the package `detect-secrets`, as a second check of `harness audit`.
 
-Others maintain them, so they may know a form that `detectors.toml` does not. Its detectors of known
-forms search each view of a body. Its measure of randomness searches addresses and headers only: a
-stream is full of random ids and signatures.
+Its maintainers may know a kind of secret that `detectors.toml` does not contain. Its detectors of
+known formats search each view of a body. Its measure of randomness is used for addresses and
+headers only, because a stream is full of random ids and signatures.
 """
 
 import re
@@ -27,12 +27,12 @@ _REPLACED: Final = FILL * 6
 
 
 def is_installed() -> bool:
-    """Whether the library is installed."""
+    """Whether the package is installed."""
     return find_spec("detect_secrets") is not None
 
 
 def iter_further_leaks(interaction: Interaction) -> Iterator[str]:
-    """Yield a line with location and kind for each secret that the library finds."""
+    """Yield a line with location and kind for each secret that `detect-secrets` finds."""
     request = interaction.request
     for part, body in (("request", request.body), ("response", interaction.body)):
         for found in _secrets_in(body):
@@ -54,7 +54,7 @@ def _secrets_in(body: bytes) -> Iterator[Secret]:
 
 
 def _matches(plugin: Any, text: str) -> Iterator[re.Match[str]]:  # noqa: ANN401 - as `_plugin`
-    """Yield the matches of a detector that are not replaced; a group may be its prefix only."""
+    """Yield the matches of a detector whose secret is not replaced already."""
     is_valid = getattr(plugin, "is_formally_valid", bool)
     for pattern in plugin.denylist:
         for match in pattern.finditer(text):

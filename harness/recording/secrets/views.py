@@ -30,13 +30,14 @@ _MEMBER: Final = re.compile(
 
 
 class View:
-    """One text, and the source of its characters.
+    """A text that a reader can see in a body, and the source of each character.
 
     Args:
         text: the text that detectors search.
-        parent: the view that contains these characters; None for the bytes themselves.
-        pieces: (start here, start in the parent, length there) of each run, in order here; a
-            run of one character here may replace several there.
+        parent: the view from which this text was made; None for the bytes themselves.
+        pieces: (start in this text, start in the parent, length in the parent) of each run of
+            characters, in the order of this text. A run of one character may replace several
+            characters of the parent.
         name: the name for messages.
     """
 
@@ -70,7 +71,7 @@ class View:
         return length > 1 or self._parent.is_escape(first)
 
     def put(self, body: bytearray, index: int, char: str) -> None:
-        """Write `char` into `body` at the character `index`, as an escape if that was one."""
+        """Replace the character at `index` by `char` in `body`, as an escape if it was one."""
         if self._parent is None:
             body[index] = ord(char)
             return
@@ -80,7 +81,7 @@ class View:
             self._parent.put(body, there, digit)
 
     def unescaped(self, escape: re.Pattern[str] = JSON_ESCAPE) -> "View | None":
-        """Return the view with one level of escapes decoded, or None if it has none."""
+        """Return a view with one level of escapes decoded, or None if this view has no escapes."""
         texts: list[str] = []
         pieces: list[tuple[int, int, int]] = []
         here = there = 0
@@ -114,7 +115,7 @@ class View:
         return (start for start, _, length in self._pieces if self._is_unit(start, length))
 
     def _above(self, index: int) -> tuple[int, int]:
-        """Return offset and length of the character at `index` in the parent."""
+        """Return the offset and the length, in the parent, of the character at `index`."""
         start, there, length = self._pieces[bisect_right(self._starts, index) - 1]
         return (there, length) if self._is_unit(start, length) else (there + index - start, 1)
 
@@ -142,7 +143,7 @@ def unescaped_views(view: View, escape: re.Pattern[str] = JSON_ESCAPE) -> Iterat
 
 
 def joined_views(view: View) -> Iterator[View]:
-    """Yield the texts of each JSON key joined in order, and also those of each index alone."""
+    """Yield the joined texts of each JSON key in all events, and also those of each index alone."""
     strings: dict[str, list[tuple[int, int]]] = {}
     index = ""
     for match in _MEMBER.finditer(view.text):
@@ -159,7 +160,7 @@ def joined_views(view: View) -> Iterator[View]:
 
 
 def _has_pieces(text: str, spans: list[tuple[int, int]]) -> bool:
-    """Whether the texts differ. An id that each event repeats does not come in pieces."""
+    """Whether the texts differ; if all are equal, such as an id, the events do not split a text."""
     first, *others = spans
     whole = text[slice(*first)]
     return any(text[start:end] != whole for start, end in others)
@@ -172,7 +173,7 @@ def _concatenated_view(view: View, spans: list[tuple[int, int]], name: str) -> V
 
 
 def _unescaped_character(match: re.Match[str]) -> str:
-    """Return the character of an escape; one beyond a byte becomes a character without detector."""
+    """Return the character of an escape; if it does not fit in a byte, a harmless placeholder."""
     if match[2]:
         return _SHORT.get(match[2], match[2])
     number = int(match[1], 16)

@@ -1,1 +1,1 @@
-"""Drawings of the report: the byte axis, lanes of one case, squares, and stacked bars."""
+"""Compute the drawings of the report: the bytes and deltas of a case, and tables of squares."""

@@ -1,8 +1,8 @@
-"""A case -> lanes for the report: bytes with their reads, frames, deltas.
+"""Convert a case to the lanes of the report: bytes with their reads, frames, and deltas.
 
-A long case shows its start, its end, and the surroundings of the findings and the first
-divergence. Rows between them state how much is not shown. Above them, marks on the byte axis have
-whole numbers from 0 to `WIDTH` as positions, so that one path draws at most `WIDTH` marks.
+A long case shows its start, its end, and the surroundings of the findings and of the first
+difference from `reference`. Rows between them state how much is not shown. Marks on the axis of
+bytes have integer positions from 0 to `WIDTH`, so that one path draws at most `WIDTH` marks.
 """
 
 from bisect import bisect_right
@@ -26,7 +26,10 @@ _END: tuple[int, object] = (-1, None)
 
 
 class Divergence(msgspec.Struct, frozen=True):
-    """Index of the first different delta on each side; the length of a side that ended."""
+    """The index of the first different delta of the client, and of `reference`.
+
+    If one side ended earlier, the index is the number of its deltas.
+    """
 
     actual: int
     reference: int
@@ -35,7 +38,7 @@ class Divergence(msgspec.Struct, frozen=True):
 def first_divergence(
     actual: tuple[Emission, ...], reference: tuple[Emission, ...]
 ) -> Divergence | None:
-    """Return the indexes at which the two first differ; None if they are the same."""
+    """Return the indexes of the first deltas that differ; None if all are the same."""
     for ours, theirs in zip_longest(_atoms(actual), _atoms(reference), fillvalue=_END):
         if ours[1] != theirs[1]:
             return Divergence(_delta_index(ours, actual), _delta_index(theirs, reference))
@@ -43,16 +46,16 @@ def first_divergence(
 
 
 def divergence_offset(case: Case) -> int | None:
-    """Return how many bytes had been read when `case` first differed from `reference`.
+    """Return how many bytes had been read when the client first differed from `reference`.
 
-    None if the two are the same, or were not compared.
+    None if the deltas are the same, or were not compared.
     """
     split = first_divergence(case.deltas, case.reference) if case.reference else None
     return _byte_of(split, case, len(case.body))
 
 
 def frame_around(case: Case, at: int) -> tuple[int, int]:
-    """Return the start and the end of the frame that has the byte `at`, with its line ends."""
+    """Return the start and the end of the frame with the byte at `at`, with its line ends."""
     starts = (*_starts(case), len(case.body))
     row = _row_of(at, starts[:-1])
     return starts[row], starts[row + 1]
@@ -63,7 +66,7 @@ def _delta_index(atom: tuple[int, object], emissions: tuple[Emission, ...]) -> i
 
 
 def _atoms(emissions: tuple[Emission, ...]) -> Iterator[tuple[int, object]]:
-    """Yield (index of the delta, one character with its channel, or the entire delta)."""
+    """Yield the index of a delta, and one character of it with its kind, or the entire delta."""
     for place, emission in enumerate(emissions):
         delta = emission.delta
         match delta:
@@ -82,12 +85,12 @@ _HEIGHT = 14
 
 
 class AxisLane(msgspec.Struct, frozen=True):
-    """One lane.
+    """A lane on the axis of bytes: the reads, frames or deltas, drawn as marks.
 
     Fields:
         path: SVG path data in a box of `WIDTH` by 14.
         text: a description for readers who cannot see the drawing.
-        mark: position of the first divergence; None if the lane has none.
+        mark: position of the first difference from `reference`; None if the lane has none.
     """
 
     name: str
@@ -99,7 +102,15 @@ class AxisLane(msgspec.Struct, frozen=True):
 def axis_lanes(
     case: Case, size: int, starts: tuple[int, ...], divergence: Divergence | None, normalizer: str
 ) -> tuple[AxisLane, ...]:
-    """Return the lanes of `case` on an axis of `size` bytes."""
+    """Return the lanes of `case` on an axis of `size` bytes.
+
+    Args:
+        case: the case.
+        size: the number of bytes.
+        starts: the offsets at which frames start.
+        divergence: the first difference from `reference`; None if there is none.
+        normalizer: the name of the client.
+    """
     reads = len(case.chunking) + 1
     mine, theirs = (divergence.actual, divergence.reference) if divergence else (None, None)
     return (
@@ -111,7 +122,7 @@ def axis_lanes(
 
 
 def input_lanes(case: Case, others: Iterable[tuple[str, Case]]) -> tuple[AxisLane, ...]:
-    """Return the frames of an input, and the deltas of clients, each with its own reads."""
+    """Return the lane of the frames of an input, and a lane of each client's deltas."""
     size = max(len(case.body), 1)
     starts = tuple(frame.offset for frame in _kept_frames(case))
     frames = AxisLane("frames", _ticks(starts, size), pluralize(len(case.frames), "frame"))
@@ -146,7 +157,7 @@ _MAX_INTERESTS = 4
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """Rows `start` to `stop` (exclusive), shown or left out."""
+    """A range of rows, from `start` to before `stop`, that is shown or left out."""
 
     start: int
     stop: int
@@ -154,7 +165,10 @@ class Stretch(msgspec.Struct, frozen=True):
 
 
 def visible_stretches(total: int, interests: Iterable[int]) -> tuple[Stretch, ...]:
-    """Return `total` rows as stretches in order; a single row is never left out."""
+    """Return all `total` rows as ranges in order; rows near `interests` are shown.
+
+    A single row is never left out.
+    """
     keep = {*range(min(_HEAD, total)), *range(max(0, total - _TAIL), total)}
     for place in list(interests)[:_MAX_INTERESTS]:
         keep.update(range(max(0, place - _AROUND), min(total, place + _AROUND + 1)))
@@ -175,12 +189,13 @@ _BLANK_LINES = (b"\n\n", b"\r\n\r\n", b"\r\r")
 
 
 class WireRow(msgspec.Struct, frozen=True):
-    """A stretch of the body with one frame, or the number of stretches not shown.
+    """A row with the bytes of one frame, or the number of such rows that are not shown.
 
     Fields:
+        start, end: the offsets of the bytes.
         data: the data of the frame, if the bytes do not contain it unchanged.
         notes: rules whose findings name a byte in this row.
-        skipped: number of stretches left out here; 0 for a real row.
+        skipped: the number of rows that this row replaces; 0 for a row with bytes.
     """
 
     start: int
@@ -194,7 +209,7 @@ class WireRow(msgspec.Struct, frozen=True):
 
 
 class DeltaRow(msgspec.Struct, frozen=True):
-    """One delta as text, or the number of deltas not shown."""
+    """A row with one delta as text, or with the number of deltas that are not shown."""
 
     number: int
     bytes_read: int = 0
@@ -205,12 +220,13 @@ class DeltaRow(msgspec.Struct, frozen=True):
 
 
 class Lanes(msgspec.Struct, frozen=True):
-    """The three lanes of one case on one axis of `size` bytes.
+    """The bytes, frames and deltas of one case, for an axis of `size` bytes.
 
     Fields:
-        dense: reads end so often that ticks are not drawn into the text.
-        steps: offsets at which reads end, for stepping; none if there are too many.
-        split: the byte after which the deltas first differ from `reference`; None for never.
+        dense: whether reads end so often that the text does not show where.
+        steps: offsets at which reads end, to which a reader can step; empty if there are too many.
+        split: the number of bytes after which the deltas first differ from `reference`; None if
+            they are the same.
         compared: whether the normalizer is not `reference` itself.
     """
 
@@ -227,7 +243,7 @@ class Lanes(msgspec.Struct, frozen=True):
 
 
 def lanes(case: Case, findings: tuple[Finding, ...], normalizer: str) -> Lanes:
-    """Return the lanes of `case`."""
+    """Return the bytes, frames and deltas of `case` for the report."""
     size = max(len(case.body), *case.chunking, *(e.bytes_read for e in case.deltas), 1)
     dense = len(case.chunking) > len(case.body) * _DENSE
     compared = normalizer != REFERENCE
@@ -257,7 +273,7 @@ def _byte_of(split: Divergence | None, case: Case, size: int) -> int | None:
 
 
 def _starts(case: Case) -> tuple[int, ...]:
-    """Return the offset at which the stretch of each frame starts: after a blank line."""
+    """Return the offset at which the row of each frame starts, which is after a blank line."""
     starts = [0]
     for before, frame in pairwise(_kept_frames(case)):
         gap = case.body[before.offset : frame.offset]
@@ -267,7 +283,7 @@ def _starts(case: Case) -> tuple[int, ...]:
 
 
 def _kept_frames(case: Case) -> tuple[Frame, ...]:
-    """Return the frames that start in the part of the body that the run file has."""
+    """Return the frames that start in the part of the body that the run file contains."""
     return tuple(frame for frame in case.frames if frame.offset < len(case.body))
 
 
@@ -287,7 +303,7 @@ def _notes(findings: tuple[Finding, ...], starts: tuple[int, ...]) -> dict[int, 
 def _rows_at_split(
     case: Case, starts: tuple[int, ...], split: Divergence | None
 ) -> tuple[int, ...]:
-    """Return the row whose bytes had been read when the two sides first differed."""
+    """Return the row whose bytes had been read when deltas first differed; () if none differ."""
     if split is None or split.reference >= len(case.reference):
         return ()
     return (_row_of(case.reference[split.reference].bytes_read - 1, starts),)
@@ -320,14 +336,14 @@ def _wire(
 
 
 def _data_apart(body: bytes, frame: Frame | None) -> tuple[Piece, ...]:
-    """Return the data of a frame; () if it is part of `body`, as for most frames."""
+    """Return the data of a frame; () if `body` contains it unchanged, as for most frames."""
     if frame is None or frame.data in body:
         return ()
     return pieces(frame.data.decode("utf-8", "surrogateescape"), limit=700)
 
 
 def _delta_rows(emissions: tuple[Emission, ...], split: int | None) -> Iterator[DeltaRow]:
-    """Yield the rows of one side; if it ended too early, the divergence has a separate row."""
+    """Yield a row for each delta; if they end too early, an extra row marks the difference."""
     for stretch in visible_stretches(len(emissions), () if split is None else (split,)):
         if not stretch.shown:
             yield DeltaRow(stretch.start + 1, skipped=stretch.stop - stretch.start)

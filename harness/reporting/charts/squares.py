@@ -1,6 +1,6 @@
-"""Counts by two names as a table of squares, each with number, word and pattern.
+"""Make tables of squares: each has the counts for a row and a column, a word and a pattern.
 
-Colour is never the only sign.
+No meaning depends on colour alone.
 """
 
 from collections import Counter
@@ -19,11 +19,12 @@ _LEVELS: Final = 5
 
 
 class Square(msgspec.Struct, frozen=True):
-    """The number k of n cells, or of n turns.
+    """A square of a table: k of n cells, or of n turns, succeeded.
 
     Fields:
         worst: the worst failing cell; "" if none fails.
-        filters: the filters that list its n cells, or the cells of its n turns; none for no list.
+        filters: the filters of the table of replays that list the n cells, or the cells of the n
+            turns; empty for no link.
     """
 
     k: int = 0
@@ -33,7 +34,7 @@ class Square(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> Verdict:
-        """Return whether all, some or none of n succeeded."""
+        """Return whether all, some or none of the n cells or turns succeeded."""
         if not self.n:
             return "absent"
         if self.k == self.n:
@@ -42,20 +43,20 @@ class Square(msgspec.Struct, frozen=True):
 
     @property
     def symbol(self) -> str:
-        """Return the symbol before the number."""
+        """Return the symbol that the table shows before the number."""
         return _SYMBOLS[self.verdict]
 
     @property
     def level(self) -> int:
-        """Return 0 for the worst fifth of rates up to 4 for the best; 0 if n is 0."""
+        """Return the fifth of the rate, from 0 for the worst to 4 for the best; 0 if n is 0."""
         return min(self.k * _LEVELS // self.n, _LEVELS - 1) if self.n else 0
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """Rows by columns; the squares of a row are in the order of `columns`.
+    """A table of squares, whose rows have the order of `columns`.
 
     Fields:
-        more_rows, more_columns: how many were left out, those with the fewest trials.
+        more_rows, more_columns: how many rows and columns with the fewest trials were left out.
     """
 
     columns: tuple[str, ...]
@@ -68,7 +69,7 @@ def matrix(squares: Mapping[Pair, Square], columns: Iterable[str] = ()) -> Matri
     """Return all squares as a table, rows and columns ordered by name.
 
     Args:
-        squares: by row and column.
+        squares: (name of the row, name of the column) -> its square.
         columns: the first columns in this order; others follow by name.
     """
     order = {name: place for place, name in enumerate(columns)}
@@ -80,10 +81,10 @@ def matrix(squares: Mapping[Pair, Square], columns: Iterable[str] = ()) -> Matri
 def largest(
     squares: Mapping[Pair, Square], rows: int, columns: int, order: Iterable[str] | None = None
 ) -> Matrix:
-    """Return the table of the `rows` by `columns` names with the most trials.
+    """Return a table with at most `rows` rows and `columns` columns: those with the most trials.
 
-    Without `order` of the columns, names with many trials come first: the first row has the
-    most trials, and the first columns are those of this row, then those of the next.
+    Without `order` for the columns, the first row has the most trials. The first columns are those
+    with trials in this row, then those of the next row.
     """
     kept_rows, kept_columns = _most(squares, 0)[:rows], _most(squares, 1)[:columns]
     in_rows, in_columns = set(kept_rows), set(kept_columns)
@@ -115,7 +116,7 @@ def _table(squares: Mapping[Pair, Square], rows: Iterable[str], columns: Iterabl
 def _measured_first(
     squares: Mapping[Pair, Square], rows: Iterable[str], columns: Iterable[str]
 ) -> list[str]:
-    """Return `columns`, those of the first row first, then those of the next."""
+    """Return `columns`: first those with trials in the first row, then those of the next row."""
     names = tuple(columns)
     return list(dict.fromkeys(each for row in rows for each in names if (row, each) in squares))
 
@@ -125,7 +126,7 @@ def _more(squares: Iterable[Pair], shown: Iterable[Pair], side: int) -> int:
 
 
 def _most(squares: Mapping[Pair, Square], side: int) -> list[str]:
-    """Return the names on one side of the pairs, those with the most trials first."""
+    """Return the names on one side (0 for rows, 1 for columns), the most trials first."""
     trials: Counter[str] = Counter()
     for pair, square in squares.items():
         trials[pair[side]] += square.n

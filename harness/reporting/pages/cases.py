@@ -36,19 +36,20 @@ _EVERYTHING = Selection()
 
 
 class CaseView(msgspec.Struct, frozen=True):
-    """One failing cell.
+    """The data of a failing cell on the cases page.
 
     Fields:
-        case: its bytes and deltas; None if the run has none.
-        chunking: the reads that the lanes show.
-        smallest: the smallest failing chunking if those are the recorded reads; else "".
-        failed: the turn that the case shows, if it failed; else the first failed one, or the
-            conversation. None if none failed.
-        messages: the messages of that turn's request; `reply` is the turn of the normalizer.
+        case: the bytes and deltas of the cell; None if the run file has no case for it.
+        chunking: how the bytes are split into the reads that the lanes show, as text.
+        smallest: the smallest failing chunking if the lanes show the recorded reads; else "".
+        failed: the facts about the turn that the case shows, if it failed; else about the first
+            failed turn, or the failed conversation; None if nothing failed.
+        messages, reply: the messages of that turn's request, and the turn of the normalizer.
         turn: the expected turn next to the turn of the normalizer.
         differs: whether the two differ.
-        history: the outcomes over the runs; None if the cell did not flip.
-        talk: the conversation, if the cell is one.
+        history: the outcomes in earlier runs; None if the cell never changed from passing to
+            failing.
+        talk: the conversation, if the cell judges one.
         findings: the findings of the result, each rule explained once.
         output: the text that the client wrote to standard output and standard error.
         body: the bytes, deflated and in base64; "" if they are too long for the page.
@@ -84,14 +85,14 @@ class CaseView(msgspec.Struct, frozen=True):
 
 
 class CasesView(msgspec.Struct, frozen=True):
-    """The cases of the page, worst first; the run has `failing` failing cells."""
+    """The failing cells that the page shows, worst first; `failing` counts all of the run."""
 
     cases: tuple[CaseView, ...]
     failing: int
 
 
 def cases_page(report: Report) -> CasesView:
-    """Return the cases of the cells whose bytes are part of the page."""
+    """Return the cells whose case (bytes and deltas) the page shows."""
     run = report.run
     cells = [report.results[cell] for cell in report.of(cells_with_case)]
     found: dict[str, AnyCase] = {**run.conversations, **run.cases}
@@ -133,7 +134,7 @@ def case_view(
     findings: tuple[ExplainedFinding, ...] = (),
     output: str = "",
 ) -> CaseView:
-    """Return the case of `result` for the page; only its findings if `found` is None."""
+    """Return the data of `result` for the page; only its findings if `found`, its case, is None."""
     case = found if isinstance(found, Case) else None
     is_recorded = case is not None and case.chunking != result.chunking
     turn = part_rows(case.expected, case.actual, case.judged) if case else ()
@@ -195,7 +196,7 @@ def _each_byte(cuts: Chunking) -> bool:
 
 
 def _command(result: Result, case: Case | None, selection: Selection) -> str:
-    """Return the command for a shell that replays what the case shows."""
+    """Return the shell command that replays what the case shows."""
     words = [*selection.options]
     interaction = case.interaction if case else result.interaction
     if result.kind == "conversation" or not (result.outcome.fails or case):

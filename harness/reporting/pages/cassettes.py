@@ -1,4 +1,4 @@
-"""The cassettes page: origin, age, recorded or synthetic reads, and credentials of each."""
+"""Compute the cassettes page: the origin, age, kind of reads, and credentials of each cassette."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _UNKNOWN: Final = CassetteFacts()
 
 
 class CassetteRow(msgspec.Struct, frozen=True):
-    """One cassette: its first result, its number of cells, and how many of them fail."""
+    """A cassette: its first result, its number of cells, and how many of them fail."""
 
     result: Result
     cells: int
@@ -28,33 +28,34 @@ class CassetteRow(msgspec.Struct, frozen=True):
 
     @property
     def facts(self) -> CassetteFacts:
-        """What the run contains about the cassette; empty if it has only the origin."""
+        """What the run file contains about the cassette; empty if it contains only the origin."""
         return self.result.source or _UNKNOWN
 
     @property
     def known(self) -> bool:
-        """Whether the run contains more about the cassette than its origin."""
+        """Whether the run file contains more about the cassette than its origin."""
         return self.result.source is not None
 
     @property
     def scrub(self) -> str:
-        """Return whether it contains credentials, as text."""
+        """Return as text whether the cassette contains credentials."""
         if not self.known:
             return "unknown"
         return f"{self.facts.leaks} unscrubbed" if self.facts.leaks else "clean"
 
     @property
     def reads(self) -> str:
-        """Return whether its reads were recorded, as text."""
+        """Return as text whether the reads of the cassette were recorded."""
         return _READS[self.facts.reads] if self.known else "unknown"
 
 
 class CassettesView(msgspec.Struct, frozen=True):
-    """All cassettes as counts, and the first rows: unscrubbed first, then measured, then by id.
+    """The counts of all cassettes, and the first rows: with credentials first, emulated ones last.
 
     Fields:
-        counts: (origin, reads, scrub) with the number of such cassettes, most first.
-        more: how many rows are left out.
+        counts: (origin, kind of reads, whether it has credentials) with the number of such
+            cassettes, most first.
+        more: how many further cassettes have no row.
     """
 
     total: int
@@ -64,7 +65,7 @@ class CassettesView(msgspec.Struct, frozen=True):
 
 
 def cassettes_page(report: Report) -> CassettesView:
-    """Return the cassettes of the run."""
+    """Return the data of the page: the cassettes of the run."""
     return cassettes_of(report.run.results)
 
 

@@ -1,4 +1,4 @@
-"""The compare page: the changes since a base run, by kind, with drawn differences."""
+"""Compute the compare page: the changes since an earlier run (the base), by kind of change."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ MAX_CHANGES: Final = 300
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """Cells that changed in one way, worst first; at most `MAX_CHANGES` of `total`."""
+    """The cells that changed in one way, worst first; at most `MAX_CHANGES` of `total`."""
 
     way: ChangeKind
     title: str
@@ -24,7 +24,8 @@ class CompareView(msgspec.Struct, frozen=True):
     """The changes since the run `label`: rates, warnings, and the cells by kind of change.
 
     Fields:
-        sizes: number of cells of that run, and of the run `now`.
+        now: the label of the newer run.
+        sizes: the numbers of cells of the older and of the newer run.
     """
 
     label: str
@@ -48,7 +49,7 @@ _CHANGE_TEXTS: Final[dict[ChangeKind, tuple[str, str]]] = {
 
 
 def compare_page(report: Report) -> CompareView | None:
-    """Return what changed since the base run; None if no base was named."""
+    """Return what changed since the base run; None if the user named no base run."""
     base = report.context.base
     return compare_view(base, NamedRun(report.context.label, report.run)) if base else None
 

@@ -1,4 +1,4 @@
-"""The conversations of a run: their ranking, a list, and requests, replies and findings of each.
+"""Compute the page of conversations: a ranking, a list, and the messages and findings of each.
 
 A request repeats the history, so only its new messages are shown. A finding is shown at the
 message, request or call that its path names, or at the conversation.
@@ -28,7 +28,7 @@ MAX_CONFORMING: Final = 20
 
 
 class MessageView(msgspec.Struct, frozen=True):
-    """One message of a request; `calls` are names and arguments."""
+    """A message of a request; `calls` contains the name and the arguments of each call."""
 
     number: int
     role: str
@@ -38,11 +38,11 @@ class MessageView(msgspec.Struct, frozen=True):
 
 
 class RequestView(msgspec.Struct, frozen=True):
-    """One request; `findings` are those that no message shows.
+    """A request of a conversation, and its response; `findings` are shown at no message.
 
     Fields:
-        row: None for the history at the end.
-        runs: the calls of its reply that the agent executed.
+        row: the facts about the request; None for the history at the end of the conversation.
+        runs: the calls of the response that the agent executed.
     """
 
     title: str
@@ -54,11 +54,11 @@ class RequestView(msgspec.Struct, frozen=True):
 
 
 class ConversationView(msgspec.Struct, frozen=True):
-    """One conversation, in full.
+    """A complete conversation.
 
     Fields:
         requests: the last one is the history at the end.
-        reports: turn number and parse_error.
+        reports: the number of a turn, and a parse error in this turn.
     """
 
     result: Result
@@ -68,7 +68,7 @@ class ConversationView(msgspec.Struct, frozen=True):
 
 
 def conversation_view(result: Result, case: ConversationCase) -> ConversationView:
-    """Return what a report shows of a conversation."""
+    """Return the data of a conversation for the page."""
     return ConversationView(
         result=result,
         case=case,
@@ -103,12 +103,12 @@ def _requests(result: Result, case: ConversationCase) -> Iterator[RequestView]:
 def message_views(
     texts: tuple[str, ...], same: int, where: str = "", findings: tuple[Finding, ...] = ()
 ) -> Iterator[MessageView]:
-    """Yield the messages of a request, each JSON in OpenAI's form.
+    """Yield the messages of a request for the page; each text is a JSON message of OpenAI's API.
 
     Args:
         texts: the messages after the first `same`.
         same: number of messages before them.
-        where: path of the request, as in findings.
+        where: the path of the request, as findings name it.
         findings: the findings of the cell.
     """
     for number, text in enumerate(texts, start=same):
@@ -126,7 +126,7 @@ def message_views(
 
 
 def _object(text: str) -> dict[str, Any]:
-    """Return a message; {} if its text was cut, which is then shown unchanged."""
+    """Return the JSON object in a message's text; {} if the text was cut and cannot be parsed."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -175,12 +175,12 @@ def _other_findings(
 
 
 class ConversationsView(msgspec.Struct, frozen=True):
-    """Conversations of agents, and logged ones.
+    """The conversations of agents, and logged conversations.
 
     Fields:
-        ranked: models by prompts by agents.
-        rows: worst first; `more` are left out.
-        conforming: some of those that conform, in full, those without success first.
+        ranked: the ranking of combinations of model, prompt and agent.
+        rows: the results, worst first; `more` further results are left out.
+        conforming: some complete conversations that conform, those without success first.
     """
 
     ranked: tuple[ConversationRow, ...]
@@ -190,12 +190,12 @@ class ConversationsView(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of conversations."""
         return len(self.rows) + self.more
 
 
 def conversations_page(report: Report) -> ConversationsView:
-    """Return the conversations of the run; cells with a case are shown in full there only."""
+    """Return the data of the page; conversations of failing cells are shown on the cases page."""
     run, shown = report.run, report.of(cells_with_case)
     found = [each for each in run.results if each.conversation]
     conforming = [

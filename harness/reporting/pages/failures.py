@@ -1,7 +1,7 @@
-"""The failures page: one row for each cause, and the cells whose case is part of the page.
+"""Compute the failures page: a row for each cause, and the cells whose case the report shows.
 
-A page with every failing case would be too large to open, so each cause brings its first few, and
-so does each reason for which turns of models and providers failed.
+A report with every failing case would be too large to open. So it shows the first few cases of each
+cause, and of each reason for which turns of models and providers failed.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ MAX_GROUPS: Final = 400
 
 
 class FailuresView(msgspec.Struct, frozen=True):
-    """All causes, MUST rules first; `must_count` of them fail cells.
+    """All causes, MUST rules first; `must_count` of them make cells fail.
 
     Fields:
         turns: reasons why measured turns of models and providers failed, the commonest first.
@@ -46,12 +46,12 @@ def failures_page(report: Report) -> FailuresView:
 
 
 def cells_with_case(report: Report) -> frozenset[str]:
-    """Return the cells whose case is part of the page.
+    """Return the cells whose case the report shows.
 
-    At most `MAX_CASES`: first the first cell of each cause, then the second of each, so that the
-    page has cases of as many causes as possible. The worst failures of each peer are always part
-    of it, and at most `MAX_TURN_CASES` cells with failed turns of models and providers, and as
-    many with failed conversations.
+    It takes the first cell of each cause, then the second cell of each, up to `MAX_CASES`, so that
+    it shows as many causes as possible. It adds the worst failures of each peer, and at most
+    `MAX_TURN_CASES` cells with failed turns of models and providers, and as many with failed
+    conversations.
     """
     found = report.of(failures_page).failures
     cells = dict.fromkeys(_first_of_each([each.group.all_cells for each in found]))
@@ -69,7 +69,7 @@ def _first_of_each(groups: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _cells_of_failed_turns(report: Report) -> tuple[str, ...]:
-    """Return first the worst failure of each model, prompt and pair, then one of each reason."""
+    """Return the worst failure of each model, prompt and pair, then a cell for each reason."""
     commonest = (
         sorted(report.store.commonest_failures(axis).values(), key=lambda each: -each[1])
         for axis in AXES
@@ -81,7 +81,7 @@ def _cells_of_failed_turns(report: Report) -> tuple[str, ...]:
 
 
 def _cells_of_failed_conversations(report: Report) -> tuple[str, ...]:
-    """Return conversations that failed because of the model or the provider, by reason."""
+    """Return the cells of conversations that failed because of the model or provider, by reason."""
     known = report.run.conversations
     groups: dict[tuple[str, str], list[str]] = {}
     for each in report.run.results:
@@ -92,18 +92,18 @@ def _cells_of_failed_conversations(report: Report) -> tuple[str, ...]:
 
 
 def failure_name(failure: Failure) -> str:
-    """Return the name of a cause, the same in every report."""
+    """Return the name of a cause, which is the same in every report."""
     found = failure.group
     return f"{found.cause or 'none'}/{found.level}/{found.normalizer}"
 
 
 def turns_filters(turns: FailedTurns, lead: str) -> Filters:
-    """Return the filters of the cells whose turns failed for a reason, as `lead` read them."""
+    """Return the filters for the cells of turns that failed for a reason, as `lead` parsed them."""
     return {"failed": turns.blame, "why": turns.why, "normalizer": lead, "origin": MEASURED}
 
 
 def failure_filters(failure: Failure) -> Filters:
-    """Return the filters that list all cells of a cause in the table of replays."""
+    """Return the filters of the table of replays that list all cells of a cause."""
     found = failure.group
     if not found.cause:
         return {"outcome": found.outcome.value, "normalizer": found.normalizer}

@@ -1,4 +1,4 @@
-"""The page that shows one input side by side: the turn of each client for the same response.
+"""Compute the page that compares, for one response, the turns of all clients.
 
 Clients with equal turns are one row. The run file has the turn of a client if its cell has a case.
 A client that conforms gave the expected turn, as far as it is judged.
@@ -27,14 +27,14 @@ _MAX_LANES: Final = 8
 
 
 class SameTurn(msgspec.Struct, frozen=True):
-    """Clients that gave the same turn for an input.
+    """The clients that gave the same turn for a response.
 
     Fields:
         results: the results of these clients, by name.
         rows: the fields that are not as expected.
-        findings: those of the first client, if the run has no turn of it.
-        interaction: the interaction of the turn.
-        split: the first delta of the first client that differs from `reference`, and that of
+        findings: the findings of the first client, if the run file does not contain its turn.
+        interaction: the index of the interaction of the turn.
+        split: the first delta of the first client that differs from `reference`, and the delta of
             `reference`; None if the deltas are the same, or the run does not have them.
         error: the exception that the first client raised; "" if it raised none.
     """
@@ -48,16 +48,17 @@ class SameTurn(msgspec.Struct, frozen=True):
 
 
 class InputView(msgspec.Struct, frozen=True):
-    """One scenario or recording.
+    """A scenario or recording, with the turns of all clients.
 
     Fields:
         first: the worst result; all results have its title and cassette.
-        expected: the turn of the response that most cases are about.
+        expected: the expected turn for the response that most cases are about.
         turns: worst first.
-        more: how many are left out.
+        more: how many further turns the page does not show.
         as_expected: results that conform.
-        others: results that are unjudged or unsupported.
-        size, lanes: size and lanes of the bytes, with the first divergence of each client.
+        others: unjudged and unsupported results.
+        size, lanes: the number of bytes, and lanes of frames and deltas that show where each client
+            first differs.
     """
 
     first: Result
@@ -72,36 +73,36 @@ class InputView(msgspec.Struct, frozen=True):
 
     @property
     def failing_names(self) -> tuple[str, ...]:
-        """The clients that fail."""
+        """The names of the clients that fail."""
         return tuple(result.normalizer for each in self.turns for result in each.results)
 
     @property
     def failing(self) -> int:
-        """How many clients fail."""
+        """The number of clients that fail."""
         return len(self.failing_names)
 
 
 class InputsView(msgspec.Struct, frozen=True):
-    """The inputs; those on which most clients fail come first, and `more` are left out."""
+    """The scenarios and recordings on which most clients fail; `more` others are left out."""
 
     inputs: tuple[InputView, ...]
     more: int
 
 
 def inputs_page(report: Report) -> InputsView:
-    """Return the inputs that have cases on the page, and that more than one client received."""
+    """Return the scenarios and recordings with cases that more than one client received."""
     listed = report.of(_results_of_inputs)
     views = tuple(_input_view(results, report) for results in listed[:MAX_INPUTS])
     return InputsView(views, max(0, len(listed) - MAX_INPUTS))
 
 
 def shown_inputs(report: Report) -> frozenset[str]:
-    """Return the scenarios that the page shows side by side."""
+    """Return the scenarios whose turns the page compares."""
     return frozenset(results[0].scenario for results in report.of(_results_of_inputs)[:MAX_INPUTS])
 
 
 def _results_of_inputs(report: Report) -> list[list[Result]]:
-    """Return the results of each input, the inputs with most failing clients first."""
+    """Return the results of each scenario or recording, those with most failing clients first."""
     shown, cases = report.of(cells_with_case), report.run.cases
     wanted = {report.results[cell].scenario for cell in shown if cell in cases}
     found: dict[str, list[Result]] = {scenario: [] for scenario in sorted(wanted)}
@@ -139,7 +140,7 @@ def _has_case(result: Result, report: Report) -> bool:
 
 
 def _same_turns(failing: Iterable[Result], cases: dict[str, Case]) -> tuple[SameTurn, ...]:
-    """Return the failing results, those with equal turns together, in their order."""
+    """Group the failing results by equal turns, in their order."""
     groups: dict[object, list[Result]] = {}
     for each in failing:
         case = cases.get(each.cell)

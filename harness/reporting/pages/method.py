@@ -1,4 +1,4 @@
-"""The method page: the meaning of words and numbers, what no rate counts, and the kill table."""
+"""Compute the method page: definitions of words and numbers, and the kill table."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from harness.results.outcome import Outcome
 
 
 class RuleRow(msgspec.Struct, frozen=True):
-    """A rule with its levels by kind of client, and the sources of all levels."""
+    """A rule with its levels for each kind of client, and the sources of all levels."""
 
     id: str
     levels: str
@@ -22,7 +22,14 @@ class RuleRow(msgspec.Struct, frozen=True):
 
 
 class MethodView(msgspec.Struct, frozen=True):
-    """The number of cells that no rate of a model counts (`emulated`), or no rate at all."""
+    """The data of the method page.
+
+    Fields:
+        cells: the number of all cells.
+        emulated: the number of cells of emulated cassettes, which no rate of a model counts.
+        unsupported: the number of unsupported cells, which no rate counts.
+        rules: all rules.
+    """
 
     cells: int
     emulated: int
@@ -31,7 +38,7 @@ class MethodView(msgspec.Struct, frozen=True):
 
 
 def method_page(report: Report) -> MethodView:
-    """Return the numbers of the page."""
+    """Return the data of the page."""
     results = report.run.results
     return MethodView(
         len(results),

@@ -26,7 +26,7 @@ _DIGIT_WIDTH: Final = 8
 
 
 class Segment(msgspec.Struct, frozen=True):
-    """`count` cells of one outcome, from `x` on a bar of `WIDTH`."""
+    """A segment of a bar: `count` cells of one outcome, at position `x` of `WIDTH`."""
 
     word: OutcomeWord
     count: int
@@ -35,12 +35,12 @@ class Segment(msgspec.Struct, frozen=True):
 
     @property
     def has_label(self) -> bool:
-        """Whether symbol and number have room inside."""
+        """Whether the segment is wide enough for its symbol and number."""
         return self.width >= _SYMBOL_WIDTH + _DIGIT_WIDTH * len(f"{self.count:,}")
 
 
 class Stack(msgspec.Struct, frozen=True):
-    """The bar of one name: its judged cells, worst first."""
+    """The bar of one normalizer or agent: segments of its judged cells, worst outcome first."""
 
     name: str
     judged: int
@@ -50,7 +50,7 @@ class Stack(msgspec.Struct, frozen=True):
 
 
 def stacks(results: Iterable[Result], kind: str, ranked: Iterable[str] = ()) -> tuple[Stack, ...]:
-    """Return a bar for each name with cells of `kind`, in the order of `ranked`, others last."""
+    """Return a bar for each name with cells of `kind`; names in `ranked` come first."""
     order = {name: place for place, name in enumerate(ranked)}
     counts: dict[str, Counter[Outcome]] = defaultdict(Counter)
     for result in results:
@@ -81,7 +81,7 @@ MAX_SPLITS: Final = 40
 
 
 class Split(msgspec.Struct, frozen=True):
-    """A scenario on which normalizers disagree; each side is sorted by name."""
+    """A scenario on which normalizers disagree: the names that conform, and those that fail."""
 
     scenario: str
     conforming: tuple[str, ...]
@@ -89,11 +89,14 @@ class Split(msgspec.Struct, frozen=True):
 
 
 class Disagreement(msgspec.Struct, frozen=True):
-    """Pairs of normalizers: the scenarios on which they agree, of those that both support.
+    """For each pair of normalizers, the number of scenarios on which both conform or both fail.
+
+    Only scenarios that both normalizers support count.
 
     Fields:
-        splits: scenarios with disagreement, the most evenly divided first.
-        more: how many are left out.
+        pairs: the numbers, as a table.
+        splits: scenarios on which normalizers disagree, the most evenly divided first.
+        more: how many such scenarios are left out.
     """
 
     pairs: Matrix
@@ -102,7 +105,7 @@ class Disagreement(msgspec.Struct, frozen=True):
 
 
 class NormalizersView(msgspec.Struct, frozen=True):
-    """Rankings, outcomes, and tables of squares; an agent has only the first two."""
+    """The data of the normalizers page: rankings, outcomes, and tables of squares."""
 
     board: Board
     bars: tuple[Stack, ...]
@@ -113,14 +116,14 @@ class NormalizersView(msgspec.Struct, frozen=True):
 
 
 class AgentsView(msgspec.Struct, frozen=True):
-    """The ranking of agents, and their outcomes."""
+    """The data of the agents page: the ranking of agents, and their outcomes."""
 
     board: Board
     bars: tuple[Stack, ...]
 
 
 def normalizers_page(report: Report) -> NormalizersView:
-    """Return what the page shows of all normalizers."""
+    """Return the data of the normalizers page."""
     results = report.run.results
     board = report.of(boards)["normalizers"]
     names = _names(board)
@@ -135,7 +138,7 @@ def normalizers_page(report: Report) -> NormalizersView:
 
 
 def agents_page(report: Report) -> AgentsView:
-    """Return what the page shows of all agents."""
+    """Return the data of the agents page."""
     board = report.of(boards)["agents"]
     return AgentsView(board, stacks(report.run.results, "conversation", _names(board)))
 
@@ -145,7 +148,7 @@ def _names(board: Board) -> tuple[str, ...]:
 
 
 def dialect_matrix(results: Iterable[Result], ranked: Iterable[str] = ()) -> Matrix:
-    """Return dialects by normalizers: cells that conform, of those that were judged."""
+    """Return a table of dialects and normalizers: how many of the judged cells conform."""
     judged = [each for each in results if each.outcome.judged]
     k: Counter[Pair] = Counter()
     n: Counter[Pair] = Counter()

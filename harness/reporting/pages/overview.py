@@ -1,6 +1,6 @@
-"""The overview: the failures, who is to blame, what changed, and the best model and prompt.
+"""Compute the overview: the failures, their blame, what changed, and the best model and prompt.
 
-Each count is the number of rows in the table of replays that its link shows.
+Each count is the number of rows that its link shows in the table of replays.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ _WIDTH = 1_000
 
 
 class BlameShare(msgspec.Struct, frozen=True):
-    """Cells that one party failed, as a part of the bar; `x` and `width` are of `WIDTH`."""
+    """The cells that one party failed, as a part of a bar with the width `WIDTH`."""
 
     blame: str
     count: int
@@ -31,23 +31,24 @@ class BlameShare(msgspec.Struct, frozen=True):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A part of a reason of the verdict; `link` is "" for text without one."""
+    """A part of a reason of the verdict, with a link; `link` is "" for plain text."""
 
     text: str
     link: str = ""
 
 
 class OverviewView(msgspec.Struct, frozen=True):
-    """Counts of cells, and the main facts of other pages.
+    """The data of the overview: counts of cells, and the main facts of other pages.
 
     Fields:
         reasons: the reasons of the verdict, in parts.
         blames: cells with a failure, by blame.
         best: the pair of model and prompt with the best turn success; None if none was measured.
         outcomes: each outcome with its number of cells, worst first.
-        judged: turns by field.
+        judged: for each field of a turn, how many turns were judged.
         causes: the number of causes for which cells fail.
-        flaky: number of cells that are flaky over the earlier runs and this one.
+        flaky: the number of flaky cells: over several runs they changed between passing and failing
+            and back, or changed within one commit.
     """
 
     reasons: tuple[tuple[Part, ...], ...]
@@ -66,7 +67,7 @@ class OverviewView(msgspec.Struct, frozen=True):
 
 
 def overview_page(report: Report) -> OverviewView:
-    """Return the counts of the run."""
+    """Return the data of the page."""
     results, ranked = report.run.results, report.of(boards)
     counts = Counter(each.outcome for each in results)
     return OverviewView(
@@ -90,10 +91,11 @@ def overview_page(report: Report) -> OverviewView:
 
 
 def blame_shares(report: Report) -> Iterator[BlameShare]:
-    """Yield the cells with a failure by blame, also for a blame without cells.
+    """Yield the number of cells with a failure for each blame, also if it is 0.
 
-    Normalizers and agents: the cells that fail. Model, provider and harness: the recorded and
-    imported cells of the lead normalizer with a turn that failed because of them.
+    For normalizers and agents, it counts the cells that fail. For model, provider and harness, it
+    counts the recorded and imported cells of the lead normalizer with a turn for which they are to
+    blame.
     """
     header = report.run.header
     failed: Counter[str] = Counter()
@@ -123,7 +125,7 @@ def _failed_turn_blames(result: Result) -> set[str]:
 def reason_parts(
     reason: str, results: Mapping[str, Result], names: tuple[str, ...]
 ) -> Iterator[Part]:
-    """Yield a reason of the verdict, with links to the cells that it is about and to its cell."""
+    """Yield the parts of a reason of the verdict, with links to the cells that it names."""
     name, colon, rest = reason.partition(": ")
     count, unjudged, _ = reason.partition(" cells unjudged")
     if unjudged:

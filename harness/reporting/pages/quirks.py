@@ -1,4 +1,4 @@
-"""The quirks page: a card for each quirk of the run, and the table of quirks by normalizers."""
+"""Compute the quirks page: a card for each quirk of the run, and a table by normalizer."""
 
 from typing import Final
 
@@ -16,12 +16,12 @@ _ADDRESS: Final = ("https://", "http://")
 
 
 class QuirkCard(msgspec.Struct, frozen=True):
-    """One quirk.
+    """The data of one quirk on the page.
 
     Fields:
-        quirk: its entry in the catalogue; None if it has none.
-        references: its citations, each with whether it is an address that a link may have.
-        squares: of each normalizer with a cell that shows the quirk.
+        quirk: the description of the quirk; None if the catalogue does not contain it.
+        references: its citations, each with whether it is an address that the page may link to.
+        squares: for each normalizer with cells that show the quirk, how many of them conform.
     """
 
     id: str
@@ -32,12 +32,12 @@ class QuirkCard(msgspec.Struct, frozen=True):
 
     @property
     def failing(self) -> int:
-        """How many cells that show the quirk fail."""
+        """The number of failing cells that show the quirk."""
         return sum(square.n - square.k for _, square in self.squares)
 
 
 def quirk_matrix(report: Report) -> Matrix:
-    """Return quirks by normalizers: cells that conform, of those that show the quirk."""
+    """Return a table of quirks and normalizers: how many of the cells with the quirk conform."""
     squares = {
         (loss.quirk, loss.normalizer): Square(
             loss.k,
@@ -51,7 +51,7 @@ def quirk_matrix(report: Report) -> Matrix:
 
 
 def quirks_page(report: Report) -> tuple[QuirkCard, ...]:
-    """Return a card for each quirk of the run, by id."""
+    """Return a card for each quirk of the run, ordered by id."""
     table = report.of(quirk_matrix)
     return tuple(
         _card(

@@ -1,6 +1,6 @@
-"""The pages of models, prompts and their matrix: turn success of recorded and imported turns.
+"""Compute the pages that rank models, prompts and their pairs by the success of recorded turns.
 
-The denominators are those of the rankings: each turn once, as the lead normalizer read it.
+As in the rankings, each turn counts once, as the lead normalizer parsed it.
 """
 
 from collections import Counter, defaultdict
@@ -23,14 +23,14 @@ MAX_COLUMNS: Final = 25
 
 
 class RankingDetails(msgspec.Struct, frozen=True):
-    """Columns next to the rank of a model or a prompt.
+    """The columns next to the rank of a model or a prompt.
 
     Fields:
         reason: the commonest reason for a turn without success; "" if all succeed.
         count: how many of its turns failed for that reason.
-        cell: the first of them.
-        retries: compensating requests in its measured conversations.
-        strategy: the share of turns by `tool_use`.
+        cell: the cell of the first such turn.
+        retries: how often agents asked again in its measured conversations.
+        strategy: the share of turns for which tools were sent in the API's field (`tool_use`).
     """
 
     reason: str = ""
@@ -41,7 +41,7 @@ class RankingDetails(msgspec.Struct, frozen=True):
 
 
 class RankingView(msgspec.Struct, frozen=True):
-    """A ranking, a table of squares, and details of each row by name."""
+    """The data of a page: a ranking, a table of squares, and details for each ranked name."""
 
     board: Board
     squares: Matrix | None = None
@@ -49,7 +49,7 @@ class RankingView(msgspec.Struct, frozen=True):
 
 
 def models_page(report: Report) -> RankingView:
-    """Return the ranking of models, and the same turns through each normalizer."""
+    """Return the ranking of models, and the success of their turns with each normalizer."""
     return RankingView(
         report.of(boards)["models"], client_matrix(report), ranking_details(report, "model")
     )
@@ -61,12 +61,12 @@ def prompts_page(report: Report) -> RankingView:
 
 
 def matrix_page(report: Report) -> RankingView:
-    """Return models by prompts, as squares and ranked."""
+    """Return the ranking of pairs of model and prompt, and a table of both."""
     return RankingView(report.of(boards)["pairs"], model_matrix(report))
 
 
 def model_matrix(report: Report) -> Matrix:
-    """Return models by prompts: turns that succeeded, of those measured."""
+    """Return a table of models and prompts: how many of the measured turns succeeded."""
     lead = [each for each in report.store.measured_turns() if each.normalizer == report.store.lead]
     return _turn_squares(
         lead,
@@ -76,7 +76,7 @@ def model_matrix(report: Report) -> Matrix:
 
 
 def client_matrix(report: Report) -> Matrix:
-    """Return models by normalizers: turns that succeeded as each of them read the same bytes."""
+    """Return a table of models and normalizers: how many turns succeeded with each normalizer."""
     return _turn_squares(
         report.store.measured_turns(),
         lambda each: (each.model, each.normalizer),

@@ -1,8 +1,8 @@
-"""The table of replays: the first rows as HTML, and all results as columns for the script.
+"""Compute the table of replays: the first rows as HTML, and all rows as data for the script.
 
-A column is the sorted list of its different values and one small number for each row, so that
-sorting is by number and a filter tests each different value once. The columns are deflated and
-in base64, none of whose characters has a meaning in HTML.
+A column is a sorted list of its different values, and for each row the index of its value. So the
+script sorts numbers, and a filter tests each different value once. The columns are compressed
+(deflate) and in base64, because its characters need no escapes in HTML.
 """
 
 import base64
@@ -36,10 +36,11 @@ _BADNESS: Final = {outcome.value: outcome.badness for outcome in Outcome}
 
 
 class ReplaysView(msgspec.Struct, frozen=True):
-    """The first cells, worst first, for readers without script, and the rows for the script.
+    """The data of the table: the first cells for readers without a script, and all rows.
 
     Fields:
-        rows: all cells, or the cells that failed.
+        listed: the first cells, worst first.
+        rows: all cells, or only the cells that failed, encoded for the script.
         left_out: the number of cells without a row on the page.
         command: prints all cells of the run.
     """
@@ -52,7 +53,7 @@ class ReplaysView(msgspec.Struct, frozen=True):
 
 
 def replays_page(report: Report) -> ReplaysView:
-    """Return the rows of the table."""
+    """Return the data of the table of replays."""
     results = report.run.results
     listed = nsmallest(MAX_LISTED, results, key=worst_first)
     shown = results if len(results) <= MAX_ROWS else _failed(results)
@@ -72,12 +73,12 @@ def _failed(results: Sequence[Result]) -> tuple[Result, ...]:
 
 
 def rows(results: Iterable[Result], total: int = 0) -> str:
-    """Return `results`, in their order, as base64 of deflated columns.
+    """Return the columns of `results`, in their order, compressed and in base64.
 
-    The bytes inside: the length of the head as 4 bytes, little-endian; the head, as JSON
-    `{"count", "total", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each
-    column, `bytes` wide each; head and columns start at multiples of 4. `odd` has the ids of
-    cells that are not SCENARIO/NORMALIZER, by row.
+    The bytes inside: the length of the head as 4 bytes, little-endian; the head, as JSON `{"count",
+    "total", "odd", "columns": [{"name", "values", "bytes"}]}`; then the codes of each column,
+    `bytes` wide each; head and columns start at multiples of 4. `odd` has the ids of cells that are
+    not SCENARIO/NORMALIZER, by row.
 
     Args:
         results: the rows.

@@ -1,7 +1,7 @@
-"""The trends page: for each name a small chart of its rate over several runs, with intervals.
+"""Compute the trends page: for each name, a small chart of its rate over several runs.
 
-Rates over different scenarios are not comparable: if the set of scenarios changed between two
-runs, the line has a gap, and the page draws and names the change.
+Rates for different scenarios are not comparable. If the set of scenarios changed between two runs,
+the line has a gap, and the page marks and names the change.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ _BELOW: Final = 24
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One rate at one run; y grows downwards on a chart of `WIDTH` by `HEIGHT`."""
+    """The rate of one run, with its position on a chart of `WIDTH` by `HEIGHT`; y grows down."""
 
     label: str
     k: int
@@ -40,11 +40,11 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Series(msgspec.Struct, frozen=True):
-    """One name over the runs.
+    """The rates of one name in all runs.
 
     Fields:
-        points: by run; None if it was not measured.
-        line: SVG path data, broken where points are missing or scenarios changed.
+        points: a point for each run; None if the name was not measured in it.
+        line: SVG path data, with gaps if points are missing or scenarios changed.
     """
 
     name: str
@@ -53,10 +53,10 @@ class Series(msgspec.Struct, frozen=True):
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """One rate over the runs, for at most `MAX_NAMES` names; `more` are left out.
+    """A chart: one kind of rate in all runs, for at most `MAX_NAMES` names; `more` are left out.
 
     Fields:
-        unit: what k and n count.
+        unit: what the numbers k and n of the rate count.
     """
 
     title: str
@@ -66,7 +66,7 @@ class Trend(msgspec.Struct, frozen=True):
 
 
 class TrendsRun(msgspec.Struct, frozen=True):
-    """One run: its number on the axes, its name, and what it counted."""
+    """A run of the charts: its number on the axes, its name, and what it counted."""
 
     number: int
     label: str
@@ -76,12 +76,13 @@ class TrendsRun(msgspec.Struct, frozen=True):
 
 
 class TrendsView(msgspec.Struct, frozen=True):
-    """The charts of all rates.
+    """The data of the trends page.
 
     Fields:
         runs: the oldest first.
-        breaks: (index of a run, text): the scenarios changed before this run.
-        marks: the x of each break.
+        breaks: the index of each run before which the scenarios changed, and a text about the
+            change.
+        marks: the x position of each break.
         flipped: cells that conformed in one run and failed in the next, the flaky ones first; at
             most `MAX_FLIPPED`, and `more` are left out.
     """
@@ -110,7 +111,7 @@ _RATES: Final[dict[tuple[str, str], Callable[[Rankings], tuple[Ranked, ...]]]] =
 
 
 def trends_page(report: Report) -> TrendsView:
-    """Return the rates over the history and the run, the oldest first; none for a single run."""
+    """Return the rates in all runs, the oldest first; none if there is only this run."""
     context = report.context
     editions = (*context.history, NamedRun(context.label, report.run))
     if len(editions) < 2:  # noqa: PLR2004 - a line needs two ends
@@ -143,7 +144,7 @@ def _runs(editions: Sequence[NamedRun]) -> Iterator[TrendsRun]:
 
 
 def cell_histories(report: Report) -> dict[str, CellHistory]:
-    """Return the cells that flipped over the history and the run, by cell."""
+    """Return cell -> history of each cell that changed from passing to failing between two runs."""
     context = report.context
     commit = context.about.clean_commit if context.about else ""
     runs = [*((each.run, each.commit) for each in context.history), (report.run, commit)]

@@ -1,1 +1,1 @@
-"""A run as text: for terminals, Markdown, JUnit, CSV, and coding agents."""
+"""Write a run as text: for terminals, Markdown, JUnit, CSV, and coding agents."""

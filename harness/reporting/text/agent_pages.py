@@ -1,7 +1,7 @@
-"""Markdown pages for a coding agent: an index of at most 8 KB, and a page for each cause.
+"""Write Markdown pages for a coding agent: an index of at most 8 KB, and a page for each cause.
 
-The index links to the pages; a page has the finding and the command that shows it. Entries that
-do not fit are counted.
+The index links to the pages. A page has the finding and the command that shows it. The index states
+how many entries do not fit.
 """
 
 import re
@@ -28,7 +28,7 @@ _ODD = re.compile(r"[^a-z0-9]+")
 
 
 def agent_pages(run: Run, gate: Gate) -> dict[str, str]:
-    """Return the text of each file by name; `index.md` links to the others."""
+    """Return file name -> text of each page; `index.md` links to the others."""
     found = list_failures(run, gate)
     listed = {_name(each): each for each in found[:MAX_PAGES]}
     pages = {name: "\n".join(_page(each, run)) for name, each in listed.items()}
@@ -70,7 +70,7 @@ def _link(page: str, each: Failure) -> str:
 
 
 def _fitting(head: list[str], lines: list[str]) -> str:
-    """Return the head, as many lines as fit, and the number of the others."""
+    """Return the head, as many lines as fit, and the number of lines that do not fit."""
     for shown in range(len(lines), -1, -1):
         left = len(lines) - shown
         more = [f"- and {left} more pages in this folder"] if left else []

@@ -1,8 +1,8 @@
-"""One cell as lines for a terminal: its timeline or conversation, and its findings.
+"""Write one cell as lines for a terminal: its timeline or conversation, and its findings.
 
 A timeline has each read, the frames that the read completes, and the deltas that follow. If
-`reference` emits other deltas at that point, it has these as well. Control characters of a stream
-never reach the terminal.
+`reference` emits other deltas at that point, the timeline shows these as well. Control characters
+of a stream never reach the terminal.
 """
 
 from collections.abc import Iterable, Iterator
@@ -100,7 +100,7 @@ _LINE = 160
 
 
 def conversation_lines(result: Result, case: ConversationCase) -> Iterator[str]:
-    """Yield the requests with their messages, replies and executed calls."""
+    """Yield the requests of a conversation with their messages, responses and executed calls."""
     for request in conversation_view(result, case).requests:
         yield from _request_lines(request)
     if case.error:
@@ -142,7 +142,7 @@ def _text(found: tuple[Piece, ...]) -> str:
 
 
 def explained_lines(findings: Iterable[ExplainedFinding]) -> Iterator[str]:
-    """Yield the lines of each finding, and of its explanation."""
+    """Yield the lines of each finding and of its explanation."""
     for each in findings:
         yield from findings_lines((each.finding,))
         if each.explanation:

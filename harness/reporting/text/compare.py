@@ -1,4 +1,4 @@
-"""A comparison of two runs as text for a terminal, or as Markdown."""
+"""Write the comparison of two runs as text for a terminal, or as Markdown."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -29,7 +29,7 @@ def comparison_text(found: Comparison, runs: tuple[str, str], style: Format = "p
 
     Args:
         found: the differences.
-        runs: the names of the two runs, the base first.
+        runs: the names of the two runs, the older one first.
         style: the style of the text.
     """
     write = _markdown if style == "markdown" else _pretty
@@ -75,7 +75,7 @@ def _counts(found: Comparison) -> str:
 
 
 def _causes(found: Comparison) -> Iterator[tuple[str, FailureCause]]:
-    """Yield how each cause changed, and the cause; at most `MOST_CHANGES` of each kind."""
+    """Yield each cause of failures with how it changed; at most `MOST_CHANGES` of each kind."""
     yield from (("new", each) for each in found.new_causes[:MOST_CHANGES])
     yield from (("fixed", each) for each in found.fixed_causes[:MOST_CHANGES])
 
@@ -97,7 +97,7 @@ def _outcomes(change: Change) -> str:
 
 
 def _boards(found: Comparison) -> Iterator[tuple[str, str, Iterable[RateChange]]]:
-    """Yield the title, the unit and the rates of each table."""
+    """Yield the title, the unit and the changed rates of each ranking."""
     if found.conformance:
         yield "Conformance on the cells of both runs", "cells", found.conformance
     if found.turn_success:

@@ -1,8 +1,8 @@
-"""One failure as a terminal and pytest show it, with all that a user needs to fix it.
+"""Write one failure for a terminal and pytest, with all that a user needs to fix it.
 
-That is the title of the scenario, each violated rule as a sentence, the quirk with its reference,
-the bytes at the first divergence, the expected and the actual value, the traceback of a crash, and
-the output of the client.
+It contains the title of the scenario, each violated rule as a sentence, the quirk with its
+reference, the bytes at the first divergence, the expected and the actual value, the traceback of a
+crash, and the output of the client.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -37,11 +37,11 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
 
     Args:
         result: the result of the cell.
-        findings: those to show, the worst first.
-        case: the case of the cell; None if there is none.
+        findings: the findings to show, the worst first.
+        case: the bytes and deltas of the cell; None if the run has none.
         output: the output of the client.
         command: the command that shows the cell.
-        quirks: the catalogue.
+        quirks: id -> quirk of the catalogue.
     """
     shown = tuple(findings)
     yield f"  scenario  {plain(result.title)}"
@@ -78,7 +78,7 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
 
 
 def _byte_lines(case: Case, findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield the frame of the byte at which the client went wrong, if that is known."""
+    """Yield the frame with the byte at which the client failed, if that byte is known."""
     at = _offset(case, findings)
     if at is None or not 0 <= at < len(case.body):
         return
@@ -89,7 +89,7 @@ def _byte_lines(case: Case, findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def _offset(case: Case, findings: Iterable[Finding]) -> int | None:
-    """Return the byte that a finding names, or else the last read before a crash or divergence."""
+    """Return the byte that a finding names, or the last byte before a crash or a difference."""
     for finding in findings:
         if finding.offset is not None:
             return finding.offset
@@ -103,7 +103,7 @@ def _trace_of(case: AnyCase) -> str:
 
 
 def _last_lines(output: str) -> Iterator[str]:
-    """Yield the end of the client's output; the report and `harness replay` show all of it."""
+    """Yield the last lines of the client's output; other reports show the complete output."""
     lines = output.splitlines()
     left = len(lines) - _OUTPUT_LINES
     yield from output_lines("\n".join(lines[-_OUTPUT_LINES:]))

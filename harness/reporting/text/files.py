@@ -1,4 +1,4 @@
-"""The files next to the page, by name; each depends on the run and the gate verdict only."""
+"""Write the files next to the HTML report; each depends on the run and the gate verdict only."""
 
 import csv
 import io
@@ -88,14 +88,14 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def csv_rows(rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as CSV whose cells cannot be executed by a terminal or a spreadsheet."""
+    """Return rows as CSV that a terminal or a spreadsheet cannot execute."""
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(map(_csv_value, row) for row in rows)
     return out.getvalue()
 
 
 def _csv_value(value: object) -> str:
-    """Return `value` as text; an apostrophe precedes text that a spreadsheet would compute."""
+    """Return `value` as text, with an apostrophe before text that a spreadsheet would execute."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -113,7 +113,7 @@ _COLOURS: dict[Verdict, str] = {
 
 
 class Badge(msgspec.Struct, frozen=True, rename="camel"):
-    """The keys that the badge service reads."""
+    """The JSON object that a badge service reads."""
 
     label: str
     message: str
@@ -122,7 +122,7 @@ class Badge(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def badge(run: Run, gate: Gate) -> Badge:
-    """Return the badge: the verdict and how many cells conform."""
+    """Return the badge of a run: the verdict, and how many cells conform."""
     judged = [each for each in run.results if each.outcome.judged]
     conform = sum(each.outcome.conforms for each in judged)
     unjudged = f", {len(gate.unjudged)} unjudged" if gate.unjudged else ""
@@ -158,5 +158,5 @@ KINDS: tuple[Kind, ...] = tuple(_WRITERS)
 
 
 def files(run: Run, summary: Summary, kind: Kind) -> dict[str, str]:
-    """Return path below the report's folder -> text, of one kind."""
+    """Return path below the report's folder -> text, for the files of one kind."""
     return _WRITERS[kind](run, summary)

@@ -1,4 +1,4 @@
-"""JUnit XML of a run: a suite for each normalizer or agent, and one for the gate.
+"""Write a run as JUnit XML: a suite for each normalizer or agent, and one for the gate.
 
 XML 1.0 cannot represent most control characters, so they are written as visible text. Test cases
 have no time, so that equal runs give equal bytes.
@@ -23,7 +23,7 @@ _OPENING = ('<?xml version="1.0" encoding="utf-8"?>', "<testsuites>")
 def junit(run: Run, gate: Gate) -> str:
     """Return the run as XML, without unsupported cells.
 
-    Accepted failures and unjudged cells are skipped.
+    The XML marks accepted failures and unjudged cells as skipped.
     """
     suites: dict[str, list[str]] = defaultdict(list)
     accepted = {each.cell: each for each in gate.excused}
@@ -71,7 +71,7 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
 
 
 def _gate(gate: Gate) -> Iterator[str]:
-    """Yield a suite of one case, which fails as the gate does."""
+    """Yield the suite of the gate, with one test case that fails if the gate does not pass."""
     name = '<testcase classname="gate" name="gate"'
     reasons = escape("\n".join(map(marked, gate.reasons)))
     opening = f'{name}><failure type="gate" message={_attribute(gate.verdict)}>'

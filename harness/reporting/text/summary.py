@@ -1,6 +1,6 @@
-"""summary.md and the step summary of a CI service: the worst failures first, within a limit.
+"""Write the summary for a CI service: the worst failures first, within a limit of bytes.
 
-Entries that do not fit are counted.
+It states how many entries do not fit.
 """
 
 from collections.abc import Iterable, Iterator
@@ -73,7 +73,7 @@ def _rule(rule: RuleVerdict) -> tuple[str, ...]:
 
 
 def _failure_texts(failures: Iterable[Failure]) -> Iterator[str]:
-    """Yield a text for each failure; the first MUST and the first other start with a heading."""
+    """Yield a text for each failure, with a heading before MUST rules and before other rules."""
     for fail, found in groupby(failures, key=lambda each: each.is_must):
         heading = f"{_HEADINGS[fail]}\n\n"
         for each in found:

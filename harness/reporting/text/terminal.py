@@ -1,7 +1,6 @@
-"""The rankings of a run as tables for a terminal, or as Markdown.
+"""Write the rankings of a run as tables for a terminal, or as Markdown.
 
-A colour only repeats what a word states. Names are hostile: control characters never reach the
-terminal.
+A colour only repeats what a word states. Names may be hostile, so control characters are replaced.
 """
 
 import os
@@ -52,11 +51,11 @@ _NOT_MEASURED = "no recorded or imported turns: emulated cassettes do not measur
 
 
 class _Table(msgspec.Struct, frozen=True):
-    """A table with a title.
+    """A table with a title, as text.
 
     Fields:
         empty: the text that replaces a table without rows; if it is "", nothing is printed.
-        more: number of rows that only the report has.
+        more: the number of rows that only the HTML report has.
     """
 
     title: str
@@ -105,7 +104,7 @@ def _turns_table(title: str, ranked: tuple[Ranked, ...], empty: str = "") -> _Ta
 
 
 def _causes(causes: tuple[FailureCause, ...]) -> _Table:
-    """Return the causes of failure, the worst outcome first, then the most cells."""
+    """Return the table of causes, the worst outcome first, then by number of cells."""
     rows = tuple(
         (
             str(each.cells),
@@ -147,7 +146,7 @@ def _rate_cells(each: BoardRow | ConversationRow, k: int, n: int) -> tuple[str, 
 
 
 def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
-    """Return cells by normalizer and outcome, without columns for outcomes without cells."""
+    """Return the table of cells by normalizer and outcome, without outcomes that did not occur."""
     used = [each for each in Outcome if any(each.value in row for row in counts.values())]
     rows = tuple(
         (plain(name, limit=60), *(str(row.get(each.value, 0)) for each in used))
@@ -157,7 +156,7 @@ def _outcomes(counts: dict[str, dict[str, int]]) -> _Table:
 
 
 def _judged(shares: Iterable[JudgedShare]) -> _Table:
-    """Return how many turns were judged, by field, and why the others were not."""
+    """Return the table of judged turns by field, and why other turns were not judged."""
     rows = tuple(
         (it.field, f"{it.k}/{it.n}", percent(it.k / it.n), plain(reasons_text(it)))
         for it in shares
@@ -167,7 +166,7 @@ def _judged(shares: Iterable[JudgedShare]) -> _Table:
 
 
 def _text_dialects(ranked: dict[str, tuple[Ranked, ...]]) -> _Table:
-    """Return k/n by text dialect and normalizer; "-" if it is unsupported."""
+    """Return the table of text dialects and normalizers: k/n cells, or "-" if unsupported."""
     names = sorted({each.name for row in ranked.values() for each in row})
     rows: list[tuple[str, ...]] = []
     for text_dialect, row in ranked.items():
@@ -197,7 +196,7 @@ def _line(row: Iterable[str], widths: Iterable[int], tones: Iterable[str], paint
 
 
 def _tones(head: Sequence[str], row: Sequence[str]) -> list[str]:
-    """Return the tone of each cell: that of its outcome for a count of outcomes."""
+    """Return the colour of each cell of a table; a count of an outcome has the outcome's colour."""
     return [
         _TONES.get(name, "") if text != "0" else "" for name, text in zip(head, row, strict=True)
     ]

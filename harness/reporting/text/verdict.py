@@ -1,6 +1,6 @@
-"""The output of `harness run`: a line for each client, then the worst failure of each cause.
+"""Write the output of `harness run`: a line for each client, then the worst failures.
 
-A colour only repeats what a word states.
+For each cause, it shows the worst failure. A colour only repeats what a word states.
 """
 
 import os
@@ -35,9 +35,9 @@ def verdict_text(
 
     Args:
         run: the run.
-        summary: its summary.
-        failures: its failures by cause, the worst first.
-        quirks: the catalogue.
+        summary: the summary of the run.
+        failures: the failures of the run by cause, the worst first.
+        quirks: id -> quirk of the catalogue.
         colour: whether to use ANSI colours; None reads the variable NO_COLOR (no-color.org).
             `click.echo` removes them if the output is not a terminal.
     """
@@ -53,7 +53,7 @@ def verdict_text(
 
 
 def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
-    """Yield how many cells of each client conform, and the outcomes of the others."""
+    """Yield, for each client, how many cells conform, and the outcomes of the other cells."""
     accepted = [each.cell for each in summary.gate.excused]
     for name, counts in summary.outcomes.items():
         judged = sum(count for it, count in counts.items() if Outcome(it).judged)
