@@ -18,7 +18,7 @@ search: ## the properties with random examples: 100 each, then as `deep`
 	HYPOTHESIS_PROFILE=search $(PROPERTIES)
 	$(MAKE) deep
 
-deep: ## the properties with several hundred random examples each
+deep: ## the properties with 2,000 random examples each
 	HYPOTHESIS_PROFILE=deep $(PROPERTIES)
 
 nightly: search whole attacks benchmark-tests ## all that is too long for `make test`

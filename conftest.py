@@ -21,7 +21,7 @@ _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("fixed", max_examples=25, derandomize=True, database=None, **_COMMON)
 _RANDOM = {"database": None, "print_blob": True, **_COMMON}
 settings.register_profile("search", max_examples=100, **_RANDOM)
-settings.register_profile("deep", max_examples=300, **_RANDOM)
+settings.register_profile("deep", max_examples=2_000, **_RANDOM)
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "fixed"
 settings.load_profile(_PROFILE)
 

@@ -81,6 +81,8 @@ class Isolation:
         self._worker.close()
         ended, output = self._worker.call(work, job)
         if not isinstance(ended, Exited):
+            if isinstance(before, Exited):  # a hang after that is the first one, and in doubt, too
+                return self.run_again(work, job, ended, output)
             self._confirmed += self._has_hung(ended)
             return ended, output
         if not isinstance(before, Exited):
