@@ -16,10 +16,11 @@ export async function drive({ base_url, api_key, model, request }, turn) {
   const stream = client.chat.completions.stream({ model, messages: request.messages ?? [] });
   turn.text = "";
   turn.reasoning = "";
-  stream.on("content", (delta) => (turn.text += delta));
-  // The package keeps unknown fields, and users of reasoning models read these.
+  // The event "content" comes only after a delta with a role, which some servers do not send.
   stream.on("chunk", ({ choices }, snapshot) => {
     const delta = choices?.[0]?.delta;
+    turn.text += textOf(delta?.content);
+    // The package keeps unknown fields, and users of reasoning models read these.
     turn.reasoning += textOf(delta?.reasoning_content) || textOf(delta?.reasoning);
     // Calls that began, for an answer that fails.
     turn.calls = callsOf(snapshot.choices[0]?.message);

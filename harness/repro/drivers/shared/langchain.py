@@ -3,14 +3,11 @@
 Text and reasoning are taken from the chunks, calls from `tool_calls` and `invalid_tool_calls` of
 their sum, usage from its metadata. LangChain parses arguments while they are incomplete, and
 returns values. The values of an incomplete text are what agent code gets. Its agent loop executes
-`tool_calls` until a message has none, whatever the finish reason is; but it sends an error to the
-model if the arguments do not fit a tool that is a Python function. An incomplete text is judged by
-such a tool, because most tools are.
+`tool_calls` until a message has none, whatever the finish reason is.
 """
 
 import json
 
-from harness.repro.drivers.shared.arguments import object_of
 from harness.repro.drivers.shared.ends import failure_of
 
 
@@ -44,7 +41,7 @@ def events_of(chunks, documented, end, failure=failure_of, usage=usage_of, older
     if counts:
         yield "usage", counts["input_tokens"], counts["output_tokens"]
     kind, *ended = end(total)
-    calls = list(calls_of(total, is_cut=kind == "finish" and ended[-1] == "length"))
+    calls = list(calls_of(total))
     if older:
         calls += older_call_of(total)
     yield from calls
@@ -66,17 +63,14 @@ def content_of(chunk):
     yield "text", str(chunk.text) or "".join(text for text in own if isinstance(text, str))
 
 
-def calls_of(total, *, is_cut):
-    """Yield the calls; the tools check arguments that LangChain completed."""
-    chunks = total.tool_call_chunks
-    completed = {call["id"] for call in chunks if object_of(call["args"] or "") is None}
+def calls_of(total):
+    """Yield the calls that the agent loop executes, and those that it answers with an error."""
     for call in total.tool_calls:
-        found = call["id"], call["name"], call["args"]
-        if not call["name"]:
+        if call["name"]:
+            yield "call", call["id"], call["name"], call["args"]
+        else:
             why = "LangChain's tool node executes no tool without a name"
             yield "rejected", call["id"], "", json.dumps(call["args"]), why
-        else:
-            yield "checked" if is_cut or call["id"] in completed else "call", *found
     for call in total.invalid_tool_calls:
         why = call.get("error") or "LangChain could not parse the arguments"
         yield "rejected", call["id"], call["name"], call["args"], why
