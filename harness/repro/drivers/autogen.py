@@ -1,9 +1,8 @@
 """The autogen-ext package: `OpenAIChatCompletionClient.create_stream`.
 
-It yields text, and the result at the end. Text is taken from what it yields; calls, reasoning,
-finish and usage from the result. It yields reasoning as text between `<think>` and `</think>`, and
-a model may write the same in its text, so from there on text is taken from the result, too. Its
-agents execute the calls of a result, whatever the finish reason is.
+It yields text, and the result at the end. Text is taken from what it yields, in which reasoning is
+text between `<think>` and `</think>`; calls, finish, usage, and the reasoning beside text from the
+result. Its agents execute the calls of a result, whatever the finish reason is.
 """
 
 import openai
@@ -39,25 +38,17 @@ def connect(base_url, http=None):
 
 async def drive(client, emit):
     """Emit what agent code gets."""
-    text, is_text = "", True
     asked = [UserMessage(content="any", source="user")]
     async for item in client.create_stream(asked, include_usage=True):
-        if not isinstance(item, str):
-            for event in answer_of(item, text):
-                await emit(*event)
-            continue
-        is_text = is_text and not item.startswith("<think>")
-        if is_text:
-            text += item
-            await emit("text", item)
+        for event in [("text", item)] if isinstance(item, str) else answer_of(item):
+            await emit(*event)
 
 
-def answer_of(result, text):
-    """Yield what the result has in addition to `text`; next to calls, text is its `thought`."""
+def answer_of(result):
+    """Yield what the result has in addition to the text; next to calls, its `thought` is text."""
     has_calls = not isinstance(result.content, str)
     if not has_calls:
         yield "reasoning", result.thought
-    yield "text", ((result.thought or "") if has_calls else result.content).removeprefix(text)
     usage = result.usage
     if usage.prompt_tokens or usage.completion_tokens:
         yield "usage", usage.prompt_tokens, usage.completion_tokens

@@ -93,9 +93,8 @@ class Parts {
     // After an event that it cannot read, the SDK goes on: a turn with a finish did not fail.
     if (turn.reason !== "other") return;
     turn.failure = this.#failure;
-    if (this.#reason === "error" || turn.finish == null) {
-      const message = `the finish reason of the SDK is ${this.#reason}`;
-      turn.failure ??= { code: turn.finish ?? "interrupted", message };
+    if (this.#reason === "error") {
+      turn.failure ??= { code: turn.finish ?? "error", message: "the finish reason of the SDK is error" };
     }
   }
 
