@@ -6,6 +6,7 @@ model gets a hook if the provider wants its reasoning back.
 """
 
 import importlib
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -51,11 +52,13 @@ class _Run(TaskRun):
         return (lambda _context: True) if wanted else None
 
     def _tool(self, tool: Tool) -> Any:  # noqa: ANN401 - as above
-        async def invoke(context: Any, arguments: str) -> object:  # noqa: ANN401 - as above
+        async def invoke(context: Any, arguments: str) -> str:  # noqa: ANN401 - as above
             try:
-                return self.call_json(context.tool_call_id, tool.name, arguments)
+                result = self.call_json(context.tool_call_id, tool.name, arguments)
             except CallError as error:
                 return str(error)
+            # The runner converts any other value with `str`, so a tool returns JSON as text.
+            return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
         return self._agents.FunctionTool(
             name=tool.name,
