@@ -39,6 +39,8 @@ AGENT_POLICIES: Final[dict[str, tuple[str, ...]]] = {
     "truncation": ("rounds", "never"),
     # Whether the calls of the last round that the limit allows are answered, or executed.
     "last-round": ("answered", "executed"),
+    # Whether tools whose names the API refuses are declared under names that it accepts.
+    "tool-names": ("renamed", "as-declared"),
     # Whether a stream that ends without a finish reason failed, or is documented as complete.
     "absent-finish": ("failure", "stop"),
     # Whether a turn with neither text nor calls ends the conversation, or is asked for again.

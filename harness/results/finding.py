@@ -22,6 +22,7 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it, or
 #   its limit before any output.
 # - no-answer: a success status, and a body without any event of the API.
+# - own-design: what a scenario of this repository's agents specifies and no API demands.
 # - null-arguments: null instead of an object for the arguments of a call.
 # - number-form: the same number in another notation, such as 1 for 1.0.
 Came = Literal[
@@ -34,6 +35,7 @@ Came = Literal[
     "misfit",
     "no-answer",
     "not-required",
+    "own-design",
     "undocumented",
     "unknown-value",
     "unsent",

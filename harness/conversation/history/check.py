@@ -32,12 +32,14 @@ class Problem(msgspec.Struct, frozen=True):
         quirk: the id of the quirk that describes the problem; "" if the message is invalid in
             another way.
         path: the location, such as `messages[3].tool_calls[0].id`.
+        call_id: the id of a call, if the id itself is the problem; else "".
     """
 
     quirk: str
     path: str
     expected: str
     actual: str
+    call_id: str = ""
 
 
 def history_problems(messages: Sequence[object], capabilities: Capabilities) -> tuple[Problem, ...]:
@@ -156,7 +158,7 @@ class _HistoryCheck:
             return
         if call_id in self._seen:
             found = f"{_shown(call_id)}, as at {self._seen[call_id]}"
-            yield Problem("ID-REUSED-ACROSS-TURNS", path, "a unique id", found)
+            yield Problem("ID-REUSED-ACROSS-TURNS", path, "a unique id", found, call_id)
         self._seen.setdefault(call_id, path)
         self._open[call_id] = call_path
         self._answered.discard(call_id)
@@ -164,7 +166,8 @@ class _HistoryCheck:
         pattern = self._capabilities.tool_id_pattern
         if pattern and not re.fullmatch(pattern, call_id):
             quirk = _quirk_of_id(pattern, call_id)
-            yield Problem(quirk, path, f"an id that matches {pattern}", _shown(call_id))
+            expected = f"an id that matches {pattern}"
+            yield Problem(quirk, path, expected, _shown(call_id), call_id)
 
     def _orphan(self, call_id: object, path: str) -> Problem:
         found = _shown(call_id)
@@ -173,7 +176,8 @@ class _HistoryCheck:
         elif isinstance(call_id, str) and call_id in self._late:
             found = f"{found}, whose turn ended at {self._late[call_id]}"
         waiting = f"the id of a call without a result: {self._waiting()}"
-        return Problem("HIST-ORPHAN-RESULT", path, waiting, found)
+        reused = call_id if isinstance(call_id, str) and call_id in self._answered else ""
+        return Problem("HIST-ORPHAN-RESULT", path, waiting, found, reused)
 
     def _end_of_results(self, path: str) -> Iterator[Problem]:
         """Report the unanswered calls, because the message at `path` is not a result."""

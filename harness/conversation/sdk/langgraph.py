@@ -11,7 +11,7 @@ import json
 from contextvars import ContextVar
 from typing import Any, Final
 
-from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, library_agent
+from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, json_text, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
 from harness.normalizers.sdk.chat import FINISH
@@ -63,9 +63,9 @@ class _Run(TaskRun):
         )
 
     def _tool(self, tool: Tool) -> Any:  # noqa: ANN401 - as above
-        async def execute(**arguments: Any) -> object:  # noqa: ANN401 - as above
+        async def execute(**arguments: Any) -> str:  # noqa: ANN401 - as above
             try:
-                return self.call(_CALL_ID.get(), tool.name, arguments)
+                return json_text(self.call(_CALL_ID.get(), tool.name, arguments))
             except CallError as error:
                 raise self._core_tools.ToolException(str(error)) from None
 

@@ -6,11 +6,10 @@ model gets a hook if the provider wants its reasoning back.
 """
 
 import importlib
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, library_agent
+from harness.conversation.sdk.task_run import HTTP, CallError, TaskRun, json_text, library_agent
 from harness.conversation.task import Task
 from harness.normalizers import sdk
 from harness.results.conversation import Ending, TurnMeta
@@ -57,8 +56,7 @@ class _Run(TaskRun):
                 result = self.call_json(context.tool_call_id, tool.name, arguments)
             except CallError as error:
                 return str(error)
-            # The runner converts any other value with `str`, so a tool returns JSON as text.
-            return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            return json_text(result)
 
         return self._agents.FunctionTool(
             name=tool.name,

@@ -5,6 +5,7 @@ and records executed calls, because libraries do not report which calls of a tur
 """
 
 import importlib
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -37,11 +38,17 @@ _POLICIES: Final[Mapping[str, str]] = {
     "identical-calls": "unlimited",
     "truncation": "never",
     "last-round": "executed",
+    "tool-names": "as-declared",
 }
 
 
 class CallError(Exception):
     """A call has no result; the message tells the model why."""
+
+
+def json_text(result: object) -> str:
+    """Return the result of a tool as text, because libraries convert other values with `str`."""
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
 
 def messages_of_request(dialect: str, request: Request) -> list[Message]:

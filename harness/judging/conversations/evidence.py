@@ -95,6 +95,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         others: label -> what the agent did in another run, such as with other reads.
         hides: the fields that the agent does not expose.
         policies: the policies of the agent.
+        foreign: whether the agent is not of this repository.
     """
 
     script: ConversationScript
@@ -104,6 +105,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     others: dict[str, SessionRecord] = {}
     hides: frozenset[HiddenOfAgent] = frozenset()
     policies: Mapping[str, str] = {}
+    foreign: bool = False
     # Rules about conversations look at what the script expects themselves.
     judged: ClassVar[tuple[str, ...]] = ()
     # The paths of findings start at the conversation.
@@ -120,6 +122,21 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         """Return whether the provider accepts `call_id` unchanged."""
         pattern = self.task.capabilities.tool_id_pattern
         return not pattern or re.fullmatch(pattern, call_id) is not None
+
+    @property
+    def own_design(self) -> Came:
+        """`own-design` for an agent of another project; "" for an agent of this repository.
+
+        The scenarios specify sentences, limits and names that the documents of this repository's
+        agents contain. The API and the documentation of another agent do not demand them.
+        """
+        return "own-design" if self.foreign else ""
+
+    def came_of_id(self, call_id: str) -> Came:
+        """Return `as-sent` if an agent of another project sends back an id of the endpoint."""
+        replies = (request.reply.calls or () for request in self.requests)
+        is_sent = any(call.id == call_id for calls in replies for call in calls)
+        return "as-sent" if self.foreign and call_id and is_sent else ""
 
     @property
     def records(self) -> tuple[TurnRecord, ...]:

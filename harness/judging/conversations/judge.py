@@ -239,6 +239,7 @@ def _play(  # noqa: PLR0913, PLR0917 - one call site
         others,
         agent.hides,
         agent.policies,
+        foreign=agent.role == "peer",
     )
 
 

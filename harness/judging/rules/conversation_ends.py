@@ -42,7 +42,17 @@ def _ending(evidence: ConversationEvidence) -> Iterator[Violation]:
     if conversation and expected is not None and conversation.ending != expected:
         # An early end that loses calls is as bad as losing them.
         worse = Outcome.LOST_CALL if evidence.matches.lost else None
-        yield Violation("ending", expected, conversation.ending, outcome=worse)
+        came = evidence.own_design if conversation.ending == "error" else ""
+        found = _shown_ending(conversation)
+        yield Violation("ending", expected, found, outcome=worse, came=came)
+
+
+def _shown_ending(conversation: Conversation) -> str:
+    """Return the ending, and the message of the failure that caused it, if there is one."""
+    failure = conversation.turns[-1].turn.failure if conversation.turns else None
+    if failure is None or conversation.ending != "error":
+        return conversation.ending
+    return f"{conversation.ending}: {failure.message}"
 
 
 @conversation_rule("CONV-CALLS-MISSING", Outcome.MISMATCH)
@@ -90,7 +100,7 @@ def _answer(evidence: ConversationEvidence) -> Iterator[Violation]:
             yield Violation("answer", expected, conversation.answer)
         return
     for value, found in expected.differences(conversation.answer):
-        yield Violation("answer", value, found)
+        yield Violation("answer", value, found, came=evidence.own_design)
 
 
 @conversation_rule("CONV-CUT-INVARIANT", Outcome.MISMATCH, of="many", always=True)

@@ -57,7 +57,8 @@ def _define_problem_rule(rule: str) -> None:
     def check(evidence: ConversationEvidence) -> Iterator[Violation]:
         for problem in evidence.problems:
             if _RULE_OF_QUIRK.get(problem.quirk, _FORM) == rule:
-                yield Violation(problem.path, problem.expected, problem.actual)
+                came = evidence.came_of_id(problem.call_id)
+                yield Violation(problem.path, problem.expected, problem.actual, came=came)
         if rule == _FORM:
             yield from _unreadable(evidence)
         if rule == _REASONING:

@@ -37,7 +37,9 @@ def _offered(evidence: ConversationEvidence) -> Iterator[Violation]:
                 actual = "both the tools and a text that describes calls of them"
                 yield Violation(f"requests[{index}].tools", "one of both", actual)
             for path, expected, found in _undeclared(tools, request.declared):
-                yield Violation(f"requests[{index}].tools{path}", expected, found)
+                place = f"requests[{index}].tools{path}"
+                came = evidence.own_design if ".parameters" in path else ""
+                yield Violation(place, expected, found, came=came)
         elif missing := [name for name in _names_of(tools) if name not in text]:
             yield Violation(f"requests[{index}]", "each tool with its parameters", missing)
 

@@ -97,7 +97,8 @@ def _each(evidence: ConversationEvidence) -> Iterator[Violation]:
     for index, (expected, request) in enumerate(pairs):
         for path, value, found in _differences(expected, request):
             separator = "" if path.startswith("/") else "."
-            yield Violation(f"requests[{index}]{separator}{path}", value, found)
+            place = f"requests[{index}]{separator}{path}"
+            yield Violation(place, value, found, came=evidence.own_design)
 
 
 @conversation_rule(
@@ -112,7 +113,8 @@ def _at_the_end(evidence: ConversationEvidence) -> Iterator[Violation]:
     messages = conversation.messages
     for path, value, found in _message_differences(expected, messages, {"messages": [*messages]}):
         separator = "" if path.startswith("/") else "."
-        yield Violation(f"{FINAL_HISTORY}{separator}{path}", value, found)
+        place = f"{FINAL_HISTORY}{separator}{path}"
+        yield Violation(place, value, found, came=evidence.own_design)
 
 
 def _differences(

@@ -174,7 +174,7 @@ def test_pydantic_ai_asks_again_without_a_system_message_if_the_provider_refuses
 @pytest.mark.parametrize("module", MODULES)
 def test_limits_that_a_library_lacks_are_not_judged(module: str) -> None:
     agent: Agent = import_module(f"harness.conversation.sdk.{module}").agent
-    lacking = {"identical-calls", "truncation", "last-round"}
+    lacking = {"identical-calls", "truncation", "last-round", "tool-names"}
     about = [
         it
         for it in shipped_conversations()

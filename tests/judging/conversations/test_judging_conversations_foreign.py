@@ -1,0 +1,107 @@
+"""An agent of another project is not held to the sentences and settings of our own agents."""
+
+import json
+
+import pytest
+from msgspec.structs import replace
+
+from harness.conversation.agent import Agent
+from harness.conversation.discovery import load_agent
+from harness.conversation.task import Task
+from harness.judging.conversations.expected_request import ExpectedRequest
+from harness.judging.conversations.judge import judge_conversation
+from harness.judging.conversations.script import ConversationScript
+from harness.project import Role
+from harness.results.conversation import Conversation, Ending
+from tests.judging.conversations.conversation_samples import (
+    OSLO,
+    Talk,
+    a_cassette,
+    a_script,
+    calls,
+    chunk,
+    loaded,
+    says,
+)
+
+PLAIN = load_agent("plain-loop")
+LEVEL: dict[Role, str] = {"conforming": "MUST", "peer": "MAY"}
+ROLES = pytest.mark.parametrize("role", LEVEL)
+
+
+def levels(agent: Agent, script: ConversationScript, *streams: bytes) -> dict[str, set[str]]:
+    """Return rule -> the levels of its findings."""
+    result, _ = judge_conversation(loaded(a_cassette(*streams), script), agent)
+    found: dict[str, set[str]] = {}
+    for finding in result.findings:
+        found.setdefault(finding.rule, set()).add(finding.level)
+    return found
+
+
+def ending_with(ending: Ending, role: Role) -> Agent:
+    def converse(task: Task) -> Conversation:
+        return replace(PLAIN.converse(task), ending=ending)
+
+    return replace(PLAIN, converse=converse, role=role)
+
+
+def keeping_ids(change: str, role: Role) -> Agent:
+    """Return an agent that sends ids back as they came, or with `change` before each."""
+
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        while turn.tool_calls:
+            named = (replace(call, id=change + call.id) for call in turn.tool_calls)
+            talk.run(replace(turn, tool_calls=tuple(named)))
+            turn = talk.ask()
+        return talk.end(turn)
+
+    return Agent("sample", converse, role=role)
+
+
+@ROLES
+def test_the_wording_of_a_request(role: Role) -> None:
+    wanted = (ExpectedRequest(), ExpectedRequest(says="of 8,001 characters"))
+    script = a_script(requests=wanted)
+    found = levels(replace(PLAIN, role=role), script, calls(OSLO), says("4 degrees."))
+    assert found == {"CONV-REQUEST": {LEVEL[role]}}
+
+
+@ROLES
+def test_an_end_by_a_documented_exception(role: Role) -> None:
+    streams = calls(OSLO), says("4 degrees.")
+    assert levels(ending_with("error", role), a_script(), *streams) == {
+        "CONV-ENDING": {LEVEL[role]}
+    }
+
+
+@ROLES
+def test_an_interrupted_stream_that_counts_as_done_is_a_must(role: Role) -> None:
+    script = a_script("interrupted", executed=())
+    found = levels(ending_with("done", role), script, chunk({"content": "4 deg"}))
+    assert found["CONV-ENDING"] == {"MUST"}
+
+
+@ROLES
+@pytest.mark.parametrize(("change", "is_sent"), [("", True), ("x", False)])
+def test_ids_that_the_endpoint_sent_and_the_provider_refuses(
+    role: Role, change: str, *, is_sent: bool
+) -> None:
+    script = a_script(capabilities={"tool_id_pattern": "[a-z]{9}"})
+    found = levels(keeping_ids(change, role), script, calls(OSLO), says("4 degrees."))
+    assert found["HIST-ID-PATTERN"] == {LEVEL[role] if is_sent else "MUST"}
+
+
+@ROLES
+def test_a_call_of_a_broken_turn_is_a_must(role: Role) -> None:
+    def converse(task: Task) -> Conversation:
+        talk = Talk(task)
+        turn = talk.ask()
+        task.call_tool("get_weather", json.loads(OSLO))
+        return talk.end(turn)
+
+    script = a_script(executed=())
+    agent = Agent("sample", converse, role=role)
+    found = levels(agent, script, calls(OSLO, finish="content_filter"))
+    assert found["CONV-CALL-FROM-BROKEN-TURN"] == {"MUST"}
