@@ -10,6 +10,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec.structs import replace
 
+from harness.results.cause import cause_of
 from harness.results.expectation import UNSPECIFIED, Field
 from harness.results.finding import Finding
 from harness.results.outcome import Blame, Outcome
@@ -189,17 +190,14 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
 
     @cached_property
     def causes(self) -> tuple[tuple[Finding, str], ...]:
-        """Each reported finding with its cause: one text for each bug, the same in every run.
-
-        For an exception, the cause is `Type in module:function` (see `harness.judging.raised`). For
-        any other finding, it is `RULE · family`. The family is the first quirk of the scenario or
-        of the recording's bytes, or else the folder of the scenario.
-        """
-        family = self.quirks[0] if self.quirks else area_of(self.scenario)
-        return tuple(
-            (each, each.raised or " · ".join(filter(None, (each.rule, family))))
-            for each in self.reported
-        )
+        """Each reported finding with its cause: one text for each bug, the same in every run."""
+        turns = {f"turns[{turn.interaction}]": turn for turn in self.turns}
+        found = []
+        for each in self.reported:
+            turn = turns.get(each.path.partition(".")[0])
+            facts = (turn.calls, turn.finish) if turn else ()
+            found.append((each, cause_of(each, *facts)))
+        return tuple(found)
 
     def with_cause(self) -> "Result":
         """Return this result with the cause of its worst MUST finding; "" if the cell conforms."""

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.results.cause import inherited_from
 from harness.results.finding import LEVELS, Level
 from harness.results.outcome import Outcome
 from harness.results.result import Result
@@ -38,6 +39,18 @@ class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
     level: Level = "MUST"
     quirks: tuple[str, ...] = ()
     all_cells: tuple[str, ...] = ()
+
+    @property
+    def inherited_from(self) -> str:
+        """The client whose library raised the exception; "" if it is the library under test."""
+        return inherited_from(self.cause, self.normalizer)
+
+    @property
+    def text(self) -> str:
+        """The cause, and the client from which this one inherits it; the outcome without one."""
+        owner = self.inherited_from
+        cause = self.cause or f"{self.outcome.value} without a finding"
+        return f"{cause} (inherited from {owner})" if owner else cause
 
     @property
     def summary(self) -> "FailureCause":

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Self, get_args
 import msgspec
 
 from harness.project import GateRule, Metric
+from harness.results.cause import inherited_from
 from harness.results.outcome import Outcome
 from harness.results.result import ConversationFacts, Result, area_of
 from harness.results.run import Run
@@ -277,7 +278,12 @@ def _conversation_rate(row: Sequence[Any]) -> ConversationRate:
 
 def _result_row(result: Result) -> dict[str, object]:
     area = area_of(result.scenario)
-    return {**msgspec.structs.asdict(result), "area": area, "cell_blame": result.blame}
+    derived = {
+        "area": area,
+        "cell_blame": result.blame,
+        "inherited": bool(inherited_from(result.cause, result.normalizer)),
+    }
+    return {**msgspec.structs.asdict(result), **derived}
 
 
 def _parts(

@@ -13,6 +13,7 @@ import msgspec
 
 from harness.project import ClientKind
 from harness.results.catalogue import GROUP_TITLES, Quirk
+from harness.results.cause import inherited_from
 from harness.results.cost import Cost
 from harness.results.dialect_titles import DIALECT_TITLES
 from harness.results.outcome import Outcome
@@ -39,7 +40,8 @@ class Tally(msgspec.Struct, frozen=True):
     Fields:
         conforming: cells that conform.
         judged: cells that conform or fail.
-        causes: the number of different causes of the failures, see `Result.causes`.
+        causes: the number of different causes of the failures, see `Result.causes`, without those
+            that another client's library raises.
         unjudged: cells that were not judged because the bytes are ambiguous.
         unsupported: cells that were not judged because the peer does not support them.
         worst: the id of the failing cell with the worst outcome; "" if none fails.
@@ -130,7 +132,7 @@ class PeerFailure(msgspec.Struct, frozen=True):
     @property
     def title(self) -> str:
         """The cause as text, or the outcome if the cells failed without a finding."""
-        return self.cause.cause or self.cause.outcome.value
+        return self.cause.text
 
 
 class PeerTables(msgspec.Struct, frozen=True):
@@ -269,7 +271,9 @@ def tally(results: Iterable[Result]) -> Tally:
     return Tally(
         conforming=sum(outcome.conforms for outcome in outcomes),
         judged=sum(outcome.judged for outcome in outcomes),
-        causes=len({each.cause for each in failing}),
+        causes=len(
+            {it.cause for it in failing if not inherited_from(it.cause, it.normalizer)},
+        ),
         unjudged=outcomes.count(Outcome.UNJUDGED),
         unsupported=outcomes.count(Outcome.UNSUPPORTED),
         worst=worst[1],

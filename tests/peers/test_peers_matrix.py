@@ -124,7 +124,7 @@ def test_a_failure_has_an_example_and_a_command() -> None:
         for name in ("cassette:area/a", "area/z")
     ]
     text = page(peer(tuple(results)))
-    assert "`lost_call` in 2 cells: **CALLS-KEPT · area**" in text
+    assert "`lost_call` in 2 cells: **CALLS-KEPT · other calls came out**" in text
     assert "`harness peers exec lib repro area/z/lib`" in text
     assert "expected `a`, found `b`" in text
 

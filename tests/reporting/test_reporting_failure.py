@@ -46,7 +46,7 @@ def _run(count: int = 1, finding: Finding = FINDING, crash: Crash | None = None)
             f"area/{number}",
             "ours",
             outcome=finding.outcome,
-            findings=(finding,),
+            findings=(replace(finding, rule=finding.rule if number == 0 else f"RULE-{number}"),),
             quirks=(f"Q-{number}",),
         )
         for number in range(count)

@@ -221,7 +221,7 @@ def test_failures_are_grouped_by_cause() -> None:
         a_result("e", outcome=Outcome.UNSUPPORTED),
     ]
     kept, crash, late = group_causes(a_run(rows).results)
-    assert (kept.cause, kept.outcome, kept.cells) == ("calls.kept · Q1", Outcome.LOST_CALL, 2)
+    assert (kept.cause, kept.outcome, kept.cells) == ("calls.kept", Outcome.LOST_CALL, 2)
     assert kept.all_cells == ("a/reference", "b/reference")
     assert kept.quirks == ("Q1", "Q2")
     assert (crash.cause, crash.level, crash.outcome, crash.quirks) == (
@@ -256,19 +256,20 @@ def test_one_exception_is_one_cause_whatever_rules_and_quirks_its_cells_have(
 
 
 def test_rankings_count_the_causes_of_each_client_and_not_those_of_others() -> None:
-    lost = a_finding("TEXT-EXACT")
+    inherited = a_finding("NO-CRASH", Outcome.CRASH, raised="KeyError in openai.streaming:read")
     rows = [
         a_result(
-            f"area/{quirk}", name, outcome=Outcome.LOST_CALL, findings=(lost,), quirks=(quirk,)
+            f"area/{number}", name, outcome=Outcome.LOST_CALL, findings=(finding,), quirks=("A",)
         )
-        for name, quirks in (("one", ("A",)), ("two", ("A", "B", "C")))
-        for quirk in quirks
+        for name, rules in (("one", "A"), ("two", "ABBC"), ("openai-sdk", ""))
+        for number, finding in enumerate((*map(a_finding, rules), inherited))
     ]
-    found = rankings(a_run([*rows, a_result("fine", "three")], "one", "two", "three"))
+    found = rankings(a_run([*rows, a_result("fine", "three")], "one", "two", "three", "openai-sdk"))
     assert {each.name: each.causes for each in found.normalizers} == {
         "one": 1,
         "two": 3,
         "three": 0,
+        "openai-sdk": 1,
     }
 
 

@@ -110,7 +110,7 @@ def _causes(causes: tuple[FailureCause, ...]) -> _Table:
             str(each.cells),
             plain(each.normalizer, limit=60),
             each.outcome.value,
-            plain(each.cause or "without a finding", limit=_CAUSE_CHARACTERS),
+            plain(each.text, limit=_CAUSE_CHARACTERS),
             plain(each.cell, limit=_CAUSE_CHARACTERS),
         )
         for each in causes[:_MOST_ROWS]

@@ -25,7 +25,7 @@ SELECT
     coalesce(sum(provider_failures), 0)::BIGINT,
     coalesce(sum(normalizer_failures), 0)::BIGINT,
     coalesce(sum(harness_failures), 0)::BIGINT,
-    count(DISTINCT nullif(cause, ''))
+    count(DISTINCT CASE WHEN NOT inherited THEN nullif(cause, '') END)
 FROM supported LEFT JOIN split USING (cell)
 WHERE kind = $kind AND ($axis <> 'text dialect' OR text_dialect <> '')
 GROUP BY part, name

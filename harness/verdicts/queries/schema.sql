@@ -4,7 +4,7 @@ CREATE TEMP TABLE results (
     cell VARCHAR, scenario VARCHAR, cassette VARCHAR, normalizer VARCHAR, outcome VARCHAR,
     model VARCHAR, prompt VARCHAR, origin VARCHAR, text_dialect VARCHAR,
     kind VARCHAR, provider VARCHAR, dialect VARCHAR, area VARCHAR, cell_blame VARCHAR,
-    quirks VARCHAR[], cause VARCHAR
+    quirks VARCHAR[], cause VARCHAR, inherited BOOLEAN
 );
 
 CREATE TEMP TABLE turns (
