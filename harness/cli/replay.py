@@ -244,6 +244,8 @@ def _verdict_lines(result: Result, found: Iterable[ExplainedFinding]) -> Iterato
     blame = f", blame {result.blame}" if result.blame else ""
     if result.kind != "log":
         yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
+    if result.evidence is not None:
+        yield f"evidence {plain(result.evidence.text)}"
     yield from explained_lines(found)
     for turn in result.turns:
         if turn.unchecked:

@@ -25,7 +25,7 @@ from harness.results.expectation import Expectation
 from harness.results.finding import LEVELS, Finding, lower
 from harness.results.outcome import Blame, Outcome
 from harness.results.result import CASSETTE_PREFIX, Result, TurnFacts, body_digest
-from harness.results.scenario_evidence import ScenarioEvidence, is_own
+from harness.results.scenario_evidence import ScenarioEvidence, evidence_rank, is_own
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
@@ -186,7 +186,7 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
     turns = tuple(turn_facts(scenario, part) for part in parts)
     examined = {part.evidence.index for part in parts}
     judged = with_findings(
-        msgspec.structs.replace(bare, quirks=scenario.quirks if scenario else quirks),
+        msgspec.structs.replace(bare, turns=turns, quirks=scenario.quirks if scenario else quirks),
         (finding for part in parts for finding in part.findings),
         parse_errors=bool(reported),
         blame=lambda: blame_of_turn(scenario, reported[0]),
@@ -197,7 +197,6 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
         chunking=worst.worst.chunking if worst else UNSPLIT,
         interaction=worst.evidence.index if worst else 0,
         replays=sum(part.replays for part in parts),
-        turns=turns,
         left_out=tuple(
             each for each in range(len(subject.cassette.interactions)) if each not in examined
         ),
@@ -214,16 +213,22 @@ def with_findings(
 ) -> Result:
     """Return `result` with findings, the worst first, and with their outcome and blame.
 
+    Of findings with one outcome, those with the best evidence come first.
+
     Args:
-        result: the result of the cell, without findings.
+        result: the result of the cell with its turns, without findings.
         found: the findings.
         parse_errors: whether the client reported a parse error.
         blame: a function that returns the party to blame for a parse error.
         judged: whether the cell may conform: False if the calls of no turn were judged.
     """
-    ordered = sorted(
-        found, key=lambda it: (LEVELS.index(it.level), it.outcome.badness, it.rule, it.path)
-    )
+
+    def rank(finding: Finding) -> tuple[int, int, float, str, str]:
+        evidence = evidence_rank(result.evidence_of(finding))
+        badness = finding.outcome.badness
+        return LEVELS.index(finding.level), badness, evidence, finding.rule, finding.path
+
+    ordered = sorted(found, key=rank)
     if ordered and ordered[0].level == "MUST":
         outcome = ordered[0].outcome
     elif judged:

@@ -190,6 +190,11 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
     evidence: ScenarioEvidence | None = None
     left_out: tuple[int, ...] = ()
 
+    def evidence_of(self, finding: Finding) -> ScenarioEvidence | None:
+        """Return what shows that a server sends the stream of `finding`: of its turn, or else."""
+        stated = {f"turns[{each.interaction}]": each.evidence for each in self.turns}
+        return stated.get(finding.path.partition(".")[0]) or self.evidence
+
     @property
     def reported(self) -> tuple[Finding, ...]:
         """The findings of MUST and SHOULD rules."""

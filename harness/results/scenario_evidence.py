@@ -27,6 +27,11 @@ class ScenarioEvidence(msgspec.Struct, frozen=True):
     place: str
 
     @property
+    def is_address(self) -> bool:
+        """Whether the place is one URL."""
+        return self.place.startswith("https://") and len(self.place.split()) == 1
+
+    @property
     def text(self) -> str:
         """The evidence on one line."""
         is_own = self.kind == "own"

@@ -285,7 +285,8 @@ def test_an_own_turn_is_judged_lowered_or_left_out() -> None:
         assert result.left_out == ((0,) if treatment == "left out" else ())
         return [(it.path, it.level, it.came) for it in result.findings if it.rule == "TEXT-EXACT"]
 
-    assert findings("judged") == [("turns[0].text", "MUST", ""), ("turns[1].text", "MUST", "")]
+    # The best evidence comes first.
+    assert findings("judged") == [("turns[1].text", "MUST", ""), ("turns[0].text", "MUST", "")]
     assert findings("lowered") == [
         ("turns[1].text", "MUST", ""),
         ("turns[0].text", "SHOULD", "unsent"),
