@@ -20,16 +20,19 @@ class ScenarioEvidence(msgspec.Struct, frozen=True):
         kind: `recorded` if a server's bytes have this form, `reported` if a public report about a
             named server shows it, `documented` if the reference of the API describes it, `own` if
             the authors of the scenario invented it and no server is known to send it.
-        place: the recording, the report or the reference; for `own`, what is invented.
+        place: the recording, the reports or the references, as URLs with a space between them, or
+            as the id of a cassette; for `own`, what is invented.
     """
 
     kind: EvidenceKind
     place: str
 
     @property
-    def is_address(self) -> bool:
-        """Whether the place is one URL."""
-        return self.place.startswith("https://") and len(self.place.split()) == 1
+    def addresses(self) -> tuple[str, ...]:
+        """The URLs that the place consists of; () if it is something else."""
+        parts = tuple(self.place.split())
+        is_own = self.kind == "own"
+        return () if is_own or not all(each.startswith("https://") for each in parts) else parts
 
     @property
     def text(self) -> str:

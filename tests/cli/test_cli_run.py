@@ -1,6 +1,7 @@
 """`harness run`: what it prints, writes and leaves with."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -174,7 +175,8 @@ def test_run_refuses_an_unknown_requirement_set(harness: Harness) -> None:
 
 def test_run_names_the_streams_that_no_server_sends(harness: Harness, folder: Path) -> None:
     text = Path(DASHSCOPE, "split-chunks.yaml").read_text(encoding="utf-8")
-    (folder / "own.yaml").write_text(f"{text}evidence: {{own: the split}}\n")
+    own = re.sub(r"(?m)^evidence: .*$", "evidence: {own: the split}", text)
+    (folder / "own.yaml").write_text(own)
     shutil.copytree(TOOLS, folder / "tools")
     (folder / "theirs.py").write_text("def normalize(interaction, reads): return iter(())\n")
     ours = ("run", "own.yaml", "-n", "theirs:normalize", "-o", "out")

@@ -1,5 +1,6 @@
 """What is judged where much, little or nothing is said."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,8 +74,9 @@ def test_recorded_conversation_has_cells_of_both_kinds(
 def test_third_party_clients_are_not_judged_by_streams_that_no_server_sends(
     folder: Path,
 ) -> None:
-    own = (DASHSCOPE / "set-memory.yaml").read_text(encoding="utf-8")
-    (folder / "own.yaml").write_text(f"{own}evidence:\n  own: the memory\n")
+    text = (DASHSCOPE / "set-memory.yaml").read_text(encoding="utf-8")
+    own = re.sub(r"(?m)^evidence: .*$", "evidence:\n  own: the memory", text)
+    (folder / "own.yaml").write_text(own)
     (folder / "theirs.py").write_text("def normalize(interaction, reads): return iter(())\n")
     both = SelectedClients(("reference", "openai-sdk", "theirs:normalize"), ())
     found = requested_cells(both, [folder / "own.yaml"])

@@ -1,6 +1,7 @@
 """`conformance_suite` as another repository uses it, and the plugin that must cost it nothing."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -163,8 +164,8 @@ def test_a_failure_says_what_a_user_needs_to_fix_it(story: Story) -> None:
     red.stdout.fnmatch_lines(
         [
             "  scenario  *",
+            "  evidence  recorded: https://*",
             "  quirk     DELTA-ID-EMPTY-LATER: *",
-            "            https://*",
             "  rule      A client must *",
             "            MUST CALL-NAMED at turns?0?.calls?0?.name",
             "  expected  *",
@@ -301,7 +302,8 @@ def _own_scenario(folder: Path) -> None:
     """Copy a scenario that naive fails, and say that no server is known to send its stream."""
     text = (_SCENARIOS / "dashscope" / "set-memory.yaml").read_text(encoding="utf-8")
     shutil.copytree(_SCENARIOS / "tools", folder / "scenarios" / "tools")
-    (folder / "scenarios" / "own.yaml").write_text(f"{text}evidence: {{own: the memory}}\n")
+    own = re.sub(r"(?m)^evidence: .*$", "evidence: {own: the memory}", text)
+    (folder / "scenarios" / "own.yaml").write_text(own)
     (folder / "story_client.py").write_text(_BROKEN)
 
 
