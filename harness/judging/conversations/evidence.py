@@ -96,6 +96,8 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         hides: the fields that the agent does not expose.
         policies: the policies of the agent.
         foreign: whether the agent is not of this repository.
+        unsent: whether no server is known to send the replies, and the agent is not of this
+            repository.
     """
 
     script: ConversationScript
@@ -106,6 +108,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     hides: frozenset[HiddenOfAgent] = frozenset()
     policies: Mapping[str, str] = {}
     foreign: bool = False
+    unsent: bool = False
     # Rules about conversations look at what the script expects themselves.
     judged: ClassVar[tuple[str, ...]] = ()
     # The paths of findings start at the conversation.

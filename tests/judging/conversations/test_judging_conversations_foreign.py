@@ -11,6 +11,7 @@ from harness.conversation.task import Task
 from harness.judging.conversations.expected_request import ExpectedRequest
 from harness.judging.conversations.judge import judge_conversation
 from harness.judging.conversations.script import ConversationScript
+from harness.judging.judge import OwnTurns
 from harness.project import Role
 from harness.results.conversation import Conversation, Ending
 from tests.judging.conversations.conversation_samples import (
@@ -31,7 +32,9 @@ ROLES = pytest.mark.parametrize("role", LEVEL)
 
 def levels(agent: Agent, script: ConversationScript, *streams: bytes) -> dict[str, set[str]]:
     """Return rule -> the levels of its findings."""
-    result, _ = judge_conversation(loaded(a_cassette(*streams), script), agent)
+    subject = loaded(a_cassette(*streams), script)
+    own: OwnTurns = "lowered" if agent.role == "peer" else "judged"
+    result, _ = judge_conversation(subject, agent, own=own)
     found: dict[str, set[str]] = {}
     for finding in result.findings:
         found.setdefault(finding.rule, set()).add(finding.level)
