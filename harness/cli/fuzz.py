@@ -2,6 +2,7 @@
 
 import os
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -239,6 +240,7 @@ def _json_row(
         "seed": each.random,
         "command": _command(each, options, paths),
         **({"again": True} if each.found_before else {}),
+        **({"unchanged": True} if each.is_unchanged else {}),
         **({"every_seed": each.every_seed} if each.every_seed else {}),
     }
 
@@ -246,10 +248,18 @@ def _json_row(
 def _print(rows: list[dict[str, Any]], style: Format) -> None:
     if style == "json":
         click.echo(msgspec.json.encode(rows).decode())
-    for row in rows if style != "json" else ():
-        click.echo(
-            msgspec.json.encode(row).decode() if style == "jsonl" else "\n".join(_lines(row))
-        )
+    if style == "jsonl":
+        for row in rows:
+            click.echo(msgspec.json.encode(row).decode())
+    if style == "pretty":
+        for row in rows:
+            if "unchanged" not in row:
+                click.echo("\n".join(_lines(row)))
+        unchanged = Counter(row["target"] for row in rows if "unchanged" in row)
+        for name, count in unchanged.items():
+            shown = f"`harness run` shows {'it' if count == 1 else 'them'}"
+            found = f"{pluralize(count, 'finding')} on unchanged scenarios and recordings"
+            click.echo(f"{marked(name)}: {found}; {shown}")
 
 
 def _lines(row: dict[str, Any]) -> Iterator[str]:

@@ -18,10 +18,10 @@ import msgspec
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.mutators.mutator import REALISMS, Mutation, Realism
 from harness.fuzzing.mutators.table import quirks_of
+from harness.results.cause import cause_of
 from harness.results.expectation import Expectation
 from harness.results.finding import Finding, Level
 from harness.results.outcome import Blame, Outcome
-from harness.results.result import area_of
 from harness.wire.cuts import Chunking
 from harness.wire.interaction import Interaction
 
@@ -167,6 +167,8 @@ class Parent(msgspec.Struct, frozen=True):
         text_dialect, capabilities, policies: what a normalizer needs, as in a scenario.
         licence: the licence of the cassette, because the input contains its bytes.
         quirks: the quirks of the scenario, or those that the bytes of a cassette show.
+        realism: `seen` if the scenario states evidence for its stream, `never seen` if the evidence
+            is `own`; `possible` without evidence, and if the fuzzer generated the input.
     """
 
     id: str
@@ -178,6 +180,7 @@ class Parent(msgspec.Struct, frozen=True):
     model: str = "unknown"
     licence: str = ""
     quirks: tuple[str, ...] = ()
+    realism: Realism = "possible"
 
 
 class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,15 +228,22 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
         return self.finding.level == "MUST"
 
     @property
-    def rank(self) -> tuple[bool, bool, bool, int, tuple[int, ...], str]:
-        """A sort key for findings: severity, realism, size.
+    def is_unchanged(self) -> bool:
+        """Whether the input is a scenario or recording as it is, which `harness run` judges too."""
+        return bool(self.parent.cassette) and not (
+            self.steps or self.chunking or self.found_before or self.every_seed
+        )
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, bool, int, tuple[int, ...], str]:
+        """A sort key for findings: what searching found, severity, realism, size.
 
         Failures of every seed come first. Failures on inputs that no server is known to send come
-        last.
+        last, before those of unchanged inputs.
         """
         never = self.realism == REALISMS[-1]
-        badness = self.finding.outcome.badness
-        return not self.every_seed, never, not self.fails_gate, badness, self.size, self.slug
+        order = (not self.every_seed, self.is_unchanged, never, not self.fails_gate)
+        return *order, self.finding.outcome.badness, self.size, self.slug
 
     @property
     def needs(self) -> Needs:
@@ -256,14 +266,8 @@ class FuzzFinding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def cause(self) -> str:
-        """The cause of the failure as text, in the format of `harness.judging.raised`.
-
-        It names the first quirk or mutator; without mutations, the first quirk of the seed.
-        """
-        families = (*self.parent.quirks, area_of(self.parent.id))
-        if self.steps:
-            families = (*self._quirks_of_steps, *(step.name for step in self.steps))
-        return self.finding.raised or " · ".join(filter(None, (self.finding.rule, families[0])))
+        """The cause of the failure, as `harness.results.cause` names it."""
+        return cause_of(self.finding)
 
     @property
     def location(self) -> FailureLocation:

@@ -12,6 +12,8 @@ from tests.cli.conftest import Harness
 
 MISTRAL = str(shipped.bundled_folder("scenarios") / "mistral")
 FINISH = str(shipped.bundled_folder("scenarios") / "finish")
+# The client `naive` reads these unchanged streams, so that only mutations find its faults.
+PLAIN = str(shipped.bundled_folder("scenarios") / "calls" / "as-documented.yaml")
 FEW = ("--examples", "30", "--seed", "1", "-j", "1")
 
 
@@ -28,7 +30,7 @@ def test_fuzz_exits_with_0_without_findings(harness: Harness) -> None:
 
 
 def test_fuzz_prints_findings_with_a_replay_command(harness: Harness) -> None:
-    left = harness("fuzz", FINISH, "-n", "naive", *FEW)
+    left = harness("fuzz", PLAIN, "-n", "naive", *FEW)
     assert left.code == 1
     command = next(line for line in left.out.splitlines() if "harness replay" in line).split()
     again = harness(*command[1:])
@@ -49,10 +51,18 @@ def test_saved_findings_fail_in_harness_run(harness: Harness, tmp_path: Path) ->
 
 
 def test_findings_are_printed_with_their_stream_and_realism(harness: Harness) -> None:
-    left = harness("fuzz", FINISH, "-n", "naive", "--no-database", *FEW)
+    left = harness("fuzz", PLAIN, "-n", "naive", "--no-database", *FEW)
     assert "    realism  a server did this" in left.out
     assert "    stream   data: {" in left.out
     assert "    cause    " in left.out
+
+
+def test_failures_of_unchanged_streams_are_one_line(harness: Harness) -> None:
+    left = harness("fuzz", FINISH, "-n", "naive", "--no-database", *FEW)
+    assert left.code == 1
+    assert "naive: 4 findings on unchanged scenarios and recordings; `harness run` shows them" in (
+        left.out.splitlines()
+    )
 
 
 def test_save_level_adds_findings_of_should_rules(harness: Harness) -> None:

@@ -41,6 +41,7 @@ from harness.fuzzing.turns.evaluate import Trial, evaluate, unchanged
 from harness.fuzzing.turns.search import TurnSource
 from harness.fuzzing.turns.seeds import Seed, by_round, seeds, varied_seeds
 from harness.normalizers.discovery import load_normalizer
+from harness.project import Role
 from harness.results.finding import Finding, Level
 from harness.results.outcome import Outcome
 from harness.runs.plan import Subject
@@ -169,7 +170,7 @@ _CRASHED = ("NO-CRASH", Outcome.CRASH)
 
 def _trial(steps: tuple[str, ...] = (), quirks: tuple[str, ...] = ()) -> Trial:
     seed = _seeds("reference")[0]
-    seed = msgspec.structs.replace(seed, parent=Parent("a", "a", quirks=quirks))
+    seed = msgspec.structs.replace(seed, parent=Parent("a", "a", quirks=quirks, realism="seen"))
     mutations = tuple(Mutation(name, "") for name in steps)
     return Trial(seed, MutatedInput(seed.interaction, mutations, preserving=True))
 
@@ -328,3 +329,26 @@ def test_crashed_process_is_counted_and_the_others_are_kept() -> None:
 def killer(_interaction: Interaction, _reads: Iterator[bytes]) -> Iterator[Delta]:
     """Kill the process, as a segmentation fault would."""
     os._exit(3)
+
+
+@pytest.mark.parametrize(
+    ("role", "realism", "accused"),
+    [
+        ("conforming", "never seen", True),
+        ("peer", "seen", True),
+        ("peer", "possible", True),
+        ("peer", "never seen", False),
+    ],
+)
+def test_an_invented_seed_accuses_only_clients_of_this_repository(
+    role: Role, realism: Realism, *, accused: bool
+) -> None:
+    silent = msgspec.structs.replace(
+        load_normalizer("reference"), normalize=lambda _interaction, _reads: iter(()), role=role
+    )
+    trial = _trial()
+    parent = msgspec.structs.replace(trial.seed.parent, realism=realism)
+    seed = msgspec.structs.replace(trial.seed, parent=parent)
+    found = evaluate(msgspec.structs.replace(trial, seed=seed), silent).findings
+    assert found
+    assert any(each.level == "MUST" for each in found) == accused

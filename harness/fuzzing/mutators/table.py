@@ -64,23 +64,15 @@ def quirks_of(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(quirk for name in names if name in MADE for quirk in MADE[name].quirks)
 
 
-# A quirk is as realistic as the most realistic mutator that makes it.
-_OF_QUIRKS: Final[dict[str, int]] = {}
-for _mutator in MUTATORS:
-    for _quirk in _mutator.quirks:
-        _index = REALISMS.index(_mutator.realism)
-        _OF_QUIRKS[_quirk] = min(_index, _OF_QUIRKS.get(_quirk, _index))
-
-
-def realism_of(steps: Iterable[str], quirks: Iterable[str]) -> Realism:
-    """Return the realism of the least realistic mutator or quirk.
+def realism_of(steps: Iterable[str], seed: Realism) -> Realism:
+    """Return the realism of the least realistic mutator, or that of the seed if it is lower.
 
     Args:
         steps: names of mutators.
-        quirks: quirks of the seed.
+        seed: the realism of the unchanged seed.
     """
     made = (REALISMS.index(MADE[name].realism) for name in steps if name in MADE)
-    return REALISMS[max((*made, *(_OF_QUIRKS.get(quirk, 0) for quirk in quirks)), default=0)]
+    return REALISMS[max((REALISMS.index(seed), *made))]
 
 
 def only_failure(steps: Iterable[Mutation]) -> bool:

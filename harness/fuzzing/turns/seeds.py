@@ -11,10 +11,12 @@ import msgspec
 
 from harness.dialects.table import oracle_reading
 from harness.fuzzing.found import Parent
+from harness.fuzzing.mutators.mutator import Realism
 from harness.judging.expected import expectation_from
 from harness.judging.judge import LoadedSubject, is_supported_by_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation
+from harness.results.scenario_evidence import is_own
 from harness.runs.load import load_subject
 from harness.runs.plan import Subject
 from harness.runs.redaction import loaded_without_secrets
@@ -74,6 +76,13 @@ def _quirks(loaded: LoadedSubject) -> tuple[str, ...]:
     return tuple(sorted({it for each in loaded.oracle_readings for it in each.quirks}))
 
 
+def _realism(loaded: LoadedSubject, index: int) -> Realism:
+    evidence = loaded.expectations[index].evidence or loaded.evidence
+    if evidence is None:
+        return "possible"
+    return "never seen" if is_own(evidence) else "seen"
+
+
 def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
     scenario, cassette = loaded.scenario, loaded.cassette
     for index, interaction in enumerate(cassette.interactions):
@@ -87,6 +96,7 @@ def _seeds(loaded: LoadedSubject) -> Iterator[Seed]:
             model=cassette.model,
             licence=cassette.origin.licence,
             quirks=_quirks(loaded),
+            realism=_realism(loaded, index),
         )
         known = scenario.expect[index] if scenario else None
         if _UNFINISHED in parent.quirks:
