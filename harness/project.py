@@ -44,6 +44,8 @@ Basis = Literal["point", "interval"]
 ClientKind = Literal["sdk", "gateway", "agent"]
 Role = Literal["conforming", "known-bad", "mutant", "peer"]
 CutsMode = Literal["whole", "quick", "standard", "every"]
+# `own`: also streams that no server is known to send.
+SelectedEvidence = Literal["", "own"]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -126,6 +128,8 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
         requirement_set, set: the name of the requirement set (a frozen list of bundled files and
             rules), in the file the key `set`; "" for none.
         cuts: how bodies are split, as with `--cuts`.
+        evidence: `own` to judge clients also by streams that no server is known to send; "" to
+            leave these out.
         gate: the rules that a run must fulfil.
         expectations: the file of accepted failures; "" for `expectations.toml` if it exists.
         baseline: the file of known failing cells; "" for `harness-baseline.json` if it exists.
@@ -136,6 +140,7 @@ class Table(File, frozen=True, rename={"requirement_set": "set"}):
     select: str = ""
     requirement_set: str = ""
     cuts: CutsMode = "standard"
+    evidence: SelectedEvidence = ""
     normalizers: dict[str, DeclaredNormalizer] = msgspec.field(default_factory=dict)
     agents: dict[str, DeclaredAgent] = msgspec.field(default_factory=dict)
     gate: tuple[GateRule, ...] = ()

@@ -41,6 +41,12 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
         "metavar": "NAME",
         "help": "parse every cassette as this dialect and skip detection",
     },
+    "--harness-evidence": {
+        "choices": ("own",),
+        "default": "",
+        "help": "own: judge third-party clients also by streams that no server is known to send; "
+        "default: skip these",
+    },
     "--harness-in-process": {
         "action": "store_true",
         "help": "run third-party clients in this process, for coverage or a debugger; one that "

@@ -152,6 +152,21 @@ def _fits(scenario: Scenario, cassette: Cassette) -> bool:
     return len(cassette.interactions) == len(scenario.expect)
 
 
+def _scenarios_have_evidence(data: BundledData) -> Iterator[str]:
+    """Check that each scenario says where a server sent its stream, or that none is known to."""
+    recorded = {name for name, it in data.cassettes.items() if it.origin.kind != "emulated"}
+    for scenario in data.scenarios:
+        if scenario.evidence is None:
+            yield f"{scenario.id}: the key `evidence` is missing"
+        for stated in (scenario.evidence, *(each.evidence for each in scenario.expect)):
+            if stated is None or stated.kind == "own" or stated.addresses:
+                continue
+            if stated.kind != "recorded":
+                yield f"{scenario.id}: evidence.{stated.kind}: expected URLs: {stated.place!r}"
+            elif stated.place not in recorded:
+                yield f"{scenario.id}: evidence.recorded: there is no recording {stated.place!r}"
+
+
 def _cassette_has_scenario(data: BundledData) -> Iterator[str]:
     """Check emulated cassettes only, because a recording can measure a model without a scenario."""
     used = {scenario.cassette for scenario in data.scenarios}
@@ -277,6 +292,7 @@ def _scrubbed(data: BundledData) -> Iterator[str]:
 _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[BundledData], int]]] = {
     "files are readable": (_files_readable, lambda d: len(d.scenarios) + len(d.cassettes)),
     "each scenario has its cassette": (_scenario_has_cassette, lambda d: len(d.scenarios)),
+    "each scenario states its evidence": (_scenarios_have_evidence, lambda d: len(d.scenarios)),
     "each emulated cassette has a scenario": (_cassette_has_scenario, lambda d: len(d.cassettes)),
     "cited quirks are in the catalogue": (_quirks_known, lambda d: len(d.quirks)),
     "each quirk has a scenario": (_quirks_covered, lambda d: len(d.quirks)),

@@ -322,4 +322,6 @@ def write_scenario(
         expectation_from(oracle_reading(interaction)) for interaction in cassette.interactions
     ]
     title = title or f"{cassette.model} answers {path.stem}"
-    write_file(path, scenario_text(title, cassette.id, expected, quirks).encode("utf-8"))
+    recorded = cassette.origin.kind != "emulated"
+    text = scenario_text(title, cassette.id, expected, quirks, recorded=recorded)
+    write_file(path, text.encode("utf-8"))

@@ -136,6 +136,13 @@ def wait_for_interrupt(
         time.sleep(_POLL_SECONDS)
 
 
+evidence_option: Final = click.option(
+    "--evidence",
+    type=click.Choice(["own"]),
+    callback=lambda _context, _option, value: value or "",
+    help="own: judge third-party clients also by streams that no server is known to send. They "
+    "violate SHOULD rules at most. Default: that of the project, or else leave these out.",
+)
 on_option: Final = click.option(
     "--on",
     default="local",

@@ -35,7 +35,7 @@ from harness.results.run import AnyCase, Header, Selection
 from harness.results.store import read_run
 from harness.runs.declared import declared_normalizer, is_bundled, is_declared_agent
 from harness.runs.isolated import IsolatedJudge
-from harness.runs.judge_job import crash_result, is_job_supported, judge_job
+from harness.runs.judge_job import crash_result, is_job_supported, judge_job, own_turns
 from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, subject_id
 from harness.runs.redaction import clean_output
@@ -95,7 +95,7 @@ def replay_command(  # noqa: PLR0913 - one parameter for each option
     The command exits with code 1 if the cell fails.
     """
     subject, name = find_cell(cell, places, dialect)
-    asked = _Asked(Job(subject, name), cuts, at, interaction)
+    asked = _Asked(Job(subject, name, evidence="own"), cuts, at, interaction)
     here = is_bundled(name, is_agent=subject.conversation)
     replayed, written = (_replayed(asked), "") if here else call_in_worker(_replayed, asked)
     output = clean_output(written)
@@ -127,7 +127,7 @@ def _replayed(asked: _Asked) -> tuple[Result, list[str]]:
         result, case = judge_job(asked.job)
         return result, list(_conversation_lines(result, case))
     loaded, normalizer = load_subject(subject), normalizers.load_normalizer(name)
-    result, _ = judge_subject(loaded, normalizer)
+    result, _ = judge_subject(loaded, normalizer, own=own_turns(asked.job))
     return result, list(_replay_lines(loaded, normalizer, result, asked))
 
 
@@ -244,6 +244,8 @@ def _verdict_lines(result: Result, found: Iterable[ExplainedFinding]) -> Iterato
     blame = f", blame {result.blame}" if result.blame else ""
     if result.kind != "log":
         yield f"outcome {result.outcome.value}{blame} ({result.replays} replays)"
+    if result.evidence is not None:
+        yield f"evidence {plain(result.evidence.text)}"
     yield from explained_lines(found)
     for turn in result.turns:
         if turn.unchecked:

@@ -22,6 +22,7 @@ from harness.cli.gate import EXIT_CODES, print_gate, project_policy, report_to_g
 from harness.cli.history import keep_in_history
 from harness.cli.options import (
     accept_option,
+    evidence_option,
     format_option,
     jobs_option,
     on_option,
@@ -41,7 +42,7 @@ from harness.cli.run_selection import (
     request_of_last_run,
 )
 from harness.judging.replaying import CUTS, Cuts
-from harness.project import project
+from harness.project import SelectedEvidence, project
 from harness.reporting.failures import list_failures
 from harness.reporting.page import render_page
 from harness.reporting.text.terminal import tables
@@ -61,7 +62,7 @@ from harness.runs.engine import Engine, open_engine
 from harness.runs.execute import Progress, execute
 from harness.runs.filters import FILTER_KEYS
 from harness.runs.judge_job import crash_result, judge_if_readable
-from harness.runs.plan import Job, roots_of
+from harness.runs.plan import Job, cell_id, roots_of
 from harness.runs.request import RequestedCells, SelectedClients, without_skipped
 from harness.shipped import bundled_folder
 from harness.verdicts.database import Questions
@@ -101,6 +102,7 @@ Format = Literal["pretty", "json", "jsonl", "markdown"]
     help="Judge only the bundled files and by the rules of this requirement set, such as 2026.12. "
     "Your own files are always judged. Default: that of the project, or else everything.",
 )
+@evidence_option
 @dialect_option("Parse every cassette as this dialect and skip detection.")
 @on_option
 @jobs_option("chosen by the number of cells, or on a cluster all of its threads")
@@ -131,6 +133,7 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     cuts: Cuts | None,
     words: str | None,
     requirement_set: str | None,
+    evidence: SelectedEvidence,
     dialect: str | None,
     on: str,
     jobs: int | None,
@@ -152,7 +155,13 @@ def run_command(  # noqa: PLR0913 - one parameter for each option
     """
     found, selection, policy = _selected(
         RunRequest(
-            SelectedClients(names, agents), paths, words, dialect or "", cuts, requirement_set
+            SelectedClients(names, agents),
+            paths,
+            words,
+            dialect or "",
+            cuts,
+            requirement_set,
+            evidence,
         ),
         output / "run.jsonl" if last_failed else None,
         partial(project_policy, today, accept_new=accept_new),
@@ -207,6 +216,8 @@ def _selected(
         select=found.words,
         requirement_set=found.requirement_set,
         last_failed=last is not None,
+        evidence=found.evidence,
+        left_out=tuple(map(cell_id, found.left_out)),
     )
     return found, selection, policy
 
@@ -226,6 +237,7 @@ def _header(
             *("harness", "run", *selection.paths, *options, "--cuts", selection.cuts),
             *(("--select", selection.select) if selection.select else ()),
             *(("--set", selection.requirement_set) if selection.requirement_set else ()),
+            *(("--evidence", selection.evidence) if selection.evidence else ()),
             *(("--lf",) if selection.last_failed else ()),
             *selection.options,
         ),

@@ -8,7 +8,7 @@ import msgspec
 
 from harness.dialects.table import DIALECTS
 from harness.errors import HarnessError
-from harness.project import project
+from harness.project import SelectedEvidence, project
 from harness.reporting.visible import marked
 from harness.results.run import Run
 from harness.results.store import read_run
@@ -31,6 +31,8 @@ class RunRequest(msgspec.Struct, frozen=True):
         cuts: how bodies are split; None for the default.
         requirement_set: the frozen list of files and rules; None for the project's one, "" for
             none.
+        evidence: `own` to judge third-party clients also by streams that no server is known to
+            send; "" for the project's setting.
     """
 
     clients: SelectedClients
@@ -39,12 +41,15 @@ class RunRequest(msgspec.Struct, frozen=True):
     dialect: str
     cuts: str | None
     requirement_set: str | None = None
+    evidence: SelectedEvidence = ""
 
     @property
     def cells(self) -> RequestedCells:
         """Return the cells that these options select."""
         chosen = selected_clients(self.clients.normalizers, self.clients.agents)
-        return requested_cells(chosen, self.paths, self.words, self.dialect, self.requirement_set)
+        return requested_cells(
+            *(chosen, self.paths, self.words, self.dialect, self.requirement_set, self.evidence)
+        )
 
 
 def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
@@ -58,10 +63,14 @@ def request_of_last_run(asked: RunRequest, last: Run) -> RunRequest:
         clients = SelectedClients(*names)
     cuts = asked.cuts or before.cuts
     frozen = before.requirement_set if asked.requirement_set is None else asked.requirement_set
+    evidence = asked.evidence or before.evidence
+    asked = msgspec.structs.replace(
+        asked, clients=clients, cuts=cuts, requirement_set=frozen, evidence=evidence
+    )
     if asked.paths or asked.words is not None:
-        return msgspec.structs.replace(asked, clients=clients, cuts=cuts, requirement_set=frozen)
+        return asked
     paths, dialect = tuple(map(Path, before.paths)), asked.dialect or before.dialect
-    return RunRequest(clients, paths, before.select, dialect, cuts, frozen)
+    return msgspec.structs.replace(asked, paths=paths, words=before.select, dialect=dialect)
 
 
 def read_last_run(path: Path) -> Run | None:
@@ -83,7 +92,7 @@ def only_failed(found: RequestedCells, last: Run, policy: GatePolicy) -> Request
     click.echo(f"--lf: {pluralize(len(jobs), 'cell')} failed in the last run", err=True)
     subjects = {job.subject for job in jobs}
     kept = tuple(each for each in found.subjects if each in subjects)
-    return msgspec.structs.replace(found, jobs=jobs, subjects=kept, refused={})
+    return msgspec.structs.replace(found, jobs=jobs, subjects=kept, refused={}, left_out=())
 
 
 def asks_about_models(found: RequestedCells) -> bool:
@@ -110,6 +119,13 @@ def print_left_out(found: RequestedCells) -> None:
         click.echo(f"agents cannot replay {what} of several requests:", err=True)
     for why, count in found.refused.items():
         click.echo(f"{count:>8}  {marked(why)}", err=True)
+    if found.left_out:
+        click.echo(
+            f"left out: {pluralize(len(found.left_out), 'cell')} of third-party clients, because "
+            "no server is known to send these streams (evidence: own).\n  --evidence own judges "
+            "them, by SHOULD rules at most.",
+            err=True,
+        )
 
 
 def _print_own_scenarios() -> None:
@@ -139,6 +155,8 @@ def empty_reason(found: RequestedCells) -> str:
             "it needs several requests that follow one another.\n"
             "  To judge the turns, add a normalizer, such as -n reference."
         )
+    if found.left_out and not found.jobs:
+        return "no server is known to send the selected streams.\n  Add --evidence own."
     if found.subjects:
         return (
             "no selected scenario is supported by the normalizers and agents given with -n and -a"

@@ -210,6 +210,7 @@ def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
         asked=request_digest(interaction.request),
         unjudged=_reasons_not_judged(part.evidence),
         unchecked=_unchecked(turn, _declared_tools(scenario, part)),
+        evidence=scenario.expect[part.evidence.index].evidence if scenario else None,
     )
 
 

@@ -19,6 +19,7 @@ class CostEvidence(msgspec.Struct, frozen=True):
     judged: frozenset[str] = frozenset()
     prefix: str = "cost."
     form: Came = ""
+    unsent: bool = False
 
 
 cost_rule: Final = RuleMaker[CostEvidence]()

@@ -13,7 +13,7 @@ import msgspec
 from harness.judging.rule import RuleMaker
 from harness.normalizers.protocol import Normalizer
 from harness.project import ClientKind
-from harness.results.duties import quirks_of_form
+from harness.results.duties import undocumented_quirks
 from harness.results.expectation import Expectation, ExpectedCall, Field
 from harness.results.finding import Came
 from harness.results.replay import Replay
@@ -56,6 +56,8 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         again: a second replay of the unsplit body, if `replay` is that one; else None.
         earlier: ids that the client generated for earlier responses to other requests -> index
             of the response.
+        unsent: whether no server is known to send the stream, and the client is not of this
+            repository.
     """
 
     index: int
@@ -67,6 +69,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     whole: Replay
     again: Replay | None = None
     earlier: Mapping[str, int] = {}
+    unsent: bool = False
 
     @property
     def stopped(self) -> bool:
@@ -87,12 +90,10 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     def form(self) -> Came:
         """Why the format of the stream lowers the level of each rule; "" if it does not.
 
-        It is "unsent" if no server is known to send such a stream. It is "undocumented" if the
-        stream violates the documented format of its API and the client reported that. The client
-        reports it by a failure or a rejection, or, if it is an SDK, by any exception.
+        It is "undocumented" if the stream violates the documented format of its API and the client
+        reported that. The client reports it by a failure or a rejection, or, if it is an SDK, by
+        any exception.
         """
-        if not quirks_of_form().unsent.isdisjoint(self.oracle.quirks):
-            return "unsent"
         raised = self.kind == "sdk" and bool(self.replay.error)
         is_said = raised or self.turn.failure is not None or bool(self.turn.parse_errors)
         return "undocumented" if self.is_undocumented and is_said else ""
@@ -100,7 +101,7 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
     @property
     def is_undocumented(self) -> bool:
         """Whether the stream violates the documented format of its API."""
-        return not quirks_of_form().undocumented.isdisjoint(self.oracle.quirks)
+        return not undocumented_quirks().isdisjoint(self.oracle.quirks)
 
     @property
     def prefix(self) -> str:

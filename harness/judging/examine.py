@@ -105,6 +105,7 @@ def examine(  # noqa: PLR0913 - one call site, which names each
     cuts: Cuts | tuple[Chunking, ...],
     limits: ReplayLimits,
     earlier: Mapping[str, int] = _NO_IDS,
+    unsent: bool = False,
 ) -> ExaminedTurn:
     """Replay one interaction through `normalizer` and check each replay by the rules.
 
@@ -121,6 +122,7 @@ def examine(  # noqa: PLR0913 - one call site, which names each
         cuts: the mode of the chunkings, or the chunkings to replay.
         limits: the limits of each replay.
         earlier: ids that the client generated for earlier responses -> index of the response.
+        unsent: as in `TurnEvidence`.
     """
     whole = replay(normalizer, interaction, UNSPLIT, limits)
     failed = whole.reports_failure and (expectation.may_fail or interaction.broken)
@@ -128,7 +130,11 @@ def examine(  # noqa: PLR0913 - one call site, which names each
         each.failed() if failed and each.failure is None else each for each in expectation.readings
     )
     readings = [
-        TurnEvidence(index, interaction, normalizer, each, oracle, whole, whole, earlier=earlier)
+        TurnEvidence(
+            *(index, interaction, normalizer, each, oracle, whole, whole),
+            earlier=earlier,
+            unsent=unsent,
+        )
         for each in expected
     ]
     first = min(readings, key=_distance) if len(readings) > 1 else readings[0]

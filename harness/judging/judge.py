@@ -5,6 +5,7 @@ The scenario specifies the expected turns. Without a scenario, the oracle derive
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -21,13 +22,18 @@ from harness.judging.scenario import Scenario
 from harness.normalizers.protocol import Normalizer
 from harness.results.case import Case
 from harness.results.expectation import Expectation
-from harness.results.finding import LEVELS, Finding
+from harness.results.finding import LEVELS, Finding, lower
 from harness.results.outcome import Blame, Outcome
 from harness.results.result import CASSETTE_PREFIX, Result, TurnFacts, body_digest
+from harness.results.scenario_evidence import ScenarioEvidence, evidence_rank, is_own
 from harness.turns.oracle_reading import OracleReading
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
 from harness.wire.interaction import Interaction
+
+# What happens to turns whose evidence is `own`: judged as all others (clients of this repository),
+# judged with SHOULD as the highest level, or left out.
+OwnTurns: TypeAlias = Literal["judged", "lowered", "left out"]
 
 
 class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
@@ -40,6 +46,18 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
     def id(self) -> str:
         """The id of the scenario, or `cassette:` and the id of the cassette."""
         return self.scenario.id if self.scenario else CASSETTE_PREFIX + self.cassette.id
+
+    @property
+    def evidence(self) -> ScenarioEvidence | None:
+        """What shows that a server sends the stream; a recording is its own evidence."""
+        stated = self.scenario.evidence if self.scenario else None
+        if stated is None and self.cassette.origin.kind != "emulated":
+            return ScenarioEvidence("recorded", self.cassette.id)
+        return stated
+
+    def is_own_turn(self, index: int) -> bool:
+        """Return whether no server is known to send the stream of the turn at `index`."""
+        return is_own(self.expectations[index].evidence or self.evidence)
 
     @cached_property
     def oracle_readings(self) -> tuple[OracleReading, ...]:
@@ -63,13 +81,14 @@ class LoadedSubject(msgspec.Struct, frozen=True, dict=True):
         return framing | shown_capabilities(interactions, self.oracle_readings)
 
 
-def judge_subject(
+def judge_subject(  # noqa: PLR0913 - options, by keyword
     subject: LoadedSubject,
     normalizer: Normalizer,
     *,
     cuts: Cuts = "standard",
     limits: ReplayLimits = DEFAULT_LIMITS,
     shows_turns: bool = False,
+    own: OwnTurns = "judged",
 ) -> tuple[Result, Case | None]:
     """Judge one cell; return its result, and the case of a failing cell, else None.
 
@@ -79,15 +98,17 @@ def judge_subject(
         cuts: the mode of the chunkings to replay.
         limits: the limits of each replay.
         shows_turns: whether to return a case also if the cell conforms but a turn failed.
+        own: what happens to turns that no server is known to send.
     """
     bare = empty_result(subject, normalizer.name)
     if not subject.cassette.interactions or not is_supported_by_normalizer(subject, normalizer):
         return bare, None
     with deadlines():
-        parts = _examined_turns(subject, normalizer, cuts, limits)
+        parts = _examined_turns(subject, normalizer, cuts, limits, own)
     result = _judged_turns(bare, subject, parts)
     shown = _shown_turn(result, shows_turns=shows_turns)
-    return result, None if shown is None else make_case(result.cell, parts[shown], limits)
+    cases = (make_case(result.cell, part, limits) for part in parts if part.evidence.index == shown)
+    return result, next(cases, None)
 
 
 def _shown_turn(result: Result, *, shows_turns: bool) -> int | None:
@@ -117,15 +138,18 @@ def is_supported_by_normalizer(subject: LoadedSubject, normalizer: Normalizer) -
 
 
 def _examined_turns(
-    subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits
+    subject: LoadedSubject, normalizer: Normalizer, cuts: Cuts, limits: ReplayLimits, own: OwnTurns
 ) -> tuple[ExaminedTurn, ...]:
     parts: list[ExaminedTurn] = []
-    generated: list[tuple[bytes, set[str]]] = []  # body of each request, ids for its response
+    generated: dict[int, tuple[bytes, set[str]]] = {}  # body of each request, ids for its response
     for index, interaction in enumerate(subject.cassette.interactions):
+        unsent = own != "judged" and subject.is_own_turn(index)
+        if unsent and own == "left out":
+            continue
         body = interaction.request.body
         earlier = {
             each: at
-            for at, (other, ids) in reversed([*enumerate(generated)])
+            for at, (other, ids) in reversed(generated.items())
             # The same response to the same request may have the same ids.
             if other != body
             for each in ids
@@ -141,9 +165,10 @@ def _examined_turns(
             cuts=cuts,
             limits=limits,
             earlier=earlier,
+            unsent=unsent,
         )
         parts.append(part)
-        generated.append((body, _generated_ids(part.evidence)))
+        generated[index] = body, _generated_ids(part.evidence)
     return tuple(parts)
 
 
@@ -159,8 +184,9 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
     worst = min(broken, key=lambda part: part.badness) if broken else None
     quirks = tuple(sorted({it for part in parts for it in part.evidence.oracle.quirks}))
     turns = tuple(turn_facts(scenario, part) for part in parts)
+    examined = {part.evidence.index for part in parts}
     judged = with_findings(
-        msgspec.structs.replace(bare, quirks=scenario.quirks if scenario else quirks),
+        msgspec.structs.replace(bare, turns=turns, quirks=scenario.quirks if scenario else quirks),
         (finding for part in parts for finding in part.findings),
         parse_errors=bool(reported),
         blame=lambda: blame_of_turn(scenario, reported[0]),
@@ -171,7 +197,9 @@ def _judged_turns(bare: Result, subject: LoadedSubject, parts: Sequence[Examined
         chunking=worst.worst.chunking if worst else UNSPLIT,
         interaction=worst.evidence.index if worst else 0,
         replays=sum(part.replays for part in parts),
-        turns=turns,
+        left_out=tuple(
+            each for each in range(len(subject.cassette.interactions)) if each not in examined
+        ),
     )
 
 
@@ -185,16 +213,22 @@ def with_findings(
 ) -> Result:
     """Return `result` with findings, the worst first, and with their outcome and blame.
 
+    Of findings with one outcome, those with the best evidence come first.
+
     Args:
-        result: the result of the cell, without findings.
+        result: the result of the cell with its turns, without findings.
         found: the findings.
         parse_errors: whether the client reported a parse error.
         blame: a function that returns the party to blame for a parse error.
         judged: whether the cell may conform: False if the calls of no turn were judged.
     """
-    ordered = sorted(
-        found, key=lambda it: (LEVELS.index(it.level), it.outcome.badness, it.rule, it.path)
-    )
+
+    def rank(finding: Finding) -> tuple[int, int, float, str, str]:
+        evidence = evidence_rank(result.evidence_of(finding))
+        badness = finding.outcome.badness
+        return LEVELS.index(finding.level), badness, evidence, finding.rule, finding.path
+
+    ordered = sorted(found, key=rank)
     if ordered and ordered[0].level == "MUST":
         outcome = ordered[0].outcome
     elif judged:
@@ -238,18 +272,24 @@ def empty_result(subject: LoadedSubject, normalizer: str) -> Result:
         dialect=cassette.dialect,
         origin=cassette.origin.kind,
         text_dialect=scenario.text_dialect if scenario else "",
+        evidence=subject.evidence,
     )
 
 
-def crashed_result(subject: LoadedSubject, normalizer: str, reason: str) -> Result:
+def crashed_result(
+    subject: LoadedSubject, normalizer: str, reason: str, own: OwnTurns = "judged"
+) -> Result:
     """Return the result of a cell whose normalizer ended its process.
 
     Args:
         subject: the subject of the cell.
         normalizer: the name of the normalizer.
         reason: how the process ended.
+        own: as in `judge_subject`. If the level of some turns is lowered, that of the cell is.
     """
     finding = Finding("NO-CRASH", "MUST", Outcome.CRASH, "replay", "no exception", reason)
+    if own == "lowered" and any(map(subject.is_own_turn, range(len(subject.expectations)))):
+        finding = lower(finding)
     bare = empty_result(subject, normalizer)
     return msgspec.structs.replace(
         with_findings(bare, [finding], parse_errors=False, blame=lambda: "normalizer"),

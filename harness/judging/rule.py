@@ -13,7 +13,7 @@ import msgspec
 
 from harness.project import ClientKind
 from harness.results.duties import Duty, level_of, load_duties
-from harness.results.finding import Came, Finding
+from harness.results.finding import Came, Finding, lower
 from harness.results.outcome import Outcome
 
 Of = Literal["turn", "deltas", "time", "many", "cost"]
@@ -46,6 +46,10 @@ class Evidence(Protocol):
     @property
     def form(self) -> Came:
         """Why the format of the stream lowers the level of each rule; "" if it does not."""
+
+    @property
+    def unsent(self) -> bool:
+        """Whether no server is known to send the stream, so that it convicts no other's client."""
 
 
 E = TypeVar("E", bound=Evidence)
@@ -172,10 +176,9 @@ def findings(rules: Iterable[Rule[E]], evidence: E) -> list[Finding]:
 
 def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
     outcome, came = violation.outcome or rule.outcome, violation.came
-    form = evidence.form
-    if not came and (outcome is not Outcome.SILENT_WRONG or form == "unsent"):
-        came = form
-    return Finding(
+    if not came and outcome is not Outcome.SILENT_WRONG:
+        came = evidence.form
+    finding = Finding(
         rule=rule.id,
         level=level_of(rule.id, evidence.kind, came),
         outcome=outcome,
@@ -186,6 +189,7 @@ def _finding(rule: Rule[E], violation: Violation, evidence: E) -> Finding:
         came=came,
         raised=violation.raised,
     )
+    return lower(finding) if evidence.unsent else finding
 
 
 def display_text(value: object) -> str:

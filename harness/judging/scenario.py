@@ -11,6 +11,7 @@ import msgspec
 from harness.judging.conversations.script import ConversationScript
 from harness.judging.policies import NORMALIZER_POLICIES
 from harness.results.expectation import Expectation
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.turns.turn import Tool
 
 _DEFAULT_POLICIES: Final = {name: values[0] for name, values in NORMALIZER_POLICIES.items()}
@@ -36,6 +37,8 @@ class Scenario(msgspec.Struct, frozen=True):
             normalizer that does not declare it is `unsupported`.
         policies: the policies on which the expected result depends. A normalizer that declares
             another value for one of them is `unsupported`.
+        evidence: what shows that a server sends the stream, except for turns that state their own;
+            None if the file does not say.
     """
 
     id: str
@@ -51,6 +54,7 @@ class Scenario(msgspec.Struct, frozen=True):
     blame: ScenarioBlame = ""
     text_dialect: str = ""
     policies: dict[str, str] = msgspec.field(default_factory=dict)
+    evidence: ScenarioEvidence | None = None
 
     def allows(self, declared: Mapping[str, str]) -> bool:
         """Return whether the policies that a client declares fit those of this scenario.

@@ -40,6 +40,7 @@ from harness.results.expectation import (
     ExpectedRejection,
     Field,
 )
+from harness.results.scenario_evidence import EvidenceFile, is_own, load_evidence
 from harness.shipped import SHARED_FOLDERS
 from harness.text_calls import TEXT_DIALECTS
 from harness.turns.deltas import FinishReason, Usage
@@ -97,7 +98,8 @@ class TurnFile(File, frozen=True, omit_defaults=True):
 
     `open` lists keys that are not judged. If it has `missing_calls`, calls of `tool_calls` may be
     missing, but the client may emit no others. `alternatives` are other turns that the API's
-    specification allows; a result is compared with the closest one.
+    specification allows; a result is compared with the closest one. `evidence` replaces that of the
+    scenario.
     """
 
     text: str = ""
@@ -111,6 +113,7 @@ class TurnFile(File, frozen=True, omit_defaults=True):
     usage: UsageFile | None = None
     open: tuple[Open, ...] = ()
     alternatives: tuple["TurnFile", ...] = ()
+    evidence: EvidenceFile | None = None
 
 
 class ScenarioFile(File, frozen=True):
@@ -119,7 +122,9 @@ class ScenarioFile(File, frozen=True):
     `conversation` may be the id of another scenario with native tools. Then it is the same
     conversation with calls in the model's text, with the policies of that scenario, too.
     `white_space` says how text and reasoning are compared. The default is `loose` for text calls,
-    because few models follow their template exactly, and `exact` otherwise.
+    because few models follow their template exactly, and `exact` otherwise. `evidence` says what
+    shows that a server sends this stream: where it was `recorded`, `reported` or `documented`. With
+    `own`, it says what is invented.
     """
 
     title: Text
@@ -127,6 +132,7 @@ class ScenarioFile(File, frozen=True):
     expect: Annotated[tuple[TurnFile, ...], msgspec.Meta(min_length=1)] | None = None
     conversation: ConversationFile | Text | None = None
     quirks: tuple[Text, ...] = ()
+    evidence: EvidenceFile | None = None
     tools: tuple[Text, ...] | None = None
     capabilities: tuple[Text, ...] = ()
     rules: tuple[Text, ...] = ()
@@ -183,6 +189,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
         file = _in_text(file, file.conversation, root, where)
     names = file.tools
     _require_one_expectation(file, where)
+    _check_evidence(file, where)
     if file.text_dialect:
         problem = "text_dialect: there is no text dialect"
         require_name(file.text_dialect, tuple(TEXT_DIALECTS), problem, where)
@@ -194,6 +201,7 @@ def load_scenario(path: Path, root: Path) -> Scenario:
             for index, turn in enumerate(file.expect or ())
         ),
         "conversation": _script(file, where),
+        "evidence": load_evidence(file.evidence, "", where),
         "tools": None if names is None else tuple(load_tool(root, name, where) for name in names),
     }
     given = asdict(file) | read
@@ -270,6 +278,29 @@ def _require_one_expectation(file: ScenarioFile, where: str) -> None:
                 )
 
 
+def _check_evidence(file: ScenarioFile, where: str) -> None:
+    """Reject evidence of several kinds, and evidence that has no effect.
+
+    Runs leave out a scenario that is `own`, whatever its turns state.
+    """
+    whole = load_evidence(file.evidence, "", where)
+    for index, turn in enumerate(file.expect or ()):
+        evidence = load_evidence(turn.evidence, f"expect[{index}].", where)
+        if is_own(whole) and evidence is not None and not is_own(evidence):
+            raise UnreadableError(
+                f"expect[{index}].evidence: expected `own`, as for the scenario, "
+                f"found `{evidence.kind}`",
+                where=where,
+                hint="Give the scenario the evidence of this turn, and `own` to the other turns.",
+            )
+        if any(each.evidence for each in turn.alternatives):
+            raise UnreadableError(
+                f"expect[{index}].alternatives: the key `evidence` has no effect here",
+                where=where,
+                hint="Give it to the turn, because all alternatives are about the same bytes.",
+            )
+
+
 def _document(data: bytes, where: str) -> object:
     """Return the parsed YAML of a file without the key `emulate`, on which no result may depend.
 
@@ -326,6 +357,7 @@ def _expectation(turn: TurnFile, path: str, where: str, compared: _Compared) -> 
             _expectation(each, f"{path}.alternatives[{number}]", where, compared)
             for number, each in enumerate(turn.alternatives)
         ),
+        evidence=load_evidence(turn.evidence, f"{path}.", where),
     )
 
 

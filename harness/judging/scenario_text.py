@@ -34,7 +34,12 @@ _QUOTED: Final = frozenset({"finish_raw", "usage"})
 
 
 def scenario_text(
-    title: str, cassette: str, expectations: Sequence[Expectation], quirks: Sequence[str] = ()
+    title: str,
+    cassette: str,
+    expectations: Sequence[Expectation],
+    quirks: Sequence[str] = (),
+    *,
+    recorded: bool = False,
 ) -> str:
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
@@ -43,9 +48,11 @@ def scenario_text(
         cassette: the id of the cassette.
         expectations: the expected result of each interaction.
         quirks: ids of quirks in the cassette.
+        recorded: whether a server sent the bytes, so that the cassette is the evidence.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
+    lines += [f"evidence: {format_flow({'recorded': cassette})}"] if recorded else []
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
     if any("rejected" not in each.judged or any(_open(each)) for each in expectations):

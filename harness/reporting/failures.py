@@ -11,6 +11,7 @@ import msgspec
 from harness.results.finding import Finding
 from harness.results.result import Result
 from harness.results.run import Run, Selection
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.verdicts.causes import FailureCause, group_causes
 from harness.verdicts.gate import Gate, replay_command
 
@@ -25,6 +26,7 @@ class Failure(msgspec.Struct, frozen=True):
         cell: the first cell, if possible one that the gate counts.
         title: the title of its scenario.
         example: a finding in that cell; None for a failure without a finding.
+        evidence: what shows that a server sends the stream of that finding; None if not known.
         command: the command that replays that cell.
         accepted: how many of the cells the gate accepts.
     """
@@ -33,6 +35,7 @@ class Failure(msgspec.Struct, frozen=True):
     cell: str
     title: str
     example: Finding | None
+    evidence: ScenarioEvidence | None
     command: str
     accepted: int
 
@@ -80,11 +83,13 @@ def failure_of(
     matching = (
         each for each, cause in result.causes if each.level == group.level and cause == group.cause
     )
+    example = next(matching, None)
     return Failure(
         group=group,
         cell=cell,
         title=result.title,
-        example=next(matching, None),
+        example=example,
+        evidence=result.evidence_of(example) if example else result.evidence,
         command=replay_command(cell, selection.paths, selection.options),
         accepted=sum(cell in accepted for cell in group.all_cells),
     )

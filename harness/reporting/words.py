@@ -9,6 +9,7 @@ import msgspec
 
 from harness.results.outcome import Outcome
 from harness.results.result import Result
+from harness.results.scenario_evidence import evidence_rank
 from harness.turns.deltas import (
     ArgumentsDelta,
     Delta,
@@ -94,9 +95,9 @@ def reasons_text(share: JudgedShare, most: int = 4) -> str:
     return "; ".join([*shown[:most], *more]) or "all judged"
 
 
-def worst_first(result: Result) -> tuple[int, str]:
-    """Return the key that sorts results by outcome, the worst first, and then by cell."""
-    return result.outcome.badness, result.cell
+def worst_first(result: Result) -> tuple[int, float, str]:
+    """Return the key that sorts results by outcome, the worst first, by evidence and by cell."""
+    return result.outcome.badness, evidence_rank(result.evidence), result.cell
 
 
 def points(difference: float) -> str:

@@ -96,7 +96,7 @@ def repro_script(
         rule=findings[0].rule,
         duty=_comment(duty.duty),
         why=_comment(duty.why),
-        sources="\n".join(f"{prefix}Source: {url}" for url in _urls(duty.source, catalogue)),
+        sources="\n".join(f"{prefix}{line}" for line in _sources(result, findings[0], catalogue)),
         install=_install(packages, driver.packages, suffix),
         imports=driver.imports.strip(),
         scenario=plain(result.scenario),
@@ -155,6 +155,14 @@ def _install(packages: Sequence[str], imported: Sequence[str], suffix: Suffix) -
         return f"pip install {' '.join(packages)}"
     used = [each for each in packages if each.rpartition("@")[0] in imported]
     return f"npm install {' '.join(used or packages)}"
+
+
+def _sources(result: Result, finding: Finding, catalogue: Mapping[str, Quirk]) -> Iterator[str]:
+    """Yield what shows that a server sends these bytes, and the sources of the violated rule."""
+    evidence = result.evidence_of(finding)
+    yield from (f"Evidence: {_comment(evidence.text)}",) if evidence else ()
+    sources = load_duties()[finding.rule].source
+    yield from (f"Source of the rule: {url}" for url in _urls(sources, catalogue))
 
 
 def _urls(sources: Iterable[str], catalogue: Mapping[str, Quirk]) -> list[str]:

@@ -107,24 +107,15 @@ def load_duties() -> dict[str, Duty]:
     return convert(data, dict[str, Duty], file.name)
 
 
-class QuirksOfForm(File, frozen=True):
-    """The ids of quirks that lower the level of every rule from MUST to SHOULD.
-
-    Fields:
-        undocumented: quirks of real servers that violate the documented format of the API.
-        unsent: quirks that a specification permits, and that no known server sends.
-    """
-
-    undocumented: frozenset[Text]
-    unsent: frozenset[Text]
-
-
 @cache
-def quirks_of_form() -> QuirksOfForm:
-    """Return the ids of quirks in `undocumented.toml`, which lower the level of every rule."""
+def undocumented_quirks() -> frozenset[str]:
+    """Return the ids of quirks of servers that violate the documented format of their API.
+
+    If the client reports that, the level of every rule is at most SHOULD.
+    """
     file = resources.files(__package__).joinpath("undocumented.toml")
     data = msgspec.toml.decode(file.read_text(encoding="utf-8"))
-    return convert(data, QuirksOfForm, file.name)
+    return convert(data, dict[Literal["undocumented"], frozenset[Text]], file.name)["undocumented"]
 
 
 def level_of(rule: str, kind: ClientKind, came: Came = "") -> Level:

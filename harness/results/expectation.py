@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from harness.files.typed import File, Text
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.turns.deltas import CallKind, FinishReason, Usage
 
 Field = Literal[
@@ -77,6 +78,7 @@ class Expectation(msgspec.Struct, frozen=True):
         decisions: as in `OracleReading`; empty for a scenario.
         alternatives: other correct turns. Rules compare a turn with the closest one.
         alternatives: other turns that are as correct; a result is compared with the closest one.
+        evidence: what shows that a server sends this turn; None for that of the scenario.
     """
 
     source: Literal["scenario", "oracle"]
@@ -96,6 +98,7 @@ class Expectation(msgspec.Struct, frozen=True):
     may_fail: bool = False
     decisions: dict[str, str] = {}
     alternatives: tuple["Expectation", ...] = ()
+    evidence: ScenarioEvidence | None = None
 
     @property
     def readings(self) -> "tuple[Expectation, ...]":

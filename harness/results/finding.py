@@ -18,7 +18,8 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - unknown-value: a finish value that the API does not document.
 # - undocumented: a form that the API or the framing does not have, and the client said so: it
 #   reported a failure or a rejection, or as an SDK raised an exception.
-# - unsent: a form that the specification permits, and that no server is known to send.
+# - unsent: a stream that no server is known to send: the evidence of the scenario is `own`, and the
+#   client is not of this repository.
 # - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it, or
 #   its limit before any output.
 # - no-answer: a success status, and a body without any event of the API.
@@ -69,3 +70,10 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     offset: int | None = None
     came: Came = ""
     raised: str = ""
+
+
+def lower(finding: Finding) -> Finding:
+    """Return a finding on a stream that no server is known to send: its level is at most SHOULD."""
+    if finding.level != "MUST":
+        return finding
+    return msgspec.structs.replace(finding, level="SHOULD", came="unsent")

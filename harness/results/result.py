@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from harness.results.expectation import UNSPECIFIED, Field
 from harness.results.finding import Finding
 from harness.results.outcome import Blame, Outcome
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.wire.cuts import Chunking
 
 # What the id of a cassette without a scenario starts with, and that of a logged conversation.
@@ -40,6 +41,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         unjudged: fields that the rules did not judge -> why; empty in runs of older harnesses.
         unchecked: why a call's arguments were not validated against the schema of their tool; ""
             if all were. Unchecked arguments count as valid.
+        evidence: what shows that a server sends this turn; None for the evidence of the cell.
     """
 
     interaction: int
@@ -55,6 +57,7 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     asked: str = ""
     unjudged: dict[Field, str] = {}
     unchecked: str = ""
+    evidence: ScenarioEvidence | None = None
 
     @property
     def ambiguous(self) -> tuple[Field, ...]:
@@ -156,6 +159,9 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
         conversation: facts about the conversation; None for turns, and if the cell did not run.
         source: facts about the cassette; None in runs of older harnesses.
         cause: the cause of the worst finding; "" if the cell did not fail.
+        evidence: what shows that a server sends the stream; None if the scenario does not say, and
+            in runs of older harnesses.
+        left_out: indexes of turns that were not judged, because no server is known to send them.
     """
 
     cell: str
@@ -181,6 +187,13 @@ class Result(msgspec.Struct, frozen=True, tag_field="type", tag="result", dict=T
     conversation: ConversationFacts | None = None
     source: CassetteFacts | None = None
     cause: str = ""
+    evidence: ScenarioEvidence | None = None
+    left_out: tuple[int, ...] = ()
+
+    def evidence_of(self, finding: Finding) -> ScenarioEvidence | None:
+        """Return what shows that a server sends the stream of `finding`: of its turn, or else."""
+        stated = {f"turns[{each.interaction}]": each.evidence for each in self.turns}
+        return stated.get(finding.path.partition(".")[0]) or self.evidence
 
     @property
     def reported(self) -> tuple[Finding, ...]:

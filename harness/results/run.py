@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.project import ClientKind, Role
+from harness.project import ClientKind, Role, SelectedEvidence
 from harness.results.case import Case
 from harness.results.conversation_case import ConversationCase
 from harness.results.peer_facts import PeerFacts
@@ -61,6 +61,9 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
         select: the filters `key:glob` of the subjects; "" if there were none.
         requirement_set: the name of the requirement set; "" if there was none.
         last_failed: whether the run has only the cells that failed in the previous run.
+        evidence: `own` if the run judges third-party clients also by streams that no server is
+            known to send; "" if it leaves these out.
+        left_out: the cells that it leaves out for that reason.
     """
 
     paths: tuple[str, ...] = ()
@@ -70,6 +73,8 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True, rename={"requir
     select: str = ""
     requirement_set: str = ""
     last_failed: bool = False
+    evidence: SelectedEvidence = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -47,6 +47,28 @@ def third_party_clients(jobs: Iterable[Job]) -> frozenset[str]:
     return frozenset(map(third_party_client, kinds.values())) - {""}
 
 
+def is_shipped(name: str, *, is_agent: bool) -> bool:
+    """Return whether the client called `name` is of this repository, and wraps no other library."""
+    return is_bundled(name, is_agent=is_agent) and not _is_peer(name, is_agent, *_where())
+
+
+@lru_cache(_KEPT)
+def _is_peer(name: str, is_agent: bool, *_where: object) -> bool:  # noqa: FBT001 - a key of the cache
+    found = agents.find_agent(name) if is_agent else normalizers.find_normalizer(name)
+    return found.role == "peer"
+
+
+def is_left_out(job: Job) -> bool:
+    """Return whether a run leaves out `job`.
+
+    A stream that no server is known to send does not show how a third-party client fares with
+    servers. It is judged only if the user asks for it.
+    """
+    if not job.subject.is_own or job.evidence == "own":
+        return False
+    return not is_shipped(job.normalizer, is_agent=job.subject.conversation)
+
+
 def declared_normalizer(name: str) -> Normalizer:
     """Return the normalizer called `name`; if it is third-party code, calling it is an error here.
 

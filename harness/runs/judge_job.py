@@ -18,6 +18,7 @@ from harness.judging.conversations.judge import (
 )
 from harness.judging.judge import (
     LoadedSubject,
+    OwnTurns,
     crashed_result,
     is_supported_by_normalizer,
     judge_subject,
@@ -26,7 +27,12 @@ from harness.judging.replaying import Cuts
 from harness.normalizers.discovery import load_normalizer
 from harness.results.result import Result
 from harness.results.run import AnyCase, UnreadableFile
-from harness.runs.declared import declared_agent, declared_normalizer, third_party_client
+from harness.runs.declared import (
+    declared_agent,
+    declared_normalizer,
+    is_shipped,
+    third_party_client,
+)
 from harness.runs.load import load_recording, load_subject, source_of_subject
 from harness.runs.logs import load_log
 from harness.runs.plan import Job, Subject, subject_id
@@ -114,9 +120,17 @@ def _judge(
     # The output of a normalizer must not mix with the results on standard output.
     with redirect_stdout(sys.stderr):
         if job.subject.conversation:
-            return judge_conversation(loaded, _agent(job.normalizer), cuts=cuts)
+            agent = _agent(job.normalizer)
+            return judge_conversation(loaded, agent, cuts=cuts, own=own_turns(job))
         by = _normalizer(job.normalizer)
-        return judge_subject(loaded, by, cuts=cuts, shows_turns=shows_turns)
+        return judge_subject(loaded, by, cuts=cuts, shows_turns=shows_turns, own=own_turns(job))
+
+
+def own_turns(job: Job) -> OwnTurns:
+    """Return what happens to turns that no server is known to send, if `job` has any."""
+    if is_shipped(job.normalizer, is_agent=job.subject.conversation):
+        return "judged"
+    return "lowered" if job.evidence == "own" else "left out"
 
 
 def is_job_supported(job: Job) -> bool:
@@ -148,7 +162,7 @@ def _crash_result(job: Job, reason: str) -> Result:
         return count_log(subject_id(job.subject), load_log(job.subject))[0]
     loaded, source = load_subject(job.subject), source_of_subject(job.subject)
     if job.subject.conversation:
-        lost = crashed_conversation_result(loaded, job.normalizer, reason)
+        lost = crashed_conversation_result(loaded, job.normalizer, reason, own_turns(job))
     else:
-        lost = crashed_result(loaded, job.normalizer, reason)
+        lost = crashed_result(loaded, job.normalizer, reason, own_turns(job))
     return msgspec.structs.replace(lost, source=source)

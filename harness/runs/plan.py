@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from harness.files.paths import path_below
+from harness.project import SelectedEvidence
 from harness.results.result import CASSETTE_PREFIX, LOG_PREFIX
 
 MAX_BATCH = 16
@@ -30,6 +31,7 @@ class Subject(msgspec.Struct, frozen=True):
         conversation: whether the subject judges agents instead of normalizers.
         index: index of the conversation in a log file; 0 for other files.
         agent: name of the agent that a log file states; "" for other files.
+        is_own: whether the scenario states that no server is known to send its stream.
     """
 
     kind: Literal["scenario", "cassette", "log", "unreadable"]
@@ -39,6 +41,7 @@ class Subject(msgspec.Struct, frozen=True):
     conversation: bool = False
     index: int = 0
     agent: str = ""
+    is_own: bool = False
 
     @property
     def of_turns(self) -> bool:
@@ -68,12 +71,14 @@ class Job(msgspec.Struct, frozen=True):
     """One cell to judge: a subject with the name or `module:callable` of a normalizer.
 
     If the subject is a conversation, `normalizer` is an agent. `requirement_set` is the name of
-    the requirement set whose rules are checked; "" for all rules.
+    the requirement set whose rules are checked; "" for all rules. `evidence` is `own` to judge
+    clients that this repository does not ship also by streams that no server is known to send.
     """
 
     subject: Subject
     normalizer: str
     requirement_set: str = ""
+    evidence: SelectedEvidence = ""
 
 
 def cell_id(job: Job) -> str:
@@ -86,6 +91,7 @@ def plan(
     normalizers: Sequence[str],
     agents: Sequence[str] = (),
     requirement_set: str = "",
+    evidence: SelectedEvidence = "",
 ) -> tuple[Job, ...]:
     """Return a job for each subject with each normalizer, or with each agent for conversations.
 
@@ -100,7 +106,9 @@ def plan(
         return agents if subject.conversation else normalizers
 
     return tuple(
-        Job(subject, name, requirement_set) for subject in subjects for name in names(subject)
+        Job(subject, name, requirement_set, evidence)
+        for subject in subjects
+        for name in names(subject)
     )
 
 

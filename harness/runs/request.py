@@ -14,7 +14,8 @@ from harness.dialects.table import DIALECTS
 from harness.errors import UnreadableError, UsageError
 from harness.judging.conversations.recording import NotReplayable, script_from_recording
 from harness.normalizers.discovery import default_normalizer_names
-from harness.project import project
+from harness.project import SelectedEvidence, project
+from harness.runs.declared import is_left_out
 from harness.runs.filters import filter_subjects
 from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, cell_id, plan, subject_id
@@ -109,6 +110,10 @@ class RequestedCells(msgspec.Struct, frozen=True):
         jobs: one job for each cell. A cassette with a conversation also has cells of agents.
         refused: why agents cannot repeat a recorded conversation -> number of such cassettes.
         clients: the names of the normalizers and agents.
+        evidence: `own` if cells of streams that no server is known to send are in `jobs` for each
+            client; "" if not.
+        left_out: cells that are not in `jobs`, because no server is known to send their streams and
+            this repository does not ship their clients.
     """
 
     paths: tuple[Path, ...]
@@ -118,14 +123,17 @@ class RequestedCells(msgspec.Struct, frozen=True):
     jobs: tuple[Job, ...]
     refused: dict[str, int]
     clients: SelectedClients
+    evidence: SelectedEvidence = ""
+    left_out: tuple[Job, ...] = ()
 
 
-def requested_cells(
+def requested_cells(  # noqa: PLR0913, PLR0917 - the options of a command
     chosen: SelectedClients,
     paths: Iterable[Path] = (),
     words: str | None = None,
     dialect: str = "",
     requirement_set: str | None = None,
+    evidence: SelectedEvidence = "",
 ) -> RequestedCells:
     """Return the cells to judge, from the options of the command line or the project.
 
@@ -138,6 +146,8 @@ def requested_cells(
         dialect: the dialect of all cassettes; "" for the dialect that each states.
         requirement_set: the name of the set that limits bundled subjects and rules; None for the
             set of the project, "" for no limit.
+        evidence: `own` to judge third-party clients also by streams that no server is known to
+            send; "" for the setting of the project.
 
     Raises:
         UsageError: a path, filter, dialect or set is unknown, or two files have the same id.
@@ -152,8 +162,25 @@ def requested_cells(
     selected = within_set(select_subjects(places, dialect, recordings=True), requirement_set)
     subjects = tuple(filter_subjects(selected, words))
     recorded = recorded_conversations(subjects) if chosen.agents else RecordedConversations()
-    jobs = plan((*subjects, *recorded.subjects), chosen.normalizers, chosen.agents, requirement_set)
-    return RequestedCells(places, words, requirement_set, subjects, jobs, recorded.refused, chosen)
+    evidence = evidence or project().table.evidence
+    planned = plan(
+        (*subjects, *recorded.subjects),
+        chosen.normalizers,
+        chosen.agents,
+        requirement_set,
+        evidence,
+    )
+    return RequestedCells(
+        paths=places,
+        words=words,
+        requirement_set=requirement_set,
+        subjects=subjects,
+        jobs=tuple(job for job in planned if not is_left_out(job)),
+        refused=recorded.refused,
+        clients=chosen,
+        evidence=evidence,
+        left_out=tuple(filter(is_left_out, planned)),
+    )
 
 
 def without_skipped(

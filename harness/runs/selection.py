@@ -28,6 +28,7 @@ _FOLDERS = 1024
 # A scenario's keys come early; a cassette's `interactions` may come after a large body.
 _SCENARIO = re.compile(rb"^(expect|conversation|cassette):", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation:", re.MULTILINE)
+_OWN = re.compile(rb"^evidence:\s*(?:\{\s*)?['\"]?own['\"]?\s*:", re.MULTILINE)
 _CASSETTE = re.compile(rb"^interactions:", re.MULTILINE)
 _NAMED = re.compile(rb"^cassette:\s*['\"]?([^\s'\"#]+)", re.MULTILINE)
 
@@ -181,7 +182,9 @@ def _recognized(path: str, base: str, *, named: bool = False) -> _Recognized | N
         conversation = _CONVERSATION.search(head) is not None
         match = _NAMED.search(head)
         cassette = match[1].decode("utf-8", "replace") if match else ""
-        return _Recognized(Subject("scenario", path, roots, conversation=conversation), cassette)
+        subject = Subject("scenario", path, roots, conversation=conversation)
+        is_own = _OWN.search(head) is not None
+        return _Recognized(msgspec.structs.replace(subject, is_own=is_own), cassette)
     if kind == b"cassette":
         root = _root_of_cassette(os.path.dirname(path)) or base
         return _Recognized(Subject("cassette", path, (root,)))

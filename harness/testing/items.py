@@ -20,6 +20,7 @@ from harness.results.catalogue import Quirk, load_catalogue
 from harness.results.outcome import Outcome
 from harness.results.result import Result
 from harness.results.run import AnyCase
+from harness.runs.declared import is_left_out
 from harness.runs.existing_names import existing_names
 from harness.runs.isolated import IsolatedJudge
 from harness.runs.judge_job import is_job_supported, judge_job, unreadable_file
@@ -39,6 +40,9 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
+LEFT_OUT: Final = (
+    "no server is known to send this stream (evidence: own); --harness-evidence own judges it"
+)
 _APART: Final = pytest.StashKey[IsolatedJudge]()
 _POLICY: Final = pytest.StashKey[GatePolicy]()
 _JUDGED: Final = pytest.StashKey[str]()
@@ -134,6 +138,11 @@ def expectation_marks(
     return () if entry is None else (_expectation_mark(entry),)
 
 
+def left_out_marks(job: Job) -> tuple[pytest.MarkDecorator, ...]:
+    """Return a pytest mark that skips a cell of a stream that no server is known to send."""
+    return (pytest.mark.skip(reason=LEFT_OUT),) if is_left_out(job) else ()
+
+
 def _expectation_mark(entry: AcceptedFailure) -> pytest.MarkDecorator:
     why = " ".join(filter(None, (entry.reason, entry.issue)))
     reason = marked(f"{why} (expectation {entry.id} x {entry.normalizer})")
@@ -181,10 +190,11 @@ class ScenarioFile(pytest.File):
             names = chosen.agents if subject.conversation else chosen.normalizers
             broken = unreadable_file(subject)
             required = project().table.requirement_set
-            jobs = [] if broken else [Job(subject, name, required) for name in names]
+            evidence = option("--harness-evidence") or project().table.evidence
+            jobs = [] if broken else [Job(subject, name, required, evidence) for name in names]
             if not option("--harness-unsupported"):
                 jobs = list(filter(is_job_supported, jobs))
-            marks = [expectation_marks(job, entries) for job in jobs]
+            marks = [(*expectation_marks(job, entries), *left_out_marks(job)) for job in jobs]
         except HarnessError as error:
             raise self.CollectError(str(error)) from error
         if broken is not None:  # an error of the collection would keep all other files from running
@@ -226,5 +236,8 @@ class CellItem(pytest.Item):
         check_cell(self.job, cuts, self.config)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return the file and the name `scenario::normalizer` for pytest's reports."""
-        return self.path, None, f"{self.parent.name if self.parent else ''}::{self.name}"
+        """Return the file, its first line and the name `scenario::normalizer` for pytest's reports.
+
+        pytest cannot report a skipped item without a line.
+        """
+        return self.path, 0, f"{self.parent.name if self.parent else ''}::{self.name}"

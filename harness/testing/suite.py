@@ -17,7 +17,7 @@ import pytest
 
 from harness.errors import UnreadableError, UsageError
 from harness.judging.replaying import Cuts
-from harness.project import project
+from harness.project import SelectedEvidence, project
 from harness.reporting.text.cell import findings_lines
 from harness.reporting.visible import marked
 from harness.runs.existing_names import existing_names
@@ -27,6 +27,7 @@ from harness.runs.request import SelectedClients, requested_cells
 from harness.testing.items import check_cell, expectation_marks, fail_unreadable, today
 from harness.verdicts.expectations import ExistingNames, stale_entry
 from harness.verdicts.policy import expectations_of
+from harness.wording import pluralize
 
 _Check: TypeAlias = Callable[[pytest.Config], None]
 _Kind: TypeAlias = Literal["normalizer", "agent"]
@@ -42,6 +43,7 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
     paths: Sequence[str | Path] = (),
     cuts: Cuts | None = None,
     fuzz: str | None = None,
+    evidence: SelectedEvidence = "",
 ) -> Callable[..., None]:
     """Return a test to assign to a name that pytest collects, such as `test_conformance`.
 
@@ -59,6 +61,9 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         fuzz: a profile of `harness fuzz`, such as `ci`; None for no fuzzing. It adds an item that
             searches for failures: of a normalizer from the selected scenarios, of an agent in
             generated conversations. Needs the extra `fuzz`.
+        evidence: `own` to judge the client also by streams that no server is known to send, which
+            fail no item. If it is "" and the project does not say so either, one skipped item tells
+            how many of these are left out.
 
     Raises:
         UsageError: a name is unknown, the selection is empty, or an extra is not installed.
@@ -73,10 +78,10 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         )
     clients: tuple[tuple[_Kind, str], ...] = (("normalizer", normalizer), ("agent", agent))
     names = (tuple(filter(None, (name,))) for _, name in clients)
-    found = requested_cells(SelectedClients(*names), map(Path, paths), select)
+    found = requested_cells(SelectedClients(*names), map(Path, paths), select, evidence=evidence)
     jobs = tuple(job for job in found.jobs if job.subject.kind != "log")
     cells, unreadable = _supported(jobs)
-    if not cells and not unreadable:
+    if not cells and not unreadable and not found.left_out:
         raise UsageError(
             f"the client supports nothing that {found.words!r} selects",
             where="conformance_suite",
@@ -89,7 +94,11 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
         for path, error in unreadable.items()
     ]
 
-    @pytest.mark.parametrize("check_item", [*failing, *_items(jobs, cells, cuts), *fuzzed])
+    left_out = _left_out_items(found.left_out)
+
+    @pytest.mark.parametrize(
+        "check_item", [*failing, *_items(jobs, cells, cuts), *fuzzed, *left_out]
+    )
     def test_conformance(check_item: _Check, pytestconfig: pytest.Config) -> None:
         check_item(pytestconfig)
 
@@ -107,6 +116,19 @@ def _supported(jobs: Iterable[Job]) -> tuple[tuple[Job, ...], dict[str, str]]:
         except UnreadableError as error:
             unreadable[job.subject.path] = str(error)
     return tuple(cells), unreadable
+
+
+def _left_out_items(jobs: Iterable[Job]) -> Iterator[Any]:
+    """Yield a skipped item that tells how many cells of the client are left out."""
+    cells, _ = _supported(jobs)
+    if cells:
+        reason = (
+            f"{pluralize(len(cells), 'cell')}: no server is known to send these streams; "
+            'conformance_suite(evidence="own") judges them'
+        )
+        yield pytest.param(
+            lambda _config: None, id="left out", marks=pytest.mark.skip(reason=reason)
+        )
 
 
 def _fail_unreadable(error: str, _config: pytest.Config) -> None:

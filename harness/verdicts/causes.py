@@ -6,15 +6,24 @@ cell fail, and each of their findings has a cause.
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from harness.results.finding import LEVELS, Level
 from harness.results.outcome import Outcome
 from harness.results.result import Result
+from harness.results.scenario_evidence import ScenarioEvidence, evidence_rank
 
 _Key: TypeAlias = tuple[Level, str, str]
+
+
+class _Violation(NamedTuple):
+    """A violation in one cell, and what shows that a server sends its stream."""
+
+    result: Result
+    outcome: Outcome
+    evidence: ScenarioEvidence | None
 
 
 class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -25,9 +34,11 @@ class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
         outcome: the worst outcome of these cells.
         cells: the number of these cells.
         cell: the id of the first of these cells.
+        evidence: the best evidence of these cells that a server sends such a stream; None if no
+            cell states any.
         level: MUST if the cells fail for this cause, else the level of the violated rule.
         quirks: the quirks of these cells, sorted.
-        all_cells: the ids of these cells, sorted.
+        all_cells: the ids of these cells, those with the best evidence first.
     """
 
     normalizer: str
@@ -36,6 +47,7 @@ class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
     cells: int
     cell: str
     level: Level = "MUST"
+    evidence: ScenarioEvidence | None = None
     quirks: tuple[str, ...] = ()
     all_cells: tuple[str, ...] = ()
 
@@ -46,38 +58,46 @@ class FailureCause(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def group_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:
-    """Return all causes of `results`: MUST first, then the worst outcome, then the most cells."""
-    found: dict[_Key, list[tuple[Result, Outcome]]] = defaultdict(list)
+    """Return all causes of `results`: MUST first, then the worst outcome, then the best evidence.
+
+    Of these, the causes with the most cells come first.
+    """
+    found: dict[_Key, list[_Violation]] = defaultdict(list)
     for result in results:
         if result.outcome.fails:
-            found["MUST", result.cause, result.normalizer].append((result, result.outcome))
+            worst = result.evidence_of(result.findings[0]) if result.findings else result.evidence
+            key: _Key = ("MUST", result.cause, result.normalizer)
+            found[key].append(_Violation(result, result.outcome, worst))
         for finding, cause in result.causes:
             if finding.level != "MUST":
                 key = (finding.level, cause, result.normalizer)
-                found[key].append((result, finding.outcome))
+                evidence = result.evidence_of(finding)
+                found[key].append(_Violation(result, finding.outcome, evidence))
     return tuple(sorted((_cause(*item) for item in found.items()), key=_worst_first))
 
 
 def failing_causes(results: Iterable[Result]) -> tuple[FailureCause, ...]:
-    """Return the causes for which cells fail: the worst outcome first, then the most cells."""
+    """Return the causes for which cells fail, in the order of `group_causes`."""
     return tuple(each for each in group_causes(results) if each.level == "MUST")
 
 
-def _cause(key: _Key, violations: Sequence[tuple[Result, Outcome]]) -> FailureCause:
+def _cause(key: _Key, violations: Sequence[_Violation]) -> FailureCause:
     level, cause, normalizer = key
-    cells = tuple(sorted({result.cell for result, _ in violations}))
+    ordered = sorted(violations, key=lambda it: (evidence_rank(it.evidence), it.result.cell))
+    cells = tuple(dict.fromkeys(each.result.cell for each in ordered))
     return FailureCause(
         normalizer=normalizer,
         cause=cause,
-        outcome=min((outcome for _, outcome in violations), key=lambda each: each.badness),
+        outcome=min((each.outcome for each in violations), key=lambda each: each.badness),
         cells=len(cells),
         cell=cells[0],
         level=level,
-        quirks=tuple(sorted({quirk for result, _ in violations for quirk in result.quirks})),
+        evidence=ordered[0].evidence,
+        quirks=tuple(sorted({quirk for each in violations for quirk in each.result.quirks})),
         all_cells=cells,
     )
 
 
-def _worst_first(each: FailureCause) -> tuple[int, int, int, str, str]:
-    rank = LEVELS.index(each.level)
-    return rank, each.outcome.badness, -each.cells, each.cause, each.normalizer
+def _worst_first(each: FailureCause) -> tuple[int, int, float, int, str, str]:
+    worst = LEVELS.index(each.level), each.outcome.badness, evidence_rank(each.evidence)
+    return *worst, -each.cells, each.cause, each.normalizer

@@ -166,7 +166,8 @@ def _stale_after_run(
     if entry.holds(today) and entry.expect == "fail" and passed:
         return StaleEntry("unexpected_pass", entry, passed)
     cells = [(result.scenario, result.normalizer) for result in named]
-    cells += map(_parts, run.header.selection.skipped)
+    selection = run.header.selection
+    cells += map(_parts, (*selection.skipped, *selection.left_out))
     ran = ExistingNames(
         frozenset(result.scenario for result in run.results), frozenset(run.header.names)
     )

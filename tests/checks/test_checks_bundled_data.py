@@ -1,5 +1,6 @@
 """The checks of `doctor`: clean on what ships, and each one finds what it is there for."""
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ KEPT = ("dashscope/split-chunks", "dashscope/multi-round")
 NAMES = {
     "files are readable",
     "each scenario has its cassette",
+    "each scenario states its evidence",
     "each emulated cassette has a scenario",
     "cited quirks are in the catalogue",
     "each quirk has a scenario",
@@ -68,6 +70,13 @@ def _edit(path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
+
+
+def _state(path: Path, evidence: str) -> None:
+    stated = re.sub(
+        r"^evidence: .*$", f"evidence: {evidence}", path.read_text(), flags=re.MULTILINE
+    )
+    path.write_text(stated)
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +165,21 @@ _BODY = "cassettes/dashscope/qwen-plus/split-chunks.yaml"
                 (tree / _SPLIT).read_text() + "- finish: stop\n"
             ),
             "dashscope/split-chunks: 2 turns, expected 1",
+        ),
+        (
+            "each scenario states its evidence",
+            lambda tree: _edit(tree / _SPLIT, "evidence:", "# evidence:"),
+            "dashscope/split-chunks: the key `evidence` is missing",
+        ),
+        (
+            "each scenario states its evidence",
+            lambda tree: _state(tree / _SPLIT, "{recorded: dashscope/qwen-plus/split-chunks}"),
+            "evidence.recorded: there is no recording 'dashscope/qwen-plus/split-chunks'",
+        ),
+        (
+            "each scenario states its evidence",
+            lambda tree: _state(tree / _SPLIT, "{reported: everywhere}"),
+            "dashscope/split-chunks: evidence.reported: expected URLs: 'everywhere'",
         ),
         (
             "each emulated cassette has a scenario",

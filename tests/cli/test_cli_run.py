@@ -1,6 +1,8 @@
 """`harness run`: what it prints, writes and leaves with."""
 
 import json
+import re
+import shutil
 import signal
 import subprocess
 import time
@@ -19,6 +21,7 @@ from harness.files.write import partial_path
 from harness.judging.scenario_file import find_scenarios
 from harness.normalizers.discovery import default_normalizer_names
 from harness.results.run import Run
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.results.store import read_run
 from harness.runs import execute as execute_module
 from harness.runs.request import SelectedClients, requested_cells
@@ -168,6 +171,27 @@ def test_run_refuses_an_unknown_requirement_set(harness: Harness) -> None:
     left = harness("run", "--set", "2026.13")
     assert left.code == 2
     assert "did you mean '2026.12'?" in left.err
+
+
+def test_run_names_the_streams_that_no_server_sends(harness: Harness, folder: Path) -> None:
+    text = Path(DASHSCOPE, "split-chunks.yaml").read_text(encoding="utf-8")
+    own = re.sub(r"(?m)^evidence: .*$", "evidence: {own: the split}", text)
+    (folder / "own.yaml").write_text(own)
+    shutil.copytree(TOOLS, folder / "tools")
+    (folder / "theirs.py").write_text("def normalize(interaction, reads): return iter(())\n")
+    ours = ("run", "own.yaml", "-n", "theirs:normalize", "-o", "out")
+    none = harness(*ours)
+    assert none.code == 5
+    assert "left out: 1 cell of third-party clients" in none.err
+    assert "--evidence own" in none.err
+    both = harness(*ours, str(Path(DASHSCOPE, "split-chunks.yaml")))
+    assert "theirs:normalize: 1 of 1 cell does not conform (1 lost_call), 1 left out" in both.out
+    assert read_run(Path("out/run.jsonl")).header.selection.left_out == ("own/theirs:normalize",)
+    asked = harness(*ours, "--evidence", "own")
+    assert asked.code == 0, asked.err
+    (result,) = read_run(Path("out/run.jsonl")).results
+    assert {each.level for each in result.reported} == {"SHOULD"}
+    assert result.evidence == ScenarioEvidence("own", "the split")
 
 
 def test_run_exits_with_5_when_nothing_is_judged(harness: Harness) -> None:

@@ -7,7 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from harness.judging.judge import LoadedSubject, is_supported_by_normalizer, judge_subject
+from harness.judging.judge import (
+    LoadedSubject,
+    OwnTurns,
+    crashed_result,
+    is_supported_by_normalizer,
+    judge_subject,
+)
 from harness.judging.replaying import Cuts, iter_chunkings
 from harness.judging.rule import display_text
 from harness.judging.scenario import Scenario, ScenarioBlame
@@ -25,6 +31,7 @@ from harness.results.expectation import (
 )
 from harness.results.outcome import Outcome
 from harness.results.result import Result
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.results.store import encode_line
 from harness.turns.deltas import (
     ArgumentsDelta,
@@ -35,7 +42,7 @@ from harness.turns.deltas import (
     ToolCallEnd,
     ToolCallStart,
 )
-from harness.wire.cassette import Cassette
+from harness.wire.cassette import Cassette, Origin
 from harness.wire.cuts import seams
 from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
@@ -257,6 +264,45 @@ def test_a_text_is_not_shown_as_a_missing_value(value: object, shown: str) -> No
 
 
 # Several interactions
+
+
+def test_an_own_turn_is_judged_lowered_or_left_out() -> None:
+    own, sent = ScenarioEvidence("own", "two lines"), ScenarioEvidence("recorded", "x/y")
+    expect = tuple(
+        Expectation("scenario", text="Bye", finish=FinishReason.STOP, evidence=each)
+        for each in (own, None)
+    )
+    scenario = Scenario("s", "t", "x/y", expect, evidence=sent)
+    cassette = a_cassette(an_interaction(), an_interaction())
+    subject = LoadedSubject(cassette, scenario)
+    normalizer = a_normalizer(hello)
+
+    def findings(treatment: OwnTurns) -> list[tuple[str, str, str]]:
+        result, case = judge_subject(subject, normalizer, cuts="whole", own=treatment)
+        assert result.evidence == sent
+        assert case is not None
+        assert case.interaction == result.interaction == (treatment != "judged")
+        assert result.left_out == ((0,) if treatment == "left out" else ())
+        return [(it.path, it.level, it.came) for it in result.findings if it.rule == "TEXT-EXACT"]
+
+    # The best evidence comes first.
+    assert findings("judged") == [("turns[1].text", "MUST", ""), ("turns[0].text", "MUST", "")]
+    assert findings("lowered") == [
+        ("turns[1].text", "MUST", ""),
+        ("turns[0].text", "SHOULD", "unsent"),
+    ]
+    assert findings("left out") == [("turns[1].text", "MUST", "")]
+
+    crashed = crashed_result(subject, "sample", "it exited", "lowered")
+    assert crashed.findings[0].level == "SHOULD"
+    assert crashed.outcome is Outcome.PASS
+
+
+def test_the_evidence_of_a_recording_is_itself() -> None:
+    recorded = LoadedSubject(a_cassette())
+    emulated = msgspec.structs.replace(a_cassette(), origin=Origin("emulated"))
+    assert recorded.evidence == ScenarioEvidence("recorded", "x/y")
+    assert LoadedSubject(emulated).evidence is None
 
 
 def test_each_interaction_is_a_turn_and_the_failing_one_is_named() -> None:

@@ -9,6 +9,7 @@ from harness.errors import UnreadableError, UsageError
 from harness.judging.scenario import Scenario
 from harness.judging.scenario_file import find_scenarios, load_scenario, schema
 from harness.results.expectation import ALL_FIELDS
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.turns.deltas import FinishReason, Usage
 from harness.turns.turn import Tool
 
@@ -21,6 +22,7 @@ capabilities: [streams]
 rules: [CALLS-EXACT]
 blame: provider
 references: ["https://example.org/1"]
+evidence: {reported: "https://example.org/2"}
 expect:
 - text: Let me check.
   reasoning: Hm.
@@ -34,6 +36,7 @@ expect:
   usage: {input_tokens: 1, output_tokens: 2}
 - failure: {code: interrupted, says: gone}
   parse_errors: any
+  evidence: {own: two lines in one}
 - parse_errors: [{name: writing}]
   finish: tool_calls
   may_fail: true
@@ -68,6 +71,12 @@ def test_every_key_reaches_the_scenario(tmp_path: Path) -> None:
     assert first.usage == Usage(1, 2)
     assert first.judged == ALL_FIELDS
     assert (second.failure, second.failure_says) == ("interrupted", "gone")
+    assert scenario.evidence == ScenarioEvidence("reported", "https://example.org/2")
+    assert [each.evidence for each in scenario.expect] == [
+        None,
+        ScenarioEvidence("own", "two lines in one"),
+        None,
+    ]
     assert [each.may_fail for each in scenario.expect] == [False, False, True]
     assert third.failed().judged == {"calls", "rejected", "failure"}
     assert [(each.text, each.finish) for each in third.alternatives] == [
@@ -102,6 +111,10 @@ def test_a_missing_key_is_a_default_or_not_judged(tmp_path: Path) -> None:
         ("    finish: stop\n", "", "expect[2].alternatives[0]: the key 'finish'", "stop"),
         ("blame: provider", "blame: me", "blame: invalid enum value 'me'", ""),
         ("tools: [writing]", "tools: [reading]", "there is no tool file 'reading'", "writing"),
+        ("{reported:", "{rumoured:", "evidence: unknown key 'rumoured'", "recorded, rep"),
+        ('/2"}', '/2", own: x}', "evidence: expected one of recorded, reported", "the kind"),
+        ('{reported: "https://example.org/2"}', "{}", "documented, own, found 0", "the kind"),
+        ("{own: two lines in one}", "{}", "expect[1].evidence: expected one of", "the kind"),
         ("tools: [writing]", "tools: writing", "tools: expected a list or null, found a st", ""),
     ],
 )
@@ -114,6 +127,16 @@ def test_a_mistake_is_reported_with_its_path(
     assert said in caught.value.what
     assert hint in caught.value.hint
     assert caught.value.where.endswith("one.yaml")
+
+
+def test_evidence_that_has_no_effect_is_an_error(tmp_path: Path) -> None:
+    whole, turn = '{reported: "https://example.org/2"}', "{own: two lines in one}"
+    own = FULL.replace(whole, "{own: all of it}")
+    assert load(tmp_path, own).expect[1].evidence is not None  # it repeats the kind
+    with pytest.raises(UnreadableError, match=r"expect\[1\]\.evidence: expected `own`"):
+        load(tmp_path, own.replace(turn, "{recorded: a/b/c}"))
+    with pytest.raises(UnreadableError, match=r"expect\[2\]\.alternatives: the key `evidence`"):
+        load(tmp_path, f"{FULL}    evidence: {turn}\n")
 
 
 def test_words_that_yaml_1_1_reads_as_booleans_are_text(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """A small run in which all text that comes from outside is hostile."""
 
+from msgspec.structs import replace
+
 from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.run import Run
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.verdicts.expectations import AcceptedCell
 from harness.verdicts.gate import Gate, judge_gate
 from tests.runs.runs_samples import a_result, a_run
@@ -28,6 +31,8 @@ def a_hostile_run(copies: int = 1) -> tuple[Run, Gate]:
         for copy in range(copies)
         for name in NAMES
     ]
+    evidence = ScenarioEvidence("reported", f"https://evil.example/{EVIL}")
+    results = [replace(each, evidence=evidence) for each in results]
     run = a_run(results, *NAMES)
     gate = judge_gate(run)
     excused = AcceptedCell(f"{EVIL}/0/{NAMES[0]}", "fail", EVIL)

@@ -13,6 +13,7 @@ from harness.results.catalogue import Quirk
 from harness.results.finding import Finding
 from harness.results.outcome import Outcome
 from harness.results.run import Run
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.verdicts.gate import summarize
 from harness.verdicts.policy import GatePolicy
 from harness.wire.framing import iter_frames
@@ -77,6 +78,16 @@ def test_a_failure_has_quirk_rule_values_bytes_and_command() -> None:
         "  scenario  A title",
         "  quirk     ID-EMPTY: The id is empty",
         "            https://example.com/1",
+    ]
+    stated = replace(result, evidence=ScenarioEvidence("reported", f"https://b.org/{EVIL}"))
+    shown = failure_lines(
+        stated, findings=[], case=None, output="", command="c", quirks={"ID-EMPTY": QUIRK}
+    )
+    assert list(shown) == [
+        "  scenario  A title",
+        "  evidence  reported: https://b.org/\\x1B[31mredU+202E",
+        "  quirk     ID-EMPTY: The id is empty",
+        "  see       c",
     ]
     assert lines[3].startswith("  rule      A client must keep the name")
     assert lines[4:] == [

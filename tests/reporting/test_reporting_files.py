@@ -1,6 +1,7 @@
 """The files beside the page: hostile text stays text, limits hold, equal runs are equal bytes."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -21,6 +22,7 @@ from harness.reporting.text.junit import junit
 from harness.reporting.text.summary import summary_markdown
 from harness.reporting.text.terminal import tables
 from harness.results.outcome import Outcome
+from harness.results.scenario_evidence import ScenarioEvidence
 from harness.verdicts.compare import compare
 from harness.verdicts.gate import Summary, judge_gate, summarize
 from tests.reporting.reporting_hostile import EVIL, NAMES, a_hostile_run
@@ -59,6 +61,16 @@ def test_junit_counts_equal_its_test_cases() -> None:
     failures = root.findall("testsuite/testcase/failure")
     assert sum("harness replay" in (each.text or "") for each in failures) == 2 * len(NAMES)
     assert suites["gate"].attrib["failures"] == "1"
+
+
+def test_each_file_of_failures_says_who_sends_the_bytes() -> None:
+    evidence = ScenarioEvidence("reported", "https://example.org/1")
+    lost = a_result(outcome=Outcome.LOST_CALL, findings=(a_finding("R"),))
+    run = a_run([msgspec.structs.replace(lost, evidence=evidence)])
+    summary = summarize(run)
+    pages = "".join(agent_pages(run, summary.gate).values())
+    for text in (junit(run, summary.gate), summary_markdown(run, summary), pages):
+        assert "reported: https://example.org/1" in html.unescape(text)
 
 
 def test_junit_of_a_passing_run_has_no_failure_and_no_unsupported_cell() -> None:

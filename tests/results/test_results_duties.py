@@ -17,7 +17,7 @@ from harness.judging.rules.stream_content import changed_arguments, unusable_arg
 from harness.normalizers.mutants import MUTANTS
 from harness.project import ClientKind
 from harness.results.catalogue import load_catalogue
-from harness.results.duties import KINDS, Duty, load_duties, quirks_of_form, rulings_of
+from harness.results.duties import KINDS, Duty, load_duties, rulings_of, undocumented_quirks
 from harness.results.finding import Came, Finding, Level
 from harness.results.outcome import Outcome
 from harness.turns.deltas import (
@@ -208,16 +208,7 @@ def test_a_client_may_refuse_a_form_that_the_api_does_not_document(
 
 def test_undocumented_forms_are_quirks_of_the_catalogue() -> None:
     catalogue = load_catalogue(Path(__file__).parents[2] / "catalogue" / "quirks")
-    quirks = quirks_of_form()
-    assert quirks.undocumented | quirks.unsent <= set(catalogue)
-    assert quirks.undocumented.isdisjoint(quirks.unsent)
-
-
-def test_what_no_server_sends_fails_no_client() -> None:
-    body = b"\xef\xbb\xbf" + chunk({"content": "yes"}) + _STOP
-    lost = (Finish(FinishReason.STOP, "stop"),)
-    assert _findings(body, lost, "sdk")["TEXT-EXACT"].level == "SHOULD"
-    assert _findings(body[3:], lost, "sdk")["TEXT-EXACT"].level == "MUST"
+    assert undocumented_quirks() <= set(catalogue)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """What is judged where much, little or nothing is said."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from harness import shipped
 from harness.errors import UnreadableError, UsageError
 from harness.results.outcome import Outcome
 from harness.runs.filters import filter_subjects
-from harness.runs.judge_job import crash_result, judge_job
+from harness.runs.judge_job import crash_result, judge_job, own_turns
 from harness.runs.load import load_subject
 from harness.runs.plan import Job, Subject, plan, subject_id
 from harness.runs.request import SelectedClients, recorded_conversations, requested_cells
@@ -68,6 +69,29 @@ def test_recorded_conversation_has_cells_of_both_kinds(
     assert found.refused == {"its requests do not follow one another": 1}
     alone = requested_cells(SelectedClients(("reference",), ()), [folder])
     assert (len(alone.jobs), alone.refused) == (2, {})
+
+
+def test_third_party_clients_are_not_judged_by_streams_that_no_server_sends(
+    folder: Path,
+) -> None:
+    text = (DASHSCOPE / "set-memory.yaml").read_text(encoding="utf-8")
+    own = re.sub(r"(?m)^evidence: .*$", "evidence:\n  own: the memory", text)
+    (folder / "own.yaml").write_text(own)
+    (folder / "theirs.py").write_text("def normalize(interaction, reads): return iter(())\n")
+    both = SelectedClients(("reference", "openai-sdk", "theirs:normalize"), ())
+    found = requested_cells(both, [folder / "own.yaml"])
+    assert [job.normalizer for job in found.jobs] == ["reference"]
+    assert [job.normalizer for job in found.left_out] == ["openai-sdk", "theirs:normalize"]
+    asked = requested_cells(both, [folder / "own.yaml"], evidence="own")
+    assert (len(asked.jobs), asked.left_out) == (3, ())
+    levels = {job.normalizer: own_turns(job) for job in (*asked.jobs, *found.left_out[1:])}
+    assert levels == {
+        "reference": "judged",
+        "openai-sdk": "lowered",
+        "theirs:normalize": "left out",
+    }
+    _project(folder, 'evidence = "own"\n')
+    assert requested_cells(both, [folder / "own.yaml"]).left_out == ()
 
 
 TWICE = recorded(CALL, CALL)

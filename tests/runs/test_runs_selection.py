@@ -7,6 +7,8 @@ import pytest
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.judging.scenario_file import load_scenario
+from harness.results.scenario_evidence import is_own
 from harness.runs.filters import filter_subjects
 from harness.runs.load import load_subject
 from harness.runs.plan import subject_id
@@ -175,3 +177,11 @@ def test_top_level_keys_decide_the_kind_of_a_file() -> None:
         "talks-of-expect.yaml": "cassette",
         "talks.yaml": "scenario",
     }
+
+
+def test_the_head_of_a_file_says_whether_its_scenario_is_own() -> None:
+    subjects = select_subjects(())
+    loaded = (load_scenario(Path(each.path), Path(each.roots[0])) for each in subjects)
+    own = [is_own(each.evidence) for each in loaded]
+    assert [each.is_own for each in subjects] == own
+    assert 0 < sum(own) < len(own)

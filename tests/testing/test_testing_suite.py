@@ -1,6 +1,7 @@
 """`conformance_suite` as another repository uses it, and the plugin that must cost it nothing."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -163,8 +164,8 @@ def test_a_failure_says_what_a_user_needs_to_fix_it(story: Story) -> None:
     red.stdout.fnmatch_lines(
         [
             "  scenario  *",
+            "  evidence  recorded: https://*",
             "  quirk     DELTA-ID-EMPTY-LATER: *",
-            "            https://*",
             "  rule      A client must *",
             "            MUST CALL-NAMED at turns?0?.calls?0?.name",
             "  expected  *",
@@ -295,6 +296,50 @@ def test_unsupported_cells_are_items_only_with_the_option(pytester: pytest.Pytes
     assert _outcomes(asked) == {"skipped": 1}
     supported = pytester.runpytest_inprocess(*named, "scenarios")
     assert _outcomes(supported) == {"failed": 1}
+
+
+def _own_scenario(folder: Path) -> None:
+    """Copy a scenario that naive fails, and say that no server is known to send its stream."""
+    text = (_SCENARIOS / "dashscope" / "set-memory.yaml").read_text(encoding="utf-8")
+    shutil.copytree(_SCENARIOS / "tools", folder / "scenarios" / "tools")
+    own = re.sub(r"(?m)^evidence: .*$", "evidence: {own: the memory}", text)
+    (folder / "scenarios" / "own.yaml").write_text(own)
+    (folder / "story_client.py").write_text(_BROKEN)
+
+
+def test_a_stream_that_no_server_sends_is_a_skipped_item(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _own_scenario(pytester.path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (pytester.path / "pytest.ini").write_text("[pytest]\nharness_scenarios = scenarios\n")
+    plain = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rs")
+    ours = (*plain, "--harness-normalizer=story_client:normalize")
+    left_out = pytester.runpytest_inprocess(*ours, "scenarios")
+    assert _outcomes(left_out) == {"skipped": 1}
+    left_out.stdout.fnmatch_lines(["*no server is known to send*--harness-evidence own*"])
+    asked = pytester.runpytest_inprocess(*ours, "--harness-evidence=own", "scenarios")
+    assert _outcomes(asked) == {"passed": 1}  # it violates SHOULD rules only
+    shipped = pytester.runpytest_inprocess(*plain, "--harness-normalizer=naive", "scenarios")
+    assert _outcomes(shipped) == {"failed": 1}
+
+
+def test_a_suite_says_how_many_cells_no_server_sends(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _own_scenario(pytester.path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    given = "'story_client:normalize', paths=['scenarios'], cuts='quick'"
+    pytester.makepyfile(
+        "from harness.testing import conformance_suite\n"
+        f"test_default = conformance_suite({given})\n"
+        f"test_own = conformance_suite({given}, evidence='own')\n"
+    )
+    result = pytester.runpytest_inprocess(
+        "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rs"
+    )
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*1 cell: no server is known to send these streams*"])
 
 
 def test_a_broken_file_is_an_item_that_fails_and_costs_no_other(pytester: pytest.Pytester) -> None:

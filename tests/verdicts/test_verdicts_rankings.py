@@ -4,9 +4,11 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from harness.results.outcome import Outcome
 from harness.results.result import Result
+from harness.results.scenario_evidence import EvidenceKind, ScenarioEvidence
 from harness.verdicts.causes import group_causes
 from harness.verdicts.database import Questions
 from harness.verdicts.query_rows import BlameSplit
@@ -230,6 +232,28 @@ def test_failures_are_grouped_by_cause() -> None:
         (),
     )
     assert (late.cause, late.level, late.all_cells) == ("late", "SHOULD", ("d/reference",))
+
+
+def test_of_one_outcome_the_cause_with_the_best_evidence_comes_first() -> None:
+    def row(scenario: str, rule: str, kind: EvidenceKind | None) -> Result:
+        findings = (a_finding(rule),)
+        result = a_result(scenario, outcome=Outcome.LOST_CALL, findings=findings)
+        evidence = ScenarioEvidence(kind, "p") if kind else None
+        return replace(result, evidence=evidence).with_cause()
+
+    rows = [
+        row("a", "INVENTED", "own"),
+        row("b", "INVENTED", "own"),
+        row("c", "SILENT", None),
+        row("d", "DOCUMENTED", "documented"),
+        row("a1", "SENT", "reported"),
+        row("e", "SENT", "recorded"),
+    ]
+    causes = group_causes(rows)
+    assert [each.cause for each in causes] == ["SENT", "DOCUMENTED", "SILENT", "INVENTED"]
+    assert causes[0].all_cells == ("e/reference", "a1/reference")
+    assert causes[0].evidence == ScenarioEvidence("recorded", "p")
+    assert [each.evidence is None for each in causes] == [False, False, True, False]
 
 
 RAISED = "KeyError in lib:read"

@@ -95,6 +95,8 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
         others: label -> what the agent did in another run, such as with other reads.
         hides: the fields that the agent does not expose.
         policies: the policies of the agent.
+        unsent: whether no server is known to send the replies, and the agent is not of this
+            repository.
     """
 
     script: ConversationScript
@@ -104,6 +106,7 @@ class ConversationEvidence(msgspec.Struct, frozen=True, dict=True):
     others: dict[str, SessionRecord] = {}
     hides: frozenset[HiddenOfAgent] = frozenset()
     policies: Mapping[str, str] = {}
+    unsent: bool = False
     # Rules about conversations look at what the script expects themselves.
     judged: ClassVar[tuple[str, ...]] = ()
     # The paths of findings start at the conversation.

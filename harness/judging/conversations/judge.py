@@ -23,7 +23,7 @@ from harness.judging.conversations.session import (
     prompt_id,
     run_agent,
 )
-from harness.judging.judge import LoadedSubject, empty_result, with_findings
+from harness.judging.judge import LoadedSubject, OwnTurns, empty_result, with_findings
 from harness.judging.replaying import Cuts, deadlines
 from harness.judging.rule import findings
 from harness.judging.rules import CONVERSATION_RULES
@@ -35,9 +35,10 @@ from harness.providers import UNKNOWN
 from harness.results.conversation import Conversation, TurnRecord
 from harness.results.conversation_case import ConversationCase
 from harness.results.duties import level_of
-from harness.results.finding import Finding
+from harness.results.finding import Finding, lower
 from harness.results.outcome import Blame, Outcome
 from harness.results.result import LOG_PREFIX, ConversationFacts, Result
+from harness.results.scenario_evidence import is_own
 from harness.turns.deltas import CUT_SHORT
 from harness.wire.cassette import Cassette
 from harness.wire.cuts import UNSPLIT
@@ -143,6 +144,7 @@ def judge_conversation(
     *,
     cuts: Cuts = "standard",
     limits: SessionLimits = DEFAULT_LIMITS,
+    own: OwnTurns = "judged",
 ) -> tuple[Result, ConversationCase | None]:
     """Judge an agent on one conversation; return the result, and the case or None.
 
@@ -151,6 +153,7 @@ def judge_conversation(
         agent: the agent.
         cuts: the mode of the chunkings to replay.
         limits: the limits of each run of the agent.
+        own: as in `judge_subject`; a conversation is never left out here.
 
     Raises:
         ValueError: the subject is not a conversation.
@@ -163,6 +166,8 @@ def judge_conversation(
         return bare, None
     with deadlines():
         evidence = _play(subject.cassette, scenario, scenario.conversation, agent, cuts, limits)
+    unsent = own != "judged" and is_own(subject.evidence)
+    evidence = msgspec.structs.replace(evidence, unsent=unsent)
     judged = with_findings(
         bare,
         findings(CONVERSATION_RULES.values(), evidence),
@@ -188,11 +193,15 @@ def empty_conversation_result(subject: LoadedSubject, agent: str) -> Result:
     return msgspec.structs.replace(empty, kind="conversation", prompt=named)
 
 
-def crashed_conversation_result(subject: LoadedSubject, agent: str, reason: str) -> Result:
+def crashed_conversation_result(
+    subject: LoadedSubject, agent: str, reason: str, own: OwnTurns = "judged"
+) -> Result:
     """Return the result of a cell whose agent ended its process; `reason` says how."""
     rule = CONVERSATION_RULES["CONV-NO-CRASH"]
     level = level_of(rule.id, "agent")
     finding = Finding(rule.id, level, rule.outcome, "conversation", "no exception", reason)
+    if own != "judged" and is_own(subject.evidence):
+        finding = lower(finding)
     bare = empty_conversation_result(subject, agent)
     return msgspec.structs.replace(
         with_findings(bare, [finding], parse_errors=False, blame=lambda: "normalizer"),

@@ -97,6 +97,7 @@ def _page(each: Failure, run: Run) -> Iterator[str]:
     first = f"First cell: {markdown_code(each.cell)} ({markdown_text(each.title)})."
     yield f"{verb} {pluralize(group.cells, 'cell')}. {first}"
     yield ""
+    yield from (f"- evidence: {markdown_text(each.evidence.text)}",) if each.evidence else ()
     if found is not None:
         yield f"- rule: {markdown_code(found.rule)} ({found.level})"
         yield f"- at: {markdown_code(found.path)}"

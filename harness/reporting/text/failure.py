@@ -1,8 +1,8 @@
 """Write one failure for a terminal and pytest, with all that a user needs to fix it.
 
-It contains the title of the scenario, each violated rule as a sentence, the quirk with its
-reference, the bytes at the first divergence, the expected and the actual value, the traceback of a
-crash, and the output of the client.
+It contains the title of the scenario, its evidence (who sends these bytes), its quirks, each
+violated rule as a sentence, the bytes at the first divergence, the expected and the actual value,
+the traceback of a crash, and the output of the client.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,6 +45,8 @@ def failure_lines(  # noqa: PLR0913 - what a run knows of one cell, by keyword
     """
     shown = tuple(findings)
     yield f"  scenario  {plain(result.title)}"
+    evidence = result.evidence_of(shown[0]) if shown else result.evidence
+    yield from (f"  evidence  {plain(evidence.text)}",) if evidence else ()
     yield from _quirk_lines(result, quirks)
     for finding in shown[:_MOST_FINDINGS]:
         yield from _finding_lines(finding)
@@ -63,7 +65,7 @@ def _quirk_lines(result: Result, quirks: Mapping[str, Quirk]) -> Iterator[str]:
     for name in result.quirks[:_MOST_QUIRKS]:
         quirk = quirks.get(name)
         yield f"  quirk     {plain(name)}" + (f": {plain(quirk.title)}" if quirk else "")
-        if quirk and quirk.references:
+        if quirk and quirk.references and result.evidence is None:
             yield f"            {plain(quirk.references[0])}"
 
 

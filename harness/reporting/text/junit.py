@@ -59,8 +59,10 @@ def _case(run: Run, result: Result, accepted: AcceptedCell | None) -> str:
     if result.outcome.conforms:
         return f"{opening}/>"
     selection = run.header.selection
+    evidence = result.evidence_of(result.findings[0]) if result.findings else result.evidence
     lines = (
         marked(result.title),
+        *([f"evidence {marked(evidence.text)}"] if evidence else []),
         *findings_lines(result.reported),
         marked(replay_command(result.cell, selection.paths, selection.options)),
     )

@@ -87,6 +87,7 @@ def _failure(each: Failure) -> str:
     such = f"such as {markdown_code(each.cell)} ({markdown_text(each.title)})"
     title = markdown_text(each.headline)
     lines = [f"- **{title}** in {pluralize(count, 'cell')}{accepted}, {such}"]
+    lines += [f"  - {markdown_text(each.evidence.text)}"] if each.evidence else []
     if found is not None:
         lines.append(
             f"  - at {markdown_code(found.path)}: expected {markdown_text(found.expected)}"

@@ -43,7 +43,7 @@ def verdict_text(
     """
     coloured = not os.environ.get("NO_COLOR") if colour is None else colour
     failing = [each for each in failures if each.is_must and each.accepted < each.group.cells]
-    lines = [*_client_lines(summary, coloured=coloured), *_minor_lines(failures)]
+    lines = [*_client_lines(run, summary, coloured=coloured), *_minor_lines(failures)]
     for number, each in enumerate(failing[:MOST_FAILURES], 1):
         lines += ["", *_failure(number, each, run, quirks, coloured=coloured)]
     more = len(failing) - MOST_FAILURES
@@ -52,8 +52,8 @@ def verdict_text(
     return "\n".join([*lines, ""])
 
 
-def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
-    """Yield, for each client, how many cells conform, and the outcomes of the other cells."""
+def _client_lines(run: Run, summary: Summary, *, coloured: bool) -> Iterator[str]:
+    """Yield, for each client, how many cells conform, and how many others it has of each kind."""
     accepted = [each.cell for each in summary.gate.excused]
     for name, counts in summary.outcomes.items():
         judged = sum(count for it, count in counts.items() if Outcome(it).judged)
@@ -61,6 +61,7 @@ def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
         total = sum(failed.values())
         known = sum(cell.endswith(f"/{name}") for cell in accepted)
         others = [f"{counts[it]:,} {it}" for it in ("unjudged", "unsupported") if counts.get(it)]
+        others += _left_out(run, name)
         if total:
             kinds = ", ".join(f"{count:,} {it}" for it, count in failed.items())
             verb = "does" if total == 1 else "do"
@@ -72,6 +73,14 @@ def _client_lines(summary: Summary, *, coloured: bool) -> Iterator[str]:
         more = [*([f"{known:,} accepted"] if known else []), *others]
         shown = click.style(word, fg="red" if fails else "green") if coloured else word
         yield f"{shown}  {plain(name, _NAME_CHARACTERS)}: {', '.join([text, *more])}"
+
+
+def _left_out(run: Run, name: str) -> Iterator[str]:
+    """Yield how many cells and turns a client was not judged by, as no server sends them."""
+    cells = sum(cell.endswith(f"/{name}") for cell in run.header.selection.left_out)
+    turns = sum(len(result.left_out) for result in run.results if result.normalizer == name)
+    yield from (f"{cells:,} left out",) if cells else ()
+    yield from (f"{pluralize(turns, 'turn')} left out",) if turns else ()
 
 
 def _minor_lines(failures: Sequence[Failure]) -> Iterator[str]:
