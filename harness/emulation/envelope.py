@@ -39,7 +39,7 @@ def complete_events(dialect: str, entries: tuple[Event, ...]) -> tuple[Event, ..
     objects = [value for entry in entries if (value := _value(entry)) is not None]
     if dialect not in _COMPLETE or _is_realtime(objects):
         return entries
-    entries = (*_start(dialect, objects), *entries)
+    entries = (*_start(dialect, objects), *entries, *_end(dialect, entries[-1:]))
     values = _COMPLETE[dialect]([_value(entry) for entry in entries])
     pairs = zip(entries, values, strict=True)
     return tuple(entry if value is None else _with(entry, value, dialect) for entry, value in pairs)
@@ -71,6 +71,16 @@ def _start(dialect: str, objects: list[Json]) -> tuple[Event, ...]:
     responses = (value["response"] for value in objects if isinstance(value.get("response"), dict))
     known = next((each["id"] for each in responses if "id" in each), "resp_1")
     return (FramedEvent(json={"type": _START, "response": {"id": known}}),)
+
+
+def _end(dialect: str, last: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return the mark that ends a stream of chunks, if `last` is a chunk with a finish reason."""
+    value = _value(last[0]) if last else None
+    choices = None if value is None else value.get("choices")
+    if dialect not in _CHUNKED or not isinstance(choices, list):
+        return ()
+    is_finished = any(isinstance(each, dict) and each.get("finish_reason") for each in choices)
+    return ("data: [DONE]\n\n",) if is_finished else ()
 
 
 _START: Final = "response.created"
@@ -114,13 +124,13 @@ def _chunks(dialect: str) -> Callable[[Values], Iterator[Json | None]]:
             if value is None or not isinstance(value.get("choices"), list):
                 yield value
                 continue
-            choices = [_choice(each, opened) for each in value["choices"]]
+            choices = [_choice(each, opened, dialect) for each in value["choices"]]
             yield {**start, **value, "choices": choices}
 
     return complete
 
 
-def _choice(choice: Any, opened: set[str]) -> Any:  # noqa: ANN401 - any JSON of an author
+def _choice(choice: Any, opened: set[str], dialect: str) -> Any:  # noqa: ANN401 - any JSON of an author
     """Return `choice` with a role if its delta is the first of this index, and a finish reason.
 
     `opened` has the indexes whose first delta has come. The function adds the index of `choice`.
@@ -131,7 +141,18 @@ def _choice(choice: Any, opened: set[str]) -> Any:  # noqa: ANN401 - any JSON of
     role = {} if index in opened else {"role": "assistant"}
     opened.add(index)
     delta = {**role, **choice["delta"]}
+    if isinstance(calls := delta.get("tool_calls"), list) and dialect == "openai-chat":
+        delta["tool_calls"] = [_call(each) for each in calls]
     return {**choice, "delta": delta, "finish_reason": choice.get("finish_reason")}
+
+
+def _call(entry: Any) -> Any:  # noqa: ANN401 - any JSON of an author
+    """Return an entry of `tool_calls` with its type if it has the name of a function."""
+    match entry:
+        case {"function": {"name": str(), **_function}} if "type" not in entry:
+            return {"type": "function", **entry}
+        case _:
+            return entry
 
 
 # Messages
@@ -222,8 +243,9 @@ _PARTS: Final[dict[str, Json]] = {
     "response.reasoning_summary_": {"summary_index": 0},
 }
 
+_CHUNKED: Final = ("openai-chat", "mistral", "openai-completions")
 _COMPLETE: Final[dict[str, Callable[[Values], Iterable[Json | None]]]] = {
-    **{name: _chunks(name) for name in ("openai-chat", "mistral", "openai-completions")},
+    **{name: _chunks(name) for name in _CHUNKED},
     "anthropic": _message_events,
     "openai-responses": _response_events,
 }

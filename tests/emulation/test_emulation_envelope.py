@@ -47,6 +47,17 @@ def test_a_role_of_null_and_an_own_id_are_kept() -> None:
     assert (chunk["id"], chunk["choices"][0]["delta"]) == (None, {"role": None})
 
 
+def test_a_named_function_gets_its_type_and_a_finished_stream_its_end() -> None:
+    call, part = {"function": {"name": "f"}}, {"function": {"arguments": "{}"}}
+    choice = {"index": 0, "delta": {"tool_calls": [call, part]}, "finish_reason": "tool_calls"}
+    *chunks, end = complete_events("openai-chat", _json({"choices": [choice]}))
+    (chunk,) = _objects(tuple(chunks))
+    calls = chunk["choices"][0]["delta"]["tool_calls"]
+    assert (calls, end) == ([{"type": "function", **call}, part], "data: [DONE]\n\n")
+    (cut,) = complete_events("openai-chat", _json({"choices": [{**choice, "finish_reason": None}]}))
+    assert isinstance(cut, FramedEvent)
+
+
 def test_a_message_gets_event_lines_usage_and_role() -> None:
     start = {"type": "message_start", "message": {"id": "msg_9"}}
     end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
