@@ -63,6 +63,8 @@ def test_page_of_a_quirk_shows_the_wire_and_who_handles_it(pages: dict[str, str]
     text = pages["quirks/DELTA-ID-EMPTY-LATER.md"]
     assert '"id": ""' in text
     assert "harness show dashscope/" in text
+    assert "\nEvidence: re" in text  # recorded or reported, and not invented
+    assert "| scenario | title | evidence |" in text
     assert "| `naive` | bundled, known-bad | gateway | 0 / " in text
     assert "[`CALL-NAMED`](../rules/CALL-NAMED.md)" in text
 

@@ -13,6 +13,7 @@ import msgspec
 
 from harness import shipped
 from harness.checks import kill_table
+from harness.checks.stream_members import missing_members
 from harness.conversation.discovery import default_agent_names, load_agent
 from harness.conversation.mutants import MUTANTS as AGENT_MUTANTS
 from harness.errors import HarnessError
@@ -293,6 +294,10 @@ _CHECKS: dict[str, tuple[Callable[[BundledData], Iterator[str]], Callable[[Bundl
     "files are readable": (_files_readable, lambda d: len(d.scenarios) + len(d.cassettes)),
     "each scenario has its cassette": (_scenario_has_cassette, lambda d: len(d.scenarios)),
     "each scenario states its evidence": (_scenarios_have_evidence, lambda d: len(d.scenarios)),
+    "emulated streams have the members of recorded ones": (
+        lambda d: missing_members(d.scenarios, d.cassettes),
+        lambda d: len(d.scenarios),
+    ),
     "each emulated cassette has a scenario": (_cassette_has_scenario, lambda d: len(d.cassettes)),
     "cited quirks are in the catalogue": (_quirks_known, lambda d: len(d.quirks)),
     "each quirk has a scenario": (_quirks_covered, lambda d: len(d.quirks)),

@@ -38,7 +38,9 @@ def _scenarios() -> Iterator[Row]:
     for path in find_scenarios([root]):
         scenario = load_scenario(path, root)
         kind = "turns" if scenario.conversation is None else "conversation"
-        yield _row(scenario, *fields, "policies", kind=kind)
+        stated = scenario.evidence
+        evidence = {"evidence": stated.kind, "place": stated.place} if stated else {}
+        yield _row(scenario, *fields, "policies", kind=kind, **evidence)
 
 
 def _cassettes() -> Iterator[Row]:
@@ -119,7 +121,7 @@ def _sets() -> Iterator[Row]:
 
 # The rows of each kind, and the columns that the text output has.
 _KINDS: dict[str, tuple[Callable[[], Iterator[Row]], tuple[str, ...]]] = {
-    "scenarios": (_scenarios, ("id", "title")),
+    "scenarios": (_scenarios, ("id", "evidence", "title")),
     "cassettes": (_cassettes, ("id", "origin", "bytes", "age")),
     "normalizers": (_normalizers, ("name", "role", "summary")),
     "agents": (_agents, ("name", "role", "summary")),

@@ -13,6 +13,7 @@ import click
 from harness.cli import EXIT_GATE_FAILED
 from harness.cli.options import (
     echo_result,
+    evidence_option,
     format_option,
     jobs_option,
     output_option,
@@ -28,14 +29,15 @@ from harness.peers.environment import (
     install,
     link_harness,
 )
+from harness.peers.inputs import current_digests, declared_dialects, mark_older
 from harness.peers.locking import write_lock
 from harness.peers.matrix_page import render_matrix
 from harness.peers.process import judging_variables
 from harness.peers.record import PeerRecord, read_results, write_merged_run
 from harness.peers.running import PeerRuns, judge_peers
 from harness.peers.table import Peer, peers, select_peers
+from harness.project import SelectedEvidence
 from harness.reporting.visible import aligned_columns, marked
-from harness.runs.declared import available_agents, available_normalizers
 
 
 @click.group("peers")
@@ -55,7 +57,7 @@ def list_peers(folder: Path, style: str) -> None:
 
 
 def _rows(folder: Path) -> Iterator[dict[str, Any]]:
-    dialects = _declared_dialects()
+    dialects = declared_dialects()
     for peer in peers().values():
         environment = environment_of(peer, folder)
         yield {
@@ -69,11 +71,6 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
             "installed": environment.state == "installed",
             "folder": str(environment.path),
         }
-
-
-def _declared_dialects() -> dict[str, tuple[str, ...]]:
-    normalizers = {each.name: tuple(sorted(each.dialects)) for each in available_normalizers()}
-    return normalizers | {it.name: tuple(sorted(it.dialects)) for it in available_agents()}
 
 
 def _text(value: object) -> str:
@@ -139,6 +136,7 @@ def lock_peers(names: tuple[str, ...], *, every: bool) -> None:
     "--cuts", type=click.Choice(CUTS), default="quick", show_default=True, help="As in harness run."
 )
 @click.option("--select", metavar="FILTERS", default="", help="As in harness run.")
+@evidence_option
 @click.option(
     "--seconds",
     type=click.FloatRange(min=1),
@@ -170,6 +168,7 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     paths: tuple[Path, ...],
     cuts: Cuts,
     select: str,
+    evidence: SelectedEvidence,
     seconds: float,
     measured: bool,
     cost_seconds: float,
@@ -186,8 +185,10 @@ def run_peers(  # noqa: PLR0913 - one parameter for each option
     """
     absolute = tuple(path.absolute() for path in paths)
     limit = cost_seconds if measured else 0.0
-    runs = PeerRuns(folder, output, today.isoformat(), seconds, cuts, select, absolute, limit)
-    dialects = _declared_dialects()
+    runs = PeerRuns(
+        *(folder, output, today.isoformat(), seconds, cuts, select, absolute, limit, evidence)
+    )
+    dialects = declared_dialects()
     chosen = [(it, it.dialects or dialects.get(it.name, ())) for it in select_peers(names)]
     failed = []
 
@@ -222,7 +223,7 @@ def matrix_of_peers(results: Path, output: Path, merged: Path | None) -> None:
     found = read_results(results)
     context = bundled_context()
     page = render_matrix(found, context.quirks, peers().values())
-    write_text(output, page)
+    write_text(output, mark_older(page, current_digests()))
     click.echo(f"wrote {output}", err=True)
     if merged is not None:
         write_merged_run(found, merged)

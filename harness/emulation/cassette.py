@@ -12,6 +12,7 @@ from harness.dialects.kit.build_request import Json, RequestSpec
 from harness.dialects.table import DIALECTS
 from harness.emulation.deltas import iter_deltas, writer_options
 from harness.emulation.edits import EditError, Events, apply_edit, raw_events
+from harness.emulation.envelope import complete_events
 from harness.emulation.recipe import NextEntry, Recipe, ResponseEntry
 from harness.errors import UnreadableError
 from harness.turns.fold import fold
@@ -140,7 +141,9 @@ def _events(recipe: Recipe, model: str, response: ResponseEntry, place: str) -> 
     key = f"{place}.raw"
     try:
         if response.deltas is None:
-            events = raw_events(response.raw or ())
+            written = response.raw or ()
+            name = recipe.file.dialect
+            events = raw_events(written if response.bare else complete_events(name, written))
         else:
             key = f"{place}.deltas"
             dialect = recipe.file.dialect

@@ -225,6 +225,8 @@ class ResponseEntry(File, frozen=True):
 
     Fields:
         raw: the events. The text `{model}` in them represents the model of the cassette.
+        bare: whether the raw events have only what `raw` contains. By default, the members that the
+            API has in each event are added.
         writer: options of the dialect's writer.
         content_type: the default is the content type of the dialect's streams.
         ended: how the network ended the body. `complete`: as its framing specifies. `reset` and
@@ -234,6 +236,7 @@ class ResponseEntry(File, frozen=True):
 
     deltas: tuple[DeltaEntry, ...] | None = None
     raw: tuple[Event, ...] | None = None
+    bare: bool = False
     writer: dict[str, Any] = msgspec.field(default_factory=dict)
     edits: tuple[EditEntry, ...] = ()
     status: int = 200
@@ -270,11 +273,13 @@ class TextFormEntry(File, frozen=True):
 
     Fields:
         prompt: id of a prompt that describes tools in text and the format of the text calls.
+        writer: options of the dialect's writer, for each response.
         request: further keys of the request's JSON body.
     """
 
     prompt: str
     dialect: str = "openai-chat"
+    writer: dict[str, Any] = msgspec.field(default_factory=dict)
     request: dict[str, Any] = msgspec.field(default_factory=dict)
 
 

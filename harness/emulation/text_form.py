@@ -44,7 +44,10 @@ def recipe_in_text(form: TextFormEntry, base: RecipeEntry, where: str) -> Recipe
     """
     prompt = find_prompt(form.prompt)
     responses = (
-        _response(response, prompt, f"emulate: responses[{at}] of the other scenario", where)
+        replace(
+            _response(response, prompt, f"emulate: responses[{at}] of the other scenario", where),
+            writer=form.writer,
+        )
         for at, response in enumerate(base.responses)
     )
     return RecipeEntry(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from harness.errors import UnreadableError, UsageError
 from harness.files.load import read_file
@@ -107,7 +108,8 @@ def merged_run(results: Sequence[PeerResults]) -> Run:
 
 def _merged_header(headers: Sequence[Header], peers: tuple[PeerFacts, ...]) -> Header:
     """Return a header with all clients, and with the selection if all runs have the same."""
-    selections = {header.selection for header in headers}
+    selections = {replace(header.selection, left_out=()) for header in headers}
+    left_out = tuple(cell for header in headers for cell in header.selection.left_out)
     normalizers = tuple(each for header in headers for each in header.normalizers)
     agents = tuple(each for header in headers for each in header.agents)
     names = [each.name for each in normalizers] + [each.name for each in agents]
@@ -116,7 +118,9 @@ def _merged_header(headers: Sequence[Header], peers: tuple[PeerFacts, ...]) -> H
         harness=headers[0].harness if headers else "",
         normalizers=normalizers,
         agents=agents,
-        selection=selections.pop() if len(selections) == 1 else Selection(),
+        selection=replace(
+            selections.pop() if len(selections) == 1 else Selection(), left_out=left_out
+        ),
         command=("harness", "peers", "run", *names),
         scenario_count=max((header.scenario_count for header in headers), default=0),
         peers=peers,

@@ -18,10 +18,12 @@ from harness import __version__
 from harness.errors import HarnessError
 from harness.judging.replaying import Cuts
 from harness.peers.environment import environment_of, link_harness
+from harness.peers.inputs import inputs_digest
 from harness.peers.process import judging_variables, run_bounded
 from harness.peers.record import RUN, PeerRecord, complete_run, write_record
 from harness.peers.smoke import smoke_conversations, write_smoke_cases
 from harness.peers.table import Peer
+from harness.project import SelectedEvidence
 from harness.reporting.visible import plain
 from harness.results.cost import Cost
 from harness.results.outcome import Outcome
@@ -45,6 +47,8 @@ class PeerRuns(msgspec.Struct, frozen=True):
         seconds: time limit for each peer.
         paths: the scenarios and cassettes to replay, as absolute paths.
         cost_seconds: time limit for measuring the cost of each peer; 0 leaves it out.
+        evidence: `own` to judge also by streams that no server is known to send; "" to leave these
+            out.
     """
 
     folder: Path
@@ -55,17 +59,21 @@ class PeerRuns(msgspec.Struct, frozen=True):
     select: str = ""
     paths: tuple[Path, ...] = ()
     cost_seconds: float = 0.0
+    evidence: SelectedEvidence = ""
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments of `harness run` that select the cells and their chunkings."""
         chosen = ("--select", self.select) if self.select else ()
-        return (*map(str, self.paths), "--cuts", self.cuts, *chosen)
+        asked = ("--evidence", self.evidence) if self.evidence else ()
+        return (*map(str, self.paths), "--cuts", self.cuts, *chosen, *asked)
 
     @property
     def selection(self) -> str:
         """The paths and filters as text; of a path, only the last part."""
-        return " ".join((*(path.name for path in self.paths), self.select)).strip()
+        asked = f"--evidence {self.evidence}" if self.evidence else ""
+        parts = (*(path.name for path in self.paths), self.select, asked)
+        return " ".join(filter(None, parts))
 
 
 class _Measured(msgspec.Struct, frozen=True):
@@ -140,6 +148,7 @@ class _PeerJudge:
             cuts=self._runs.cuts,
             selection=self._runs.selection,
             not_judged=plain(why),
+            inputs=inputs_digest(self._peer, self._dialects),
             cost=None if why else self._cost(),
         )
         write_record(record, self._folder)

@@ -23,6 +23,7 @@ class PeerFacts(msgspec.Struct, frozen=True):
         cuts: the mode of the chunkings, as in `harness run --cuts`.
         selection: paths and filters of the run; "" for the bundled scenarios and recordings.
         not_judged: why the peer was not judged; "" if it was.
+        inputs: digest of its scenarios, adapter and packages; "" in results of older harnesses.
         cost: what the peer costs in one dialect; None if the harness did not measure it.
     """
 
@@ -36,6 +37,7 @@ class PeerFacts(msgspec.Struct, frozen=True):
     cuts: str = ""
     selection: str = ""
     not_judged: str = ""
+    inputs: str = ""
     cost: Cost | None = None
 
 

@@ -17,6 +17,7 @@ _BY_CONTENT: Final[dict[str, Callable[[LoadedSubject], Iterable[str]]]] = {
     "provider": lambda loaded: (loaded.cassette.provider,),
     "model": lambda loaded: (loaded.cassette.model,),
     "prompt": lambda loaded: (loaded.cassette.prompt,),
+    "evidence": lambda loaded: (loaded.evidence.kind if loaded.evidence else "",),
     "quirk": lambda loaded: loaded.scenario.quirks if loaded.scenario else (),
 }
 FILTER_KEYS: Final = (*_BY_ID, *_BY_CONTENT)

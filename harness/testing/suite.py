@@ -52,8 +52,9 @@ def conformance_suite(  # noqa: PLR0913 - one call, by keyword
             for none.
         agent: the same for an agent, which is judged on conversations; "" for none.
         select: filters `key:glob`, all of which must match. Keys are `dialect`, `provider`,
-            `model`, `prompt`, `area`, `id` and `quirk`. An example is `dialect:openai-chat
-            id:qwen/*`. None means the filters of the project, or no filter if `paths` are given.
+            `model`, `prompt`, `area`, `id`, `quirk` and `evidence`. An example is
+            `dialect:openai-chat id:qwen/*`. None means the filters of the project, or no filter if
+            `paths` are given.
         paths: files and folders of scenarios and cassettes. If empty, the paths of the project, or
             else the bundled scenarios and recordings.
         cuts: `whole`, `quick`, `standard` or `every`: the chunkings of each body. None means the

@@ -16,6 +16,7 @@ from harness.project import Basis, GateRule, Metric, Where
 from harness.results.outcome import Blame, Outcome
 from harness.results.result import Result
 from harness.results.run import Run, Selection
+from harness.results.scenario_evidence import evidence_rank
 from harness.shipped import BUNDLED
 from harness.verdicts.baseline import Baseline, BaselineUpdate, update_baseline
 from harness.verdicts.causes import FailureCause, failing_causes
@@ -286,7 +287,7 @@ def _failure_reasons(judged: list[Result], selection: Selection) -> Iterator[str
         if result.outcome.fails:
             failed[result.normalizer].append(result)
     for results in failed.values():
-        results.sort(key=lambda result: (result.outcome.badness, result.cell))
+        results.sort(key=lambda it: (it.outcome.badness, evidence_rank(it.evidence), it.cell))
     for name, results in sorted(failed.items(), key=_worst_first):
         worst = results[0]
         yield (

@@ -15,6 +15,7 @@ from harness.results.catalogue import GROUP_TITLES, Quirk, load_catalogue, load_
 from harness.results.dialect_titles import DIALECT_TITLES
 from harness.results.duties import About, Ruling, levels_text, load_duties, rulings_of
 from harness.results.kill_table import stored_rows
+from harness.results.scenario_evidence import is_own
 from harness.text_calls import TEXT_DIALECTS
 from harness.wire.cassette import Cassette
 from harness.wire.cassette_file import load_cassette
@@ -55,17 +56,18 @@ class Catalogue:
 
     @cached_property
     def by_quirk(self) -> dict[str, list[Scenario]]:
-        """The scenarios of each quirk; those that show little else come first."""
+        """The scenarios of each quirk; those that servers send and show little else come first."""
         found: dict[str, list[Scenario]] = {}
         for scenario in sorted(self.scenarios.values(), key=self._distraction):
             for quirk in scenario.quirks:
                 found.setdefault(quirk, []).append(scenario)
         return found
 
-    def _distraction(self, scenario: Scenario) -> tuple[int, int, str]:
-        """Return a key that puts short scenarios with few quirks first."""
+    def _distraction(self, scenario: Scenario) -> tuple[bool, int, int, str]:
+        """Return a key that puts short scenarios with few quirks first, and invented ones last."""
         interactions = self.cassette(scenario.cassette).interactions
-        return len(scenario.quirks), sum(len(each.body) for each in interactions), scenario.id
+        size = sum(len(each.body) for each in interactions)
+        return is_own(scenario.evidence), len(scenario.quirks), size, scenario.id
 
     def cassette(self, name: str) -> Cassette:
         """Return the cassette with the id `name`."""
@@ -117,6 +119,7 @@ def _example(found: Catalogue, scenario: Scenario, title: str) -> Iterator[str]:
     cassette = found.cassette(scenario.cassette)
     about = f"`{scenario.id}`: {prose(scenario.title)}."
     yield from (f"## {title}", "", f"From the scenario {about} Dialect: `{cassette.dialect}`.", "")
+    yield from (f"Evidence: {_evidence(scenario)}", "")
     yield from code_block(wire_example(cassette), "{code-block} text\n:class: wire\n")
     yield from code_block(f"harness show {scenario.cassette}", "sh")
 
@@ -124,10 +127,18 @@ def _example(found: Catalogue, scenario: Scenario, title: str) -> Iterator[str]:
 def _scenarios(scenarios: Sequence[Scenario]) -> Iterator[str]:
     yield from ("## Scenarios", "")
     shown = scenarios[:_SHOWN_SCENARIOS]
-    yield from table(("scenario", "title"), [(f"`{it.id}`", prose(it.title)) for it in shown])
+    rows = [(f"`{it.id}`", prose(it.title), _evidence(it)) for it in shown]
+    yield from table(("scenario", "title", "evidence"), rows)
     more = len(scenarios) - len(shown)
     if more:
         yield from (f"And {more} more.", "")
+
+
+def _evidence(scenario: Scenario) -> str:
+    stated = scenario.evidence
+    if stated is None or not stated.addresses:
+        return prose(stated.text) if stated else ""
+    return f"{stated.kind}: {' '.join(f'<{url}>' for url in stated.addresses)}"
 
 
 def _clients(found: Catalogue, counts: Mapping[str, tuple[int, int]]) -> Iterator[str]:

@@ -21,6 +21,7 @@ NAMES = {
     "files are readable",
     "each scenario has its cassette",
     "each scenario states its evidence",
+    "emulated streams have the members of recorded ones",
     "each emulated cassette has a scenario",
     "cited quirks are in the catalogue",
     "each quirk has a scenario",

@@ -10,7 +10,16 @@ from harness.normalizers.mutants import MUTANTS
 from tests.cli.conftest import Harness
 
 KEYS = {
-    "scenarios": {"id", "title", "cassette", "quirks", "capabilities", "blame"},
+    "scenarios": {
+        "id",
+        "title",
+        "cassette",
+        "quirks",
+        "capabilities",
+        "blame",
+        "evidence",
+        "place",
+    },
     "cassettes": {
         "id",
         "provider",

@@ -249,7 +249,7 @@ def test_run_json_has_the_documented_keys(harness: Harness) -> None:
             assert 0 <= row["low"] <= row["k"] / row["n"] <= row["high"] <= 1
     assert found["causes"]
     for cause in found["causes"]:
-        assert set(cause) == {"normalizer", "cause", "outcome", "cells", "cell"}
+        assert set(cause) == {"normalizer", "cause", "outcome", "cells", "cell", "evidence"}
         assert cause["outcome"] in found["outcomes"][cause["normalizer"]]
     assert set(found["gate"]) == set(Gate.__struct_fields__)
     assert (found["gate"]["verdict"], left.code) == ("fail", 1)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from harness import shipped
 from harness.errors import UnreadableError, UsageError
+from harness.peers.inputs import current_digests, inputs_digest, mark_older
 from harness.peers.matrix_page import render_matrix
 from harness.peers.record import (
     PeerRecord,
@@ -86,6 +87,27 @@ def test_the_page_has_the_numbers_of_the_peer(found: list[Cell]) -> None:
     counts = f"{scenarios.conforming} / {scenarios.judged}" if scenarios.judged else "none judged"
     assert row.split(" | ")[4] == counts
     assert bool(row.split(" | ")[5]) is (scenarios.judged > 0)
+
+
+def test_rows_of_the_matrix_are_marked_if_their_inputs_changed() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "matrix.md").read_text(encoding="utf-8")
+    current = current_digests()
+    assert current.keys() == peers().keys()
+    marked = mark_older(page, current)
+    assert marked == page, "run `python -m scripts.matrix_marks`, or `make matrix`"
+
+
+def test_a_row_is_older_if_a_scenario_or_the_adapter_is_another() -> None:
+    digest = inputs_digest(peers()["ollama"], ["ollama"])
+    assert digest != inputs_digest(peers()["ollama"], ["ollama", "tgi"])
+    assert digest != inputs_digest(peers()["boto3"], ["ollama"])
+    row = "| [ollama](#ollama) | 1 / 2 | 2026-11-23 | {} |\n| boto3 | 2026-11-23 | unknown |"
+    fresh = mark_older(row.format(digest), {"ollama": digest})
+    judged = row.format(digest).splitlines()[0]
+    assert fresh.splitlines() == [judged, "| boto3 | 2026-11-23 | unknown older |"]
+    older = mark_older(fresh, {"ollama": "0" * 12})
+    assert older.splitlines()[0] == row.format(f"{digest} older").splitlines()[0]
+    assert mark_older(older, {"ollama": digest}) == fresh
 
 
 def test_a_peer_without_a_judged_cell_is_not_shown_as_a_pass() -> None:

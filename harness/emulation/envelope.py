@@ -1,0 +1,251 @@
+"""Complete the events that an author wrote with the members that the API has in each of them.
+
+An author writes what a scenario is about. The rest of an event is what its server sends: the id and
+the model of a chunk, the role of the first delta, the usage of a message, the number of an event
+and its event line. A member that the author wrote, also as null, is never changed.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from harness.dialects.table import DIALECTS
+from harness.emulation.deltas import writer_options
+from harness.emulation.recipe import Event, FramedEvent
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta, Usage, UsageDelta
+
+Json: TypeAlias = dict[str, Any]
+# The objects of the events of a response; None for an event that is not such an object.
+Values: TypeAlias = list[Json | None]
+
+# The members come from what the dialect's writer writes for this turn.
+_TURN: Final[tuple[Delta, ...]] = (
+    TextDelta("a"),
+    UsageDelta(Usage(41, 12)),
+    Finish(FinishReason.STOP, ""),
+)
+_MODEL: Final = "{model}"
+_FRAMED: Final = ("json", "event", "bedrock_chunk")
+
+
+def complete_events(dialect: str, entries: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return `entries` with the members that each event of `dialect` has.
+
+    Events as text, and events that are not of `dialect`, are returned as they are.
+    """
+    objects = [value for entry in entries if (value := _value(entry)) is not None]
+    if dialect not in _COMPLETE or _is_realtime(objects):
+        return entries
+    entries = (*_start(dialect, objects), *entries, *_end(dialect, entries[-1:]))
+    values = _COMPLETE[dialect]([_value(entry) for entry in entries])
+    pairs = zip(entries, values, strict=True)
+    return tuple(entry if value is None else _with(entry, value, dialect) for entry, value in pairs)
+
+
+def _is_realtime(objects: list[Json]) -> bool:
+    """Return whether the events are of the Realtime API, which gives each of them an id."""
+    kinds = [value.get("type") for value in objects]
+    return "response.done" in kinds or any("event_id" in value for value in objects)
+
+
+@cache
+def _written(dialect: str) -> dict[str, Json]:
+    """Return the events of the dialect's writer by type; those of one type are one object."""
+    body = b"".join(DIALECTS[dialect].write(_TURN, writer_options(dialect, {}, _MODEL, "")))
+    lines = (line.removeprefix(b"data: ") for line in body.splitlines())
+    found: dict[str, Json] = {}
+    for value in (json.loads(line) for line in lines if line.startswith(b"{")):
+        found[value.get("type", "")] = {**found.get(value.get("type", ""), {}), **value}
+    return found
+
+
+def _start(dialect: str, objects: list[Json]) -> tuple[Event, ...]:
+    """Return the event that starts a response, if there are only events of its items or end."""
+    kinds = {str(value.get("type")) for value in objects}
+    has_body = any(kind.startswith(_BODY) for kind in kinds)
+    if dialect != "openai-responses" or _START in kinds or not has_body:
+        return ()
+    responses = (value["response"] for value in objects if isinstance(value.get("response"), dict))
+    known = next((each["id"] for each in responses if "id" in each), "resp_1")
+    return (FramedEvent(json={"type": _START, "response": {"id": known}}),)
+
+
+def _end(dialect: str, last: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return the mark that ends a stream of chunks, if `last` is a chunk with a finish reason."""
+    value = _value(last[0]) if last else None
+    choices = None if value is None else value.get("choices")
+    if dialect not in _CHUNKED or not isinstance(choices, list):
+        return ()
+    is_finished = any(isinstance(each, dict) and each.get("finish_reason") for each in choices)
+    return ("data: [DONE]\n\n",) if is_finished else ()
+
+
+_START: Final = "response.created"
+_BODY: Final = ("response.output_", "response.completed")
+
+
+def _value(entry: Event) -> Json | None:
+    if not isinstance(entry, FramedEvent) or entry.keys[0] not in _FRAMED:
+        return None
+    value = next(iter(entry.value.values())) if entry.keys[0] == "event" else entry.value
+    return value if isinstance(value, dict) else None
+
+
+def _with(entry: Event, value: Json, dialect: str) -> FramedEvent:
+    """Return `entry` with another object, and with an event line if the API sends one."""
+    assert isinstance(entry, FramedEvent)  # noqa: S101 - only such an event has an object
+    key, kind = entry.keys[0], str(value.get("type"))
+    if key == "event":
+        return FramedEvent(event={next(iter(entry.value)): value})
+    if key == "json" and kind.startswith(_WITH_EVENT_LINE.get(dialect, ())):
+        return FramedEvent(event={kind: value})
+    return replace(entry, **{key: value})
+
+
+# The beginnings of the types that an event line repeats.
+_WITH_EVENT_LINE: Final[dict[str, tuple[str, ...]]] = {
+    "anthropic": ("message_", "content_block_", "ping", "error"),
+    "openai-responses": ("response.",),
+}
+
+
+# Chunks with choices
+
+
+def _chunks(dialect: str) -> Callable[[Values], Iterator[Json | None]]:
+    def complete(values: Values) -> Iterator[Json | None]:
+        chunk = _written(dialect)[""]
+        start = {name: chunk[name] for name in ("id", "object", "created", "model")}
+        opened: set[str] = set()
+        for value in values:
+            if value is None or not isinstance(value.get("choices"), list):
+                yield value
+                continue
+            choices = [_choice(each, opened, dialect) for each in value["choices"]]
+            yield {**start, **value, "choices": choices}
+
+    return complete
+
+
+def _choice(choice: Any, opened: set[str], dialect: str) -> Any:  # noqa: ANN401 - any JSON of an author
+    """Return `choice` with a role if its delta is the first of this index, and a finish reason.
+
+    `opened` has the indexes whose first delta has come. The function adds the index of `choice`.
+    """
+    if not isinstance(choice, dict) or not isinstance(choice.get("delta"), dict):
+        return choice
+    index = str(choice.get("index"))
+    role = {} if index in opened else {"role": "assistant"}
+    opened.add(index)
+    delta = {**role, **choice["delta"]}
+    if isinstance(calls := delta.get("tool_calls"), list) and dialect == "openai-chat":
+        delta["tool_calls"] = [_call(each) for each in calls]
+    return {**choice, "delta": delta, "finish_reason": choice.get("finish_reason")}
+
+
+def _call(entry: Any) -> Any:  # noqa: ANN401 - any JSON of an author
+    """Return an entry of `tool_calls` with its type if it has the name of a function."""
+    match entry:
+        case {"function": {"name": str(), **_function}} if "type" not in entry:
+            return {"type": "function", **entry}
+        case _:
+            return entry
+
+
+# Messages
+
+
+def _message_events(values: Values) -> Iterator[Json | None]:
+    for value in values:
+        yield None if value is None else _message_event(value)
+
+
+def _message_event(value: Json) -> Json:
+    match value.get("type"), value.get("message"), value.get("delta"):
+        case "message_start", dict(message), _:
+            return {
+                **value,
+                "message": {**_written("anthropic")["message_start"]["message"], **message},
+            }
+        case "message_delta", _, dict(delta):
+            reason = {**delta, "stop_sequence": delta.get("stop_sequence")}
+            usage = _written("anthropic")["message_delta"]["usage"]
+            return {**value, "delta": reason, "usage": value.get("usage", usage)}
+        case _:
+            return value
+
+
+# Events of responses
+
+
+def _response_events(values: Values) -> Iterator[Json | None]:
+    is_numbered = any("sequence_number" in value for value in values if value is not None)
+    places: dict[object, Json] = {}
+    for number, value in enumerate(values):
+        kind = "" if value is None else str(value.get("type"))
+        if value is None or not kind.startswith("response."):
+            yield value
+            continue
+        counted: Json = {} if is_numbered else {"sequence_number": number}
+        yield {"type": kind, **counted, **_members(kind, value, places)}
+
+
+def _members(kind: str, value: Json, places: dict[object, Json]) -> Json:
+    """Return the members of an event. `places` has id and index of each item so far, by both."""
+    match value:
+        case {"response": dict(given)}:
+            return {**value, "response": {**_response(kind), **given}}
+        case {"item": dict(item)} if kind.startswith("response.output_item."):
+            place = {"item_id": item.get("id"), "output_index": value.get("output_index")}
+            if None not in place.values():
+                places.update(dict.fromkeys(place.values(), place))
+            return {**value, "item": _item(kind, item)}
+    place = places.get(value.get("item_id", value.get("output_index")), {})
+    defaults = next((more for start, more in _PARTS.items() if kind.startswith(start)), {})
+    return {**place, **defaults, **value}
+
+
+def _response(kind: str) -> Json:
+    """Return the object in an event of type `kind`; its output is empty until the end."""
+    events = _written("openai-responses")
+    whole = events.get(kind, events["response.completed"])["response"]
+    word = kind.removeprefix("response.")
+    if kind == _START or word in ("in_progress", "queued"):
+        return {**whole, "status": "in_progress", "output": [], "usage": None}
+    usage = None if word == "failed" else whole["usage"]
+    status = {"status": word, "usage": usage}
+    return {name: value for name, value in {**whole, **status}.items() if name != "output"}
+
+
+def _item(kind: str, item: Json) -> Json:
+    is_added = kind.endswith(".added")
+    more: Json = {"status": "in_progress" if is_added else "completed"}
+    match item.get("type"):
+        case "message":
+            more |= {"role": "assistant", **({"content": []} if is_added else {})}
+        case "function_call" | "custom_tool_call" as call:
+            name = "input" if call == "custom_tool_call" else "arguments"
+            more |= {name: ""} if is_added else {}
+        case _:
+            return item
+    return item | {name: value for name, value in more.items() if name not in item}
+
+
+# The beginning of an event's type -> members that locate what it is about in its item.
+_PARTS: Final[dict[str, Json]] = {
+    "response.output_text.": {"content_index": 0, "logprobs": []},
+    "response.content_part.": {"content_index": 0},
+    "response.refusal.": {"content_index": 0},
+    "response.reasoning_text.": {"content_index": 0},
+    "response.reasoning_summary_": {"summary_index": 0},
+}
+
+_CHUNKED: Final = ("openai-chat", "mistral", "openai-completions")
+_COMPLETE: Final[dict[str, Callable[[Values], Iterable[Json | None]]]] = {
+    **{name: _chunks(name) for name in _CHUNKED},
+    "anthropic": _message_events,
+    "openai-responses": _response_events,
+}
