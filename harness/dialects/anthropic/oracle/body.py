@@ -89,7 +89,7 @@ class AnthropicOracle(Oracle):
         """Process one event, or the complete message."""
         kind = value.get("type")
         if isinstance(kind, str) and kind in self._takes:
-            if kind not in (event.name, "message"):
+            if kind not in (event.name, "message") and not event.is_wrapped:
                 self.notes.harmless("ANT-NO-EVENT-LINE", event.offset)
             self._check_order(kind, event.offset)
             self._takes[kind](value, event)

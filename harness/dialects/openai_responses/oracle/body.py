@@ -124,7 +124,7 @@ class OpenAIResponsesOracle(Oracle):
             self._untyped(value, event)
 
     def _check_envelope(self, value: Json, kind: str, event: Event) -> None:
-        if not event.name:
+        if not event.name and not event.is_wrapped:
             self.notes.harmless("RESP-NO-EVENT-LINE", event.offset)
         if "obfuscation" in value:
             self.notes.harmless("RESP-OBFUSCATION", event.offset)
