@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from harness.dialects.table import read_request
+from harness.dialects.table import DIALECTS, read_request
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.repairs import is_demanded
 from harness.judging.rule import Violation
@@ -125,9 +125,11 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
     of_name = [each for each in evidence.oracle.calls or () if each.name == call.name]
     quoted = [(it.name, it.snippet) for it in evidence.expectation.rejected]
     written = "" if call.arguments.strip() == "{}" else call.arguments  # both: there are none
-    if not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
+    is_sent = not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
         (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name
-    ):
+    )
+    # No text may be the start of a text that the limit cut; an object is never sent in part.
+    if is_sent and (written or DIALECTS[evidence.interaction.dialect].arguments == "object"):
         return "as-sent"
     sent = [each.arguments for each in of_name]
     sent += [text for name, text in quoted if name == call.name]
