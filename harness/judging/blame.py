@@ -34,6 +34,8 @@ from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due, Request
 
+# What a library hands over that parsed a call without arguments.
+_NO_ARGUMENTS: Final = "null"
 # Compiled schemas are kept, because the same tools are called again and again.
 _CHECKER: Final = Checker()
 
@@ -94,7 +96,7 @@ def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
         return ""
     if call.kind == "custom":
         return misfit(call.name, {}, tools, _CHECKER)
-    parsed = parse(call.arguments)
+    parsed = parse("" if call.arguments == _NO_ARGUMENTS else call.arguments)
     if parsed.value is None:
         return f"{call.name}: {parsed.error}"
     return misfit(call.name, parsed.value, tools, _CHECKER)
