@@ -22,6 +22,8 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 # - failure: a turn that must fail or may, or that has an unusable call; or a filter stopped it, or
 #   its limit before any output.
 # - no-answer: a success status, and a body without any event of the API.
+# - no-count: the client reported no numbers of tokens.
+# - own-count: the client declares that it counts tokens itself.
 # - null-arguments: null instead of an object for the arguments of a call.
 # - number-form: the same number in another notation, such as 1 for 1.0.
 Came = Literal[
@@ -33,7 +35,9 @@ Came = Literal[
     "lone-surrogate",
     "misfit",
     "no-answer",
+    "no-count",
     "not-required",
+    "own-count",
     "undocumented",
     "unknown-value",
     "unsent",

@@ -13,6 +13,7 @@ import msgspec
 
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import GrowingText, Notes
+from harness.dialects.kit.oracle.usage import CountNames, TokenCounts
 from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.turns.deltas import FinishReason
 from harness.turns.oracle_reading import CallReading, OracleReading, Part, SealedReading
@@ -57,12 +58,15 @@ class Oracle(ABC):
 
     # The contract's finish words; STOP also for a turn that ends with calls.
     MEANINGS: ClassVar[Mapping[str, FinishReason]] = {}
+    # Where events have the numbers of tokens.
+    USAGE: ClassVar[tuple[CountNames, ...]] = ()
     # The quirk of data that is a JSON list, or empty.
     LIST_DATA: ClassVar[str] = "EVENT-GLUED"
     EMPTY_DATA: ClassVar[str] = "SSE-EMPTY-DATA"
 
     def __init__(self) -> None:
         self.notes = Notes()
+        self.counts = TokenCounts(self.USAGE)
         self.text = GrowingText()
         self.reasoning = GrowingText()
         self.error: tuple[str, str] | None = None
@@ -173,6 +177,7 @@ class Oracle(ABC):
     def take_value(self, value: Json, event: Event) -> None:
         """Process one JSON object, and note how much of the text is complete after it."""
         self.values += 1
+        self.counts.take(value, event.data)
         before = self.text.length
         self.take(value, event)
         if self.text.length > before:
@@ -263,6 +268,7 @@ class Oracle(ABC):
             unknown=tuple(notes.unknown.items()),
             decisions=tuple(notes.decisions.items()),
             sealed=self.sealed(),
+            usages=self.counts.usages(),
         )
 
 

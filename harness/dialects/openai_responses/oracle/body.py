@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -43,6 +44,9 @@ _DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "respons
 class OpenAIResponsesOracle(Oracle):
     """Reads one response body of the Responses API, or events of the Realtime API."""
 
+    USAGE: ClassVar = counts_at(
+        ("response", "usage"), ("usage",), read="input_tokens", written="output_tokens"
+    )
     MEANINGS: ClassVar = meanings(
         stop=("completed",), length=("max_output_tokens",), content_filter=("content_filter",)
     )
