@@ -108,6 +108,9 @@ _LAST: Final = "metadata"
 class BedrockConverseOracle(OneEndOracle):
     """Reads one response body of Bedrock's Converse API by its contract."""
 
+    READ: ClassVar = frozenset(
+        ("start", "contentBlockStart", "delta", "contentBlockDelta", "output")
+    )
     USAGE: ClassVar = counts_at(
         ("usage",), ("metadata", "usage"), read="inputTokens", written="outputTokens",
         read_parts="cacheReadInputTokens cacheWriteInputTokens",

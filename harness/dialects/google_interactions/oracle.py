@@ -39,6 +39,7 @@ class _Call(OpenCall):
 class GoogleInteractionsOracle(GoogleOracle):
     """Reads one response body of Google's Interactions API by its contract."""
 
+    READ: ClassVar = frozenset(("step", "steps", "interaction", "delta", "outputs", "content"))
     USAGE: ClassVar = counts_at(
         ("interaction", "usage"), ("usage",), read="total_input_tokens",
         written="total_output_tokens", read_parts="total_tool_use_tokens",

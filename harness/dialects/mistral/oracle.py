@@ -96,6 +96,7 @@ _SILENT_PARTS: Final = frozenset(
 class MistralOracle(FinishWordOracle):
     """Reads one response body of Mistral's chat API by its contract."""
 
+    READ: ClassVar = frozenset(("choices.delta.tool_calls", "choices.message.tool_calls"))
     USAGE: ClassVar = counts_at(("usage",), read="prompt_tokens", written="completion_tokens")
     MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length", "model_length"))
 

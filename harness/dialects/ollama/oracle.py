@@ -20,6 +20,7 @@ from harness.turns.oracle_reading import CallReading
 class OllamaOracle(OneEndOracle):
     """Reads one response body of Ollama's API by its contract."""
 
+    READ: ClassVar = frozenset(("message.tool_calls",))
     USAGE: ClassVar = counts_at((), read="prompt_eval_count", written="eval_count")
     MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
     OTHER_WORDS: ClassVar[frozenset[str]] = frozenset({"load", "unload"})

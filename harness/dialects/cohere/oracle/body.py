@@ -33,6 +33,7 @@ _PATHS_OF_USAGE = (("delta", "usage"), ("usage",), ("response", "meta"), ("meta"
 class CohereOracle(OneEndOracle):
     """Reads one response body of Cohere's chat API, version 2 or 1, by its contract."""
 
+    READ: ClassVar = frozenset(("delta", "message", "response", "tool_calls", "tool_call_delta"))
     USAGE: ClassVar = tuple(
         names
         for kind in ("tokens", "billed_units")

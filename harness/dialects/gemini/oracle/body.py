@@ -50,6 +50,7 @@ _SNAKE: Final = (
 class GeminiOracle(GoogleOracle):
     """Reads one response body of Gemini's generateContent by its contract."""
 
+    READ: ClassVar = frozenset(("candidates.content", "response.candidates.content"))
     USAGE: ClassVar = counts_at(
         *((*path, name) for path in ((), ("response",)) for name in _USAGE),
         read="promptTokenCount prompt_token_count",

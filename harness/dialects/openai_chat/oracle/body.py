@@ -22,6 +22,7 @@ from harness.dialects.kit.oracle.values import (
     meanings,
 )
 from harness.dialects.openai_chat.oracle.calls import (
+    CALL_MEMBERS,
     CallTable,
     CopiedCalls,
     has_piece,
@@ -51,6 +52,7 @@ _MALFORMED = "MALFORMED_FUNCTION_CALL"
 class OpenAIChatOracle(Oracle):
     """Reads one response body of the chat completions API by its contract."""
 
+    READ: ClassVar = CALL_MEMBERS
     USAGE: ClassVar = counts_at(
         ("usage",), ("x_groq", "usage"), ("choices", 0, "usage"),
         read="prompt_tokens", written="completion_tokens",
