@@ -68,9 +68,32 @@ export function failureOf(error, documented) {
 /** Return a value that should be text; a value that is not text becomes "". */
 export const textOf = (value) => (typeof value === "string" ? value : "");
 
+/**
+ * Return a value that a library parsed as JSON text.
+ *
+ * Numbers that JSON does not have are written by their names, because JSON.stringify makes null of them.
+ */
+export function valueText(value) {
+  if (typeof value === "bigint" || (typeof value === "number" && !Number.isFinite(value))) return String(value);
+  if (Array.isArray(value)) return `[${value.map(valueText).join(",")}]`;
+  if (typeof value !== "object" || value === null || typeof value.toJSON === "function") {
+    return JSON.stringify(value) ?? "null";
+  }
+  const members = Object.entries(value).filter(([, it]) => it !== undefined);
+  return `{${members.map(([key, it]) => `${JSON.stringify(key)}:${valueText(it)}`).join(",")}}`;
+}
+
+/** Return a call in the form of the protocol: `value`, or `arguments` that is not text, is what the library parsed. */
+function callMessage(call) {
+  const isText = typeof call.arguments === "string" || !("arguments" in call);
+  const given = "value" in call ? call.value : call.arguments;
+  const value = isText && !("value" in call) ? {} : { value: valueText(given) };
+  return { ...call, id: textOf(call.id), name: textOf(call.name), arguments: textOf(call.arguments), ...value };
+}
+
 /** Return the turn in the form of the protocol: a library hands over values that a provider made up. */
 function asMessage(turn) {
-  const calls = (turn.calls ?? []).map((call) => ({ ...call, id: textOf(call.id), name: textOf(call.name) }));
+  const calls = (turn.calls ?? []).map(callMessage);
   const { input_tokens, output_tokens } = turn.usage ?? {};
   const usage = turn.usage && { input_tokens: countOf(input_tokens), output_tokens: countOf(output_tokens) };
   return { ...turn, calls, usage, finish: turn.finish == null ? null : String(turn.finish) };

@@ -1,9 +1,9 @@
 """Decide whether a turn is a success for its user, and which party is to blame if it is not.
 
-A turn is a success if it finished, did not fail, and each call names a tool of the request and has
-arguments that are valid against the tool's schema. If the question needs a call or an answer, the
-turn must contain it. The scenario, the oracle's reading and the tools of the request decide the
-blame, never the normalizer.
+A turn is a success if it finished, did not fail, has text or a call, and each call names a tool of
+the request and has arguments that are valid against the tool's schema. If the question needs a call
+or an answer, the turn must contain it. The scenario, the oracle's reading and the tools of the
+request decide the blame, never the normalizer.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,6 +24,7 @@ from harness.judging.expected import (
     usable_arguments,
 )
 from harness.judging.scenario import Scenario
+from harness.results.duties import quirks_of_form
 from harness.results.expectation import Expectation, Field
 from harness.results.outcome import Blame
 from harness.results.result import TurnFacts, body_digest
@@ -34,6 +35,11 @@ from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due, Request
 
+_UNREAD_CALL: Final = "CALL-IN-UNKNOWN-MEMBER"
+_EMPTY_CALLS: Final = "TOOLCALLS-EMPTY-ARRAY"
+_OTHER_ANSWERS: Final = frozenset(("ANT-SERVER-TOOLS", "BED-SERVER-TOOL", "GEM-SERVER-TOOLS"))
+# What a library hands over that parsed a call without arguments.
+_NO_ARGUMENTS: Final = "null"
 # Compiled schemas are kept, because the same tools are called again and again.
 _CHECKER: Final = Checker()
 
@@ -78,6 +84,34 @@ def turn_problem(turn: Turn, tools: Sequence[Tool] | None, due: Due = "") -> str
     return next(problems, "") or due_problem(due, turn.tool_calls)
 
 
+def answer_problem(turn: Turn, reading: OracleReading) -> str:
+    """Return why a finished turn without calls gives its user nothing; "" if it gives something."""
+    if turn.tool_calls or not has_no_answer(reading):
+        return ""
+    if _UNREAD_CALL in reading.quirks:
+        return "a call came in a member that the API does not have"
+    return "" if turn.text.strip() else "an empty turn: neither text nor a call"
+
+
+def has_no_answer(reading: OracleReading) -> bool:
+    """Return whether a stream that ended well has neither text nor a call that the API defines."""
+    if not reading.ended or reading.error is not None or reading.refusal or reading.text_markup:
+        return False
+    if _UNREAD_CALL in reading.quirks:
+        return not reading.calls
+    is_cut = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
+    is_empty = reading.calls == () and reading.knows("text") and not reading.text.strip()
+    # What the server's own tools found may be the answer.
+    return is_empty and not is_cut and NO_ANSWER.union(_OTHER_ANSWERS).isdisjoint(reading.quirks)
+
+
+def _blame_of_no_answer(reading: OracleReading) -> Blame:
+    """Return who made a turn empty: the provider, if the stream shows that it lost something."""
+    lost = quirks_of_form().undocumented | {_EMPTY_CALLS}
+    is_lost = any(it.ambiguous for it in reading.deviations) or not lost.isdisjoint(reading.quirks)
+    return "provider" if is_lost else "model or provider"
+
+
 def due_problem(due: Due, calls: Sequence[object]) -> str:
     """Return why the usable `calls` are not the expected kind of answer; "" if they are."""
     if due == "call" and not calls:
@@ -94,7 +128,7 @@ def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
         return ""
     if call.kind == "custom":
         return misfit(call.name, {}, tools, _CHECKER)
-    parsed = parse(call.arguments)
+    parsed = parse("" if call.arguments == _NO_ARGUMENTS else call.arguments)
     if parsed.value is None:
         return f"{call.name}: {parsed.error}"
     return misfit(call.name, parsed.value, tools, _CHECKER)
@@ -109,6 +143,8 @@ def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Du
             names nor arguments.
         due: the kind of answer that the question needs, as in `Interaction.due`.
     """
+    if has_no_answer(reading):
+        return _blame_of_no_answer(reading)
     if reading.model_failed:
         return "model"
     if _is_fault_of_provider(reading):
@@ -188,6 +224,7 @@ def turn_facts(scenario: Scenario | None, part: ExaminedTurn) -> TurnFacts:
     """Return the facts about one turn of a cell that the rankings of models need."""
     turn, interaction = part.whole.turn, part.evidence.interaction
     problem = turn_problem(turn, _declared_tools(scenario, part), interaction.due)
+    problem = problem or answer_problem(turn, part.evidence.oracle)
     why = "did not end" if part.whole.hung else part.whole.error or problem
     if not why and part.violated:
         why = f"the normalizer broke {part.violated}"

@@ -91,12 +91,20 @@ class TurnEvidence(msgspec.Struct, frozen=True, dict=True):
         """Why the format of the stream lowers the level of each rule; "" if it does not.
 
         It is "undocumented" if the stream violates the documented format of its API and the client
-        reported that. The client reports it by a failure or a rejection, or, if it is an SDK, by
-        any exception.
+        reported that. The client reports it by a failure, by a rejection that the stream does not
+        require, or, if it is an SDK, by any exception.
         """
-        raised = self.kind == "sdk" and bool(self.replay.error)
-        is_said = raised or self.turn.failure is not None or bool(self.turn.parse_errors)
-        return "undocumented" if self.is_undocumented and is_said else ""
+        return "undocumented" if self.is_undocumented and self._reports_form else ""
+
+    @property
+    def _reports_form(self) -> bool:
+        """Whether the client itself reported that something is wrong with the stream.
+
+        What folding derives, such as `calls_missing` or a call without an end, is not a report.
+        """
+        if self.replay.reports_failure or (self.kind == "sdk" and self.replay.error):
+            return True
+        return self.replay.rejects and bool(self.pairing.unexpected)
 
     @property
     def is_undocumented(self) -> bool:

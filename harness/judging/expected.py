@@ -1,7 +1,7 @@
 """Derive the expected result from the oracle's reading, for cassettes without a scenario.
 
-Only what is certain from the bytes is judged, and usage is never judged. If a normalizer declares
-a policy, it is not compared with readings that contradict the policy.
+Only what is certain from the bytes is judged. If a normalizer declares a policy, it is not compared
+with readings that contradict the policy.
 """
 
 from collections.abc import Iterator, Mapping
@@ -83,6 +83,7 @@ def _expectation(reading: OracleReading) -> Expectation:
         judged=frozenset(judged),
         has_text_calls=reading.loose_space,
         loose_space=reading.loose_space,
+        usage=next(iter(reading.usages or ()), None),
         may_fail=_NOT_STREAMED in reading.quirks or _ends_without_reason(reading),
         decisions=dict(reading.decisions),
     )
@@ -139,6 +140,8 @@ def _judged_fields(reading: OracleReading) -> set[Field]:
     failed = expected_failure(reading) is not None
     parts: tuple[Literal["text", "reasoning"], ...] = ("text", "reasoning")
     judged.update(part for part in parts if reading.knows(part))
+    if reading.usages is not None and not failed and reading.knows("end"):
+        judged.add("usage")
     if not reading.knows("end"):
         return judged | {"calls", "rejected"} if reading.calls == () else judged
     if reading.calls is not None and all(

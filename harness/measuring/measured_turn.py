@@ -9,7 +9,12 @@ from typing import Final
 import msgspec
 
 from harness.dialects.table import offered_tools, oracle_reading
-from harness.judging.blame import blame_of_bytes, request_digest, turn_problem
+from harness.judging.blame import (
+    answer_problem,
+    blame_of_bytes,
+    request_digest,
+    turn_problem,
+)
 from harness.judging.judge import LoadedSubject, crashed_result, judge_subject
 from harness.measuring.records import LoggedTurn
 from harness.normalizers import reference
@@ -89,6 +94,8 @@ def measure_turn(logged: LoggedTurn, file: str, position: int) -> MeasuredTurn:
     why = turn_problem(turn, tools, interaction.due)
     blame: Blame = ""
     quirks: tuple[str, ...] = ()
+    if not turn.tool_calls and not why:
+        why = answer_problem(turn, oracle_reading(interaction))
     if why or turn.parse_errors:
         reading = oracle_reading(interaction)
         # What the bytes contain is usable, so that it was the reader that did not read it.

@@ -24,6 +24,8 @@ LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 #   its limit before any output.
 # - no-answer: a success status, and a body without any event of the API.
 # - own-design: what a scenario of this repository's agents specifies and no API demands.
+# - no-count: the client reported no numbers of tokens.
+# - own-count: the client declares that it counts tokens itself.
 # - null-arguments: null instead of an object for the arguments of a call.
 # - number-form: the same number in another notation, such as 1 for 1.0.
 Came = Literal[
@@ -35,8 +37,10 @@ Came = Literal[
     "lone-surrogate",
     "misfit",
     "no-answer",
+    "no-count",
     "not-required",
     "own-design",
+    "own-count",
     "undocumented",
     "unknown-value",
     "unsent",

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harness.turns.deltas import Delta, StreamFailure
+from harness.turns.deltas import Delta, StreamFailure, ToolCallRejected
 from harness.turns.turn import Turn
 from harness.wire.cuts import Chunking
 
@@ -41,3 +41,8 @@ class Replay(msgspec.Struct, frozen=True):
     def reports_failure(self) -> bool:
         """Whether the normalizer emitted a failure; `turn` may fail without one."""
         return any(isinstance(each.delta, StreamFailure) for each in self.emissions)
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the normalizer rejected a call; a call without an end is also a parse error."""
+        return any(isinstance(each.delta, ToolCallRejected) for each in self.emissions)

@@ -31,8 +31,8 @@ class TurnFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """How one turn of a cell ended for its user. Rankings of models count these.
 
     Fields:
-        success: whether the turn finished without a failure, and each call names a tool of the
-            request and has arguments that are valid against the tool's schema.
+        success: whether the turn finished without a failure and is not empty, and each call names
+            a tool of the request and has arguments that are valid against the tool's schema.
         why: why the turn is not a success; "" if it is one.
         blame: the responsible party, according to the scenario or the oracle.
         parse_errors: number of calls that the client rejected.

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.turns.deltas import CallKind, FinishReason, SealedPlace
+from harness.turns.deltas import CallKind, FinishReason, SealedPlace, Usage
 
 Part: TypeAlias = Literal["calls", "text", "reasoning", "end"]
 
@@ -98,6 +98,8 @@ class OracleReading(msgspec.Struct, frozen=True):
             wrong only if it matches none of them.
         loose_space: white space at the start and end of text and reasoning is not certain.
         sealed: the data that only the provider can read, in the order of the bytes.
+        usages: the admissible numbers of tokens, the preferred ones first; () if the body has none,
+            None if they are unknown.
     """
 
     text: str
@@ -119,6 +121,7 @@ class OracleReading(msgspec.Struct, frozen=True):
     alternatives: tuple["OracleReading", ...] = ()
     loose_space: bool = False
     sealed: tuple[SealedReading, ...] = ()
+    usages: tuple[Usage, ...] | None = None
 
     def knows(self, part: Part) -> bool:
         """Return whether `part` has only one meaning in this reading."""

@@ -16,7 +16,7 @@ from harness.normalizers.discovery import load_normalizer
 from harness.normalizers.protocol import Normalizer
 from harness.results.expectation import Expectation, ExpectedCall
 from harness.results.outcome import Blame
-from harness.turns.deltas import Delta, Finish, FinishReason
+from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
 from harness.turns.turn import Tool
 from harness.wire.interaction import Due, Interaction, Request
 from tests.judging.judging_samples import (
@@ -218,3 +218,33 @@ def test_blame_is_the_normalizers_for_a_usable_turn_without_success(labelled: bo
 
 def test_blame_is_the_normalizers_for_a_crash_on_any_bytes() -> None:
     assert blamed(HALLUCINATED, a_normalizer(crash), labelled=True) == (False, "normalizer")
+
+
+def _turn(*chunks: bytes, text: str = "") -> tuple[bool, str, Blame]:
+    """Return success, reason and blame of a finished turn without calls for these chunks."""
+
+    def normalize(reads: Iterable[bytes]) -> Iterator[Delta]:
+        list(reads)
+        yield TextDelta(text)
+        yield Finish(FinishReason.STOP, "stop")
+
+    interaction = an_interaction(b"".join(chunks) + chunk(None, "stop") + DONE)
+    subject = LoadedSubject(a_cassette(interaction))
+    (turn,) = judge_subject(subject, a_normalizer(normalize), cuts="whole")[0].turns
+    return turn.success, turn.why, turn.blame
+
+
+EMPTY = "an empty turn: neither text nor a call"
+
+
+def test_an_empty_turn_is_not_a_success_and_the_stream_decides_the_blame() -> None:
+    role = chunk({"role": "assistant", "content": ""})
+    assert _turn(role) == (False, EMPTY, "model or provider")
+    assert _turn(role, chunk({"content": " \n"}), text=" \n") == (False, EMPTY, "model or provider")
+    assert _turn(role, chunk({"tool_calls": []})) == (False, EMPTY, "provider")
+    assert _turn(b'data: {"id": "r"}\n\n', role) == (False, EMPTY, "provider")
+    assert _turn(role, chunk({"content": "Hi"}), text="Hi") == (True, "", "")
+    odd = chunk({"tool_call": {"name": "writing", "arguments": "{}"}})
+    lost = "a call came in a member that the API does not have"
+    assert _turn(role, odd) == (False, lost, "provider")
+    assert _turn(role, chunk({"content": "Hi"}), odd, text="Hi") == (False, lost, "provider")

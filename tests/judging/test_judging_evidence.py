@@ -8,10 +8,28 @@ from hypothesis import strategies as st
 
 from harness.judging import evidence
 from harness.judging.evidence import pair_calls
+from harness.judging.judge import LoadedSubject, judge_subject
 from harness.results.expectation import Expectation, ExpectedCall, ExpectedRejection
 from harness.turns.arguments import meaning
-from harness.turns.deltas import ParseError, ToolCall
+from harness.turns.deltas import (
+    Delta,
+    Finish,
+    FinishReason,
+    ParseError,
+    StreamFailure,
+    ToolCall,
+    ToolCallRejected,
+    ToolCallStart,
+)
 from harness.turns.turn import Turn
+from tests.judging.judging_samples import (
+    DONE,
+    a_cassette,
+    a_normalizer,
+    an_interaction,
+    call,
+    chunk,
+)
 
 NAMES = st.sampled_from(["read", "write", ""])
 EXPECTED = st.builds(
@@ -163,3 +181,37 @@ def test_a_call_with_the_id_of_a_rejected_one_is_not_another_call() -> None:
     )
     found = pair_calls(expectation, Turn(tool_calls=(ToolCall("c1", "writewrite", "{}"),)))
     assert (found.missing, found.surplus, found.unreported) == ((0,), (0,), (0,))
+
+
+# Two calls, of which the second one is broken, and a chunk of an undocumented form.
+_UNDOCUMENTED = (
+    b'data: {"id": "r"}\n\n'
+    + call('{"path": "a"}', id="c1", name="writing")
+    + call('{"path": ', index=1, id="c2", name="reading")
+    + chunk(None, "tool_calls")
+    + DONE
+)
+_FINISH = Finish(FinishReason.TOOL_CALLS, "tool_calls")
+_REFUSED = ParseError("tool_use", "two calls in one", '{"path": ')
+
+
+@pytest.mark.parametrize(
+    ("deltas", "level"),
+    [
+        ((_FINISH,), "MUST"),  # folding derives a failure, the client reports none
+        ((ToolCallStart(0, "c1", "writing"), _FINISH), "MUST"),
+        # What the stream requires in any case says nothing about the other call.
+        ((ToolCallStart(0, "c2", "reading"), ToolCallRejected(0, _REFUSED), _FINISH), "MUST"),
+        ((ToolCallStart(0, "c1", "writing"), ToolCallRejected(0, _REFUSED), _FINISH), "SHOULD"),
+        ((StreamFailure("bad_stream", "two calls in one"),), "SHOULD"),
+    ],
+)
+def test_only_what_the_client_itself_reports_lowers_the_level(
+    deltas: tuple[Delta, ...], level: str
+) -> None:
+    client = a_normalizer(lambda reads: iter((list(reads), *deltas)[1:]))
+    subject = LoadedSubject(a_cassette(an_interaction(_UNDOCUMENTED)))
+    assert "CHUNK-CHOICES-ABSENT" in subject.oracle_readings[0].quirks
+    result = judge_subject(subject, client, cuts="whole")[0]
+    worst = result.findings[0]
+    assert (worst.level, result.outcome.fails) == (level, level == "MUST")

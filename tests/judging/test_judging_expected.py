@@ -47,7 +47,7 @@ def expect(*chunks: bytes) -> Expectation:
     return expectation_from(oracle_reading(Interaction(Request(), 200, (), b"".join(chunks), ())))
 
 
-def test_a_conforming_stream_is_judged_except_for_usage() -> None:
+def test_a_conforming_stream_is_judged_in_each_field() -> None:
     found = expect(chunk(content="a"), call('{"a":1}'), chunk("tool_calls"), DONE)
     assert found == Expectation(
         source="oracle",
@@ -56,7 +56,7 @@ def test_a_conforming_stream_is_judged_except_for_usage() -> None:
         finish=FinishReason.TOOL_CALLS,
         finish_raw="tool_calls",
         judged=frozenset(
-            ("text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure")
+            ("text", "reasoning", "calls", "rejected", "finish", "finish_raw", "failure", "usage")
         ),
     )
 
@@ -229,7 +229,7 @@ UNKNOWN_TYPE = chunk(tool_calls=[{"index": 0, "id": "c1", "type": "x", "function
 
 def test_ambiguous_calls_are_not_judged() -> None:
     found = expect(UNKNOWN_TYPE, chunk("tool_calls"))
-    assert found.judged == {"text", "reasoning"}
+    assert found.judged == {"text", "reasoning", "usage"}
 
 
 def test_ambiguous_calls_of_an_interrupted_turn_are_still_not_executed() -> None:

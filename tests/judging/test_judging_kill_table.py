@@ -85,6 +85,19 @@ def test_must_rules_decide_and_should_rules_do_not() -> None:
     assert not tuple(_failing("usage-dropped"))
 
 
+def test_a_client_that_drops_all_calls_fails_wherever_calls_are_due() -> None:
+    dropping = MUTANTS["calls-dropped"]
+    failed = 0
+    for subject in shipped_subjects():
+        result = judge_subject(subject, dropping, cuts="whole")[0]
+        lost = [finding for finding in result.findings if finding.rule == "CALLS-KEPT"]
+        # Forms that no server is known to send demand nothing.
+        demanded = [finding for finding in lost if finding.came != "unsent"]
+        assert {finding.level for finding in demanded} <= {"MUST"}, subject.id
+        failed += result.outcome.fails
+    assert failed >= 300
+
+
 def _failing(name: str) -> Iterator[Result]:
     judged = (it for it in _results(name) if it.outcome is not Outcome.UNSUPPORTED)
     return (result for result in judged if not result.outcome.conforms)

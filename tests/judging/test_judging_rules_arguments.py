@@ -2,20 +2,24 @@
 
 import pytest
 
-from harness.dialects.table import oracle_reading
+from harness.dialects.kit.dialect import Dialect
+from harness.dialects.table import DIALECTS, oracle_reading
 from harness.judging.examine import examine
 from harness.judging.judge import LoadedSubject, judge_subject
 from harness.judging.replaying import DEFAULT_LIMITS
 from harness.results.expectation import Expectation, ExpectedRejection
 from harness.results.outcome import Outcome
 from harness.turns.deltas import (
+    ArgumentsDelta,
     Delta,
     Finish,
     FinishReason,
     ParseError,
+    ToolCallEnd,
     ToolCallRejected,
     ToolCallStart,
 )
+from harness.wire.interaction import Interaction
 from tests.judging.judging_samples import (
     DONE,
     a_cassette,
@@ -113,3 +117,37 @@ def test_a_rejected_call_quotes_what_came(quoted: str, outcome: Outcome) -> None
     assert ("CALL-ARGUMENTS-EXACT" in {each.rule for each in result.findings}) is (
         outcome is Outcome.MISMATCH
     )
+
+
+def _cut_before_arguments(row: Dialect) -> Interaction:
+    """Return a stream of the API that reaches its limit after the name of a call."""
+    word = next(key for key, value in row.oracle.MEANINGS.items() if value is FinishReason.LENGTH)
+    deltas = (ToolCallStart(0, "call_abc1", "writing"), Finish(FinishReason.LENGTH, word))
+    return row.interaction(deltas)
+
+
+@pytest.mark.parametrize("name", [row.name for row in DIALECTS.values() if row.arguments != "none"])
+@pytest.mark.parametrize("arguments", ["", "{}"])
+def test_a_call_that_the_limit_cut_before_its_arguments_must_not_run(
+    name: str, arguments: str
+) -> None:
+    row = DIALECTS[name]
+    interaction = _cut_before_arguments(row)
+    deltas = (
+        ToolCallStart(0, "call_abc1", "writing"),
+        ArgumentsDelta(0, arguments),
+        ToolCallEnd(0),
+        Finish(FinishReason.LENGTH, "length"),
+    )
+    client = a_normalizer(
+        lambda reads: iter((list(reads), *deltas)[1:]), dialects=frozenset({name}), kind="sdk"
+    )
+    reading = oracle_reading(interaction)
+    assert [call.arguments.strip("{}") for call in reading.calls or ()] == [""]
+    result = judge_subject(LoadedSubject(a_cassette(interaction)), client, cuts="whole")[0]
+    found = [(it.rule, it.level) for it in result.findings if it.rule == "BROKEN-CALL-NOT-RUN"]
+    if reading.calls and reading.calls[0].arguments:  # the object came, so the call is complete
+        assert found == []
+    else:
+        level = "MUST" if row.arguments == "text" else "SHOULD"
+        assert found == [("BROKEN-CALL-NOT-RUN", level)]

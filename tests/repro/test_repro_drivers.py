@@ -15,7 +15,7 @@ from harness.repro.code import DRIVERS
 
 SHARED = "harness.repro.drivers.shared."
 PYTHON = sorted(DRIVERS.rglob("*.py"))
-EVENTS = {"text", "reasoning", "call", "checked", "rejected", "usage", "finish", "failure"}
+EVENTS = {"text", "reasoning", "call", "value", "checked", "rejected", "usage", "finish", "failure"}
 
 
 def imported(module: ast.Module) -> Iterator[str]:

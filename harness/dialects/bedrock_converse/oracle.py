@@ -12,6 +12,7 @@ from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
 from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -107,6 +108,13 @@ _LAST: Final = "metadata"
 class BedrockConverseOracle(OneEndOracle):
     """Reads one response body of Bedrock's Converse API by its contract."""
 
+    READ: ClassVar = frozenset(
+        ("start", "contentBlockStart", "delta", "contentBlockDelta", "output")
+    )
+    USAGE: ClassVar = counts_at(
+        ("usage",), ("metadata", "usage"), read="inputTokens", written="outputTokens",
+        read_parts="cacheReadInputTokens cacheWriteInputTokens",
+    )  # fmt: skip
     MEANINGS: ClassVar = meanings(
         stop=("end_turn", "stop_sequence", "tool_use"),
         length=("max_tokens", "model_context_window_exceeded"),

@@ -9,6 +9,7 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import CHECKSUM, Event
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import error_of, meanings
 
 _METRICS = "amazon-bedrock-invocationMetrics"
@@ -18,6 +19,7 @@ _OURS = ("", "chunk", "error")
 class BedrockLlamaOracle(FinishWordOracle):
     """Reads one response body of Llama on Bedrock by the contract of the API."""
 
+    USAGE: ClassVar = counts_at((), read="prompt_token_count", written="generation_token_count")
     MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
 
     def take(self, value: Json, event: Event) -> None:

@@ -14,6 +14,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
 from harness.dialects.kit.oracle.reading import GrowingText, Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     event_value,
@@ -164,6 +165,8 @@ _CONVINCING_CHARACTERS = 8
 class DashScopeOracle(FinishWordOracle):
     """Reads one response body of DashScope's native API by its contract."""
 
+    READ: ClassVar = frozenset(("output.choices.message", "output.text"))
+    USAGE: ClassVar = counts_at(("usage",), read="input_tokens", written="output_tokens")
     MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length",))
 
     def __init__(self) -> None:

@@ -10,6 +10,7 @@ from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
 from harness.dialects.kit.oracle.reading import GrowingText, OpenCall
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import error_of, meanings, member_text, text_or_empty
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading
@@ -38,6 +39,12 @@ class _Call(OpenCall):
 class GoogleInteractionsOracle(GoogleOracle):
     """Reads one response body of Google's Interactions API by its contract."""
 
+    READ: ClassVar = frozenset(("step", "steps", "interaction", "delta", "outputs", "content"))
+    USAGE: ClassVar = counts_at(
+        ("interaction", "usage"), ("usage",), read="total_input_tokens",
+        written="total_output_tokens", read_parts="total_tool_use_tokens",
+        written_parts="total_thought_tokens",
+    )  # fmt: skip
     MEANINGS: ClassVar = meanings(
         stop=("completed", "requires_action"), length=("incomplete", "budget_exceeded")
     )

@@ -12,6 +12,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event, function_entries
 from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import dict_or_empty, is_index, meanings, text_or_empty
 
 
@@ -95,6 +96,8 @@ _SILENT_PARTS: Final = frozenset(
 class MistralOracle(FinishWordOracle):
     """Reads one response body of Mistral's chat API by its contract."""
 
+    READ: ClassVar = frozenset(("choices.delta.tool_calls", "choices.message.tool_calls"))
+    USAGE: ClassVar = counts_at(("usage",), read="prompt_tokens", written="completion_tokens")
     MEANINGS: ClassVar = meanings(stop=("stop", "tool_calls"), length=("length", "model_length"))
 
     def __init__(self) -> None:

@@ -12,6 +12,7 @@ from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.reading import OpenCall
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import dict_or_empty, item_texts, meanings, member_text
 from harness.turns.oracle_reading import CallReading
 
@@ -19,6 +20,8 @@ from harness.turns.oracle_reading import CallReading
 class OllamaOracle(OneEndOracle):
     """Reads one response body of Ollama's API by its contract."""
 
+    READ: ClassVar = frozenset(("message.tool_calls",))
+    USAGE: ClassVar = counts_at((), read="prompt_eval_count", written="eval_count")
     MEANINGS: ClassVar = meanings(stop=("stop",), length=("length",))
     OTHER_WORDS: ClassVar[frozenset[str]] = frozenset({"load", "unload"})
 

@@ -64,6 +64,7 @@ class Choice(msgspec.Struct, gc=False):
     message: ChoiceDelta | None = None
     finish_reason: Any = None
     error: Any = None
+    usage: Any = None
 
 
 class Chunk(msgspec.Struct, gc=False):
@@ -72,6 +73,7 @@ class Chunk(msgspec.Struct, gc=False):
     id: Any = None
     choices: list[Choice] | None = None
     usage: Any = None
+    x_groq: Any = None
     error: Any = None
     error_type: Any = None
     error_message: Any = None

@@ -164,6 +164,16 @@ class _Reader(EventReader):
         usage = chunk.usage
         if isinstance(usage, dict):
             self._out.append(UsageDelta(_usage(usage)))
+        elif chunk.x_groq is not None or (choices and choices[0].usage is not None):
+            self._take_own_usage(chunk)
+
+    def _take_own_usage(self, chunk: Chunk) -> None:
+        """Read the counts where single providers have them (quirk USAGE-ELSEWHERE)."""
+        groq = chunk.x_groq.get("usage") if isinstance(chunk.x_groq, dict) else None
+        for usage in (groq, *(choice.usage for choice in chunk.choices or ())):
+            if isinstance(usage, dict):
+                self._out.append(UsageDelta(_usage(usage)))
+                return
 
     def _take_choice(self, choice: Choice, frame: Frame) -> bool:
         """Process the content of a choice; return whether it ends the turn."""

@@ -11,12 +11,14 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import error_of, meanings
 
 
 class OpenAICompletionsOracle(FinishWordOracle):
     """Reads one response body of the legacy completions API by its contract."""
 
+    USAGE: ClassVar = counts_at(("usage",), read="prompt_tokens", written="completion_tokens")
     MEANINGS: ClassVar = meanings(
         stop=("stop",), length=("length",), content_filter=("content_filter",)
     )

@@ -10,12 +10,14 @@ from typing import ClassVar
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.endings import FinishWordOracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import dict_or_empty, meanings, text_or_empty
 
 
 class TgiOracle(FinishWordOracle):
     """Reads one response body of text-generation-inference by its contract."""
 
+    USAGE: ClassVar = counts_at(("details",), read="input_length", written="generated_tokens")
     MEANINGS: ClassVar = meanings(stop=("eos_token", "stop_sequence"), length=("length",))
 
     def take(self, value: Json, event: Event) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from harness.dialects.table import read_request
+from harness.dialects.table import DIALECTS, read_request
 from harness.judging.evidence import TurnEvidence, turn_rule
 from harness.judging.repairs import is_demanded
 from harness.judging.rule import Violation
@@ -29,6 +29,7 @@ _CHECKER = Checker()
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 # Escapes of single characters, and the zeros at the end of a number.
 _LOST_IN_PARSING = re.compile(r"\\[bfnrt\\]|(\.\d*?)0+\b")
+_NULL = "null"
 # The rest of an escape, or of a surrogate pair of them, at the end of a truncated text.
 _TRUNCATED_ESCAPE = re.compile(r"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z")
 
@@ -104,8 +105,25 @@ def _usable(evidence: TurnEvidence) -> Iterator[Violation]:
         parsed = parse(call.arguments)
         if parsed.value is None and call.kind == "function":
             expected = f"a JSON object: {parsed.error}"
-            came = unusable_arguments(call.arguments)
-            yield Violation(f"calls[{index}].arguments", expected, call.arguments, came=came)
+            came = unusable_arguments(call.arguments) or _unusable_value(evidence, index)
+            actual = None if call.arguments == _NULL else call.arguments
+            yield Violation(f"calls[{index}].arguments", expected, actual, came=came)
+
+
+def _unusable_value(evidence: TurnEvidence, index: int) -> Came:
+    """Return why a library may hand over a value that is not an object; "" if it must not.
+
+    It is null if the stream has no arguments, or infinite if the number in the stream is too large.
+    """
+    call = evidence.turn.tool_calls[index]
+    sent = [it.arguments for it in evidence.oracle.calls or () if it.name == call.name]
+    if call.arguments == _NULL:
+        is_usable = evidence.expected_call(index) is not None
+        none = ("", _NULL) if is_usable else (_NULL,)
+        return "null-arguments" if any(text.strip() in none for text in sent) else ""
+    is_object = call.arguments.startswith("{")
+    is_large = is_object and any(may_read_as(text, call.arguments) for text in sent)
+    return "number-form" if is_large else ""
 
 
 @turn_rule("BROKEN-CALL-NOT-RUN", Outcome.SILENT_WRONG, field="calls")
@@ -125,9 +143,11 @@ def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
     of_name = [each for each in evidence.oracle.calls or () if each.name == call.name]
     quoted = [(it.name, it.snippet) for it in evidence.expectation.rejected]
     written = "" if call.arguments.strip() == "{}" else call.arguments  # both: there are none
-    if not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
+    is_sent = not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
         (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name
-    ):
+    )
+    # No text may be the start of a text that the limit cut; an object is never sent in part.
+    if is_sent and (written or DIALECTS[evidence.interaction.dialect].arguments == "object"):
         return "as-sent"
     sent = [each.arguments for each in of_name]
     sent += [text for name, text in quoted if name == call.name]

@@ -147,6 +147,7 @@ def _value(text: str, *, take_first: bool = False) -> Any:  # noqa: ANN401 - any
         strict=False,
         parse_int=lambda digits: (int(digits),),
         parse_float=lambda digits: (float(digits),),
+        parse_constant=lambda name: (float(name),),
         object_pairs_hook=lambda pairs: dict(reversed(pairs) if take_first else pairs),
     )
 

@@ -99,7 +99,10 @@ class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         id: the id from the library; "" if it gave none.
         name: the name from the library.
         arguments: the raw text, which the harness parses strictly; or the value, if the library
-            parsed the text.
+            parsed the text and the value is not a text.
+        value: the value as JSON text, if the library parsed the arguments; None if it did not. What
+            JSON does not have is written by its name, such as `Infinity`. It counts instead of
+            `arguments`.
         sent: the raw text as the provider sent it, if the library converted the arguments and
             reports it; else "".
         kind: the kind of the call.
@@ -109,6 +112,7 @@ class ClientCall(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     id: str = ""
     name: str = ""
     arguments: Any = ""
+    value: str | None = None
     sent: str = ""
     kind: CallKind = "function"
     error: str = ""

@@ -1,6 +1,5 @@
 """Convert the turn that a client reports to deltas, by the same rules as for adapters of SDKs."""
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -9,12 +8,14 @@ from harness.dialects.gemini.read import FAILED, FINISHES
 from harness.normalizers import sdk
 from harness.normalizers.client.lines import ClientCall, ClientTurn
 from harness.turns.deltas import (
+    ArgumentsDelta,
     Delta,
     FinishReason,
     ReasoningDelta,
     StreamFailure,
     TextDelta,
     ToolCallEnd,
+    ToolCallStart,
     Usage,
     UsageDelta,
 )
@@ -69,10 +70,13 @@ def deltas_of_turn(turn: ClientTurn) -> Iterator[Delta]:
 
 def _call_deltas(index: int, call: ClientCall, error: str) -> Iterator[Delta]:
     if error:
-        raw = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
+        raw = call.value if call.value is not None and not call.arguments else call.arguments
         return sdk.withheld_call(index, call.id, call.name, raw, error)
-    deltas = sdk.handed_call(index, call.id, call.name, call.arguments, call.kind)
     end = ToolCallEnd(index, call.sent)
+    if call.value is not None:
+        start = ToolCallStart(index, call.id, call.name, call.kind)
+        return iter((start, ArgumentsDelta(index, call.value), end))
+    deltas = sdk.handed_call(index, call.id, call.name, call.arguments, call.kind)
     return (end if isinstance(each, ToolCallEnd) else each for each in deltas)
 
 

@@ -66,6 +66,12 @@ def _last_dropped(calls: list[HeldCall]) -> list[HeldCall]:
     return calls[:-1] if len(calls) > 1 and calls[-1].error is None else calls
 
 
+@edits_calls("calls-dropped", "CALLS-KEPT", before=Finish)
+def _all_dropped(calls: list[HeldCall]) -> list[HeldCall]:
+    """Loses all calls, and keeps the finish reason that announces them."""
+    return [] if all(call.error is None for call in calls) else calls
+
+
 @edits_calls("last-call-repeated", "CALLS-NOT-INVENTED", before=Finish)
 def _last_repeated(calls: list[HeldCall]) -> list[HeldCall]:
     """Emits the last call twice, as on a second finish chunk."""

@@ -13,33 +13,58 @@ from harness.turns.deltas import (
     Finish,
     FinishReason,
     StreamFailure,
+    ToolCallEnd,
     ToolCallStart,
 )
 from harness.turns.json_values import as_text
 from harness.turns.verdicts import end_of_call, unusable_reason
 
 
-def handed_call(
-    index: int, call_id: object, name: object, arguments: object, kind: CallKind = "function"
+def handed_call(  # noqa: PLR0913 - the parts of a call
+    index: int,
+    call_id: object,
+    name: object,
+    arguments: object,
+    kind: CallKind = "function",
+    *,
+    parsed: bool = False,
 ) -> Iterator[Delta]:
     """Yield the deltas of one call that a library gave to agent code.
 
-    Names and ids are kept unchanged, even if they are empty. Agent code that parses the arguments
-    strictly executes the call or reports it, and so does this function.
+    Names and ids are kept unchanged, even if they are empty. Agent code that parses raw text
+    strictly executes the call or reports it, and so does this function. A value that the library
+    parsed is kept unchanged, and the rules judge it.
 
     Args:
         index: the index of the call among all calls that the library gave to agent code.
         call_id: the id from the library; a value that is not text becomes "".
         name: the name from the library; a value that is not text becomes "".
-        arguments: the arguments as text; any other value is written as JSON.
+        arguments: the raw text of the arguments; any other value is one that the library parsed.
         kind: the kind of the call.
+        parsed: whether the library parsed the arguments, so that a text is a value, too.
     """
-    written = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    is_value = parsed or not isinstance(arguments, str)
+    written = text_of_value(arguments) if is_value else as_text(arguments)
     yield ToolCallStart(index, as_text(call_id), as_text(name), kind)
     if written:
         yield ArgumentsDelta(index, written)
+    if is_value:
+        yield ToolCallEnd(index)
+        return
     # An empty name is not reported here, because the library handed the call over.
     yield end_of_call(index, unusable_reason("any", written, kind, cut_short=False), written)
+
+
+def text_of_value(value: object) -> str:
+    """Return a value that a library parsed as JSON text; what JSON does not have by its `repr`."""
+    try:
+        return json.dumps(value, default=_jsonable)
+    except (TypeError, ValueError, RecursionError):  # no text as a key, or a value inside itself
+        return repr(value)
+
+
+def _jsonable(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else repr(value)
 
 
 def named_call(
@@ -53,7 +78,7 @@ def named_call(
         index: the index of the call among all calls from the library.
         call_id: the id from the library.
         name: the name from the library.
-        arguments: the arguments as text; any other value is written as JSON.
+        arguments: as in `handed_call`.
         problem: why the loop does not execute the call; "" if it does.
     """
     why = problem if name else "no tool is without a name"
@@ -77,7 +102,8 @@ def withheld_call(
         arguments: the arguments, as far as they were received.
         reason: why the call is not executed: an exception of the library, or a text.
     """
-    text = as_text(arguments)
+    is_text = arguments is None or isinstance(arguments, str)
+    text = as_text(arguments) if is_text else text_of_value(arguments)
     yield ToolCallStart(index, as_text(call_id), as_text(name))
     if text:
         yield ArgumentsDelta(index, text)

@@ -1,10 +1,9 @@
 """Convert the events of a driver to deltas, one to one; `harness.repro.drivers` lists them."""
 
-import json
 from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
-from harness.normalizers.sdk.calls import handed_call, withheld_call
+from harness.normalizers.sdk.calls import handed_call, text_of_value, withheld_call
 from harness.turns.deltas import (
     Delta,
     Finish,
@@ -42,7 +41,7 @@ def deltas_of(
             case "text" | "reasoning":
                 if values[0]:
                     yield TEXTS[kind](values[0])
-            case "call" | "checked" | "rejected":
+            case "call" | "value" | "checked" | "rejected":
                 is_executed |= yield from _call(calls, kind, values, check)
                 calls += 1
             case "usage":
@@ -59,13 +58,14 @@ def _call(index: int, kind: str, values: list[Any], check: Check) -> Generator[D
     """Yield the deltas of a call, and return whether agent code executes it."""
     call_id, name, arguments, *rest = values
     if kind == "checked":
-        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        written = arguments if isinstance(arguments, str) else text_of_value(arguments)
         if problem := check(name, written):
             kind, arguments, rest = "rejected", written, [problem]
     if kind == "rejected":
         yield from withheld_call(index, call_id, name, arguments, rest[0])
         return False
-    *begun, end = handed_call(index, call_id, name, arguments, *rest)
+    is_value = kind == "value"
+    *begun, end = handed_call(index, call_id, name, arguments, *rest, parsed=is_value)
     yield from begun
     yield end
     return isinstance(end, ToolCallEnd)

@@ -17,7 +17,9 @@ A driver in Python, NAME.py, defines
 The events are tuples:
 
 - `"text", text` and `"reasoning", text`: a piece, which may be empty;
-- `"call", id, name, arguments`: agent code gets the call; a kind may follow, if not `function`;
+- `"call", id, name, arguments`: agent code gets the call with raw text, or with a value that the
+  library parsed; a kind may follow, if not `function`;
+- `"value", id, name, value`: so it does, and a text is a value that the library parsed;
 - `"checked", id, name, arguments`: so it does, but first the arguments are compared with the tool;
 - `"rejected", id, name, arguments, reason`: the library or its agent loop does not execute it;
 - `"usage", input_tokens, output_tokens`;

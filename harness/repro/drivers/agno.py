@@ -5,8 +5,6 @@ that it fills. `Model.get_function_calls_to_run` parses the arguments and says w
 executes. The package reads no finish reason.
 """
 
-import json
-
 from agno.exceptions import AgnoError
 from agno.models.base import MessageData
 from agno.models.message import Message
@@ -52,7 +50,7 @@ def events_of(client, call):
     known = {name: Function(name=name)} if name else {}
     message = Message(role="assistant", tool_calls=[call])
     for each in client.get_function_calls_to_run(message, errors, known):
-        given = json.dumps(each.arguments or {})
-        yield named("call" if written else "checked", each.call_id, each.function.name, given)
+        found = each.call_id, each.function.name, each.arguments or {}
+        yield named("call" if written else "checked", *found)
     for error in errors:
         yield "rejected", call.get("id"), name, written, error.content

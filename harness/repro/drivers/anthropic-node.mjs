@@ -24,7 +24,7 @@ export async function drive({ base_url, api_key, model, request }, turn) {
   });
   const { content, stop_reason, usage } = await stream.finalMessage();
   const error = stop_reason === ASKS_FOR_TOOLS ? "" : `the tool runner does not execute it: ${stop_reason}`;
-  turn.calls = content.filter(isCall).map(({ id, name, input }) => ({ id, name, arguments: input, error }));
+  turn.calls = content.filter(isCall).map(({ id, name, input }) => ({ id, name, value: input, error }));
   turn.finish = stop_reason;
   if (usage) turn.usage = { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens };
 }

@@ -50,7 +50,7 @@ def answer_of(message, said):
         yield "usage", message.usage.input_tokens, message.usage.output_tokens
     word, calls = message.stop_reason, calls_of(message)
     if word == "tool_use":
-        yield from (("call", call.id, call.name, call.input) for call in calls)
+        yield from (("value", call.id, call.name, call.input) for call in calls)
     else:
         yield from rejected(calls, f"the tool runner does not execute it: {word}")
     yield "finish", word, FINISH.get(str(word), "other")

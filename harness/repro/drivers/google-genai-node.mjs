@@ -32,7 +32,7 @@ function takeChunk({ candidates, promptFeedback, usageMetadata }, turn, received
   for (const { text, thought, functionCall } of candidate?.content?.parts ?? []) {
     if (text) turn[thought ? "reasoning" : "text"] += text;
     if (functionCall) {
-      turn.calls.push({ id: functionCall.id, name: functionCall.name, arguments: functionCall.args ?? {} });
+      turn.calls.push({ id: functionCall.id, name: functionCall.name, value: functionCall.args });
     }
   }
   received.finish = candidate?.finishReason ?? received.finish;

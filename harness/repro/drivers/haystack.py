@@ -5,8 +5,6 @@ its agent does. The package leaves calls out whose arguments it cannot parse. Th
 used, because its callback can wait until agent code wants the next chunk.
 """
 
-import json
-
 import openai
 from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.utils import Secret
@@ -41,5 +39,5 @@ async def drive(client, emit):
         await emit("usage", usage["prompt_tokens"], usage["completion_tokens"])
     kind = "checked" if word == "length" else "call"
     for call in reply.tool_calls:
-        await emit(*named(kind, call.id, call.tool_name, json.dumps(call.arguments)))
+        await emit(*named(kind, call.id, call.tool_name, call.arguments))
     await emit(*finish_by_calls(word, bool(reply.tool_calls)))

@@ -22,7 +22,7 @@ export async function drive({ base_url, model, request }, turn) {
     turn.text += (message ? message.content : part.response) ?? "";
     turn.reasoning += (message ?? part).thinking ?? "";
     for (const { function: call } of message?.tool_calls ?? []) {
-      turn.calls.push({ name: call.name, arguments: call.arguments });
+      turn.calls.push({ name: call.name, value: call.arguments });
     }
     if (part.done) {
       turn.finish = part.done_reason || "stop"; // servers of 2024 had none

@@ -80,7 +80,7 @@ def answer_of(response):
             yield from rejected([call], "the agent has no tool without a name")
         else:
             kind = "checked" if reason == "length" else "call"
-            yield kind, call.tool_call_id, call.tool_name, call.args or ""
+            yield kind, call.tool_call_id, call.tool_name, "" if call.args is None else call.args
     details = response.provider_details or {}
     word = str(details.get("finish_reason") or "")
     if details.get("refusal"):

@@ -5,8 +5,6 @@ arguments with `FunctionCallContent.parse_arguments` and executes calls until a 
 whatever the finish reason is.
 """
 
-import json
-
 import openai
 from semantic_kernel.connectors.ai.open_ai import (
     OpenAIChatCompletion,
@@ -55,7 +53,7 @@ def answer_of(messages):
     calls = [item for item in total.items if item.content_type == "function_call"]
     for call in calls:
         try:
-            arguments = json.dumps(call.parse_arguments() or {})
+            arguments = call.parse_arguments() or {}
         except FunctionCallInvalidArgumentsException as error:
             yield "rejected", call.id, call.name, call.arguments, error
         else:

@@ -5,8 +5,6 @@ package hands over an empty input if it cannot parse one. Its agents execute no 
 that reached a limit. That is their choice, so calls with an input are not counted as rejected.
 """
 
-import json
-
 import openai
 from strands.event_loop.streaming import process_stream
 from strands.models.openai import OpenAIModel
@@ -50,9 +48,9 @@ def answer_of(word, message, usage):
     if usage["totalTokens"]:
         yield "usage", usage["inputTokens"], usage["outputTokens"]
     for call in (block["toolUse"] for block in message["content"] if "toolUse" in block):
-        found = call["toolUseId"], call["name"], json.dumps(call["input"])
+        found = call["toolUseId"], call["name"], call["input"]
         if call["input"] or word == "tool_use":
-            yield "call", *found
+            yield "value", *found
         else:
             yield "rejected", *found, f"the agent executes no call after {word}"
     yield "finish", word, FINISH.get(word, "other")

@@ -55,6 +55,29 @@ def answers(folder: Path, body: str, cases: int = 1) -> list[Reply]:
     return [decoder.decode(line) for line in done.stdout.splitlines()]
 
 
+@pytest.mark.parametrize(
+    ("call", "arguments", "value"),
+    [
+        ('{ arguments: "{}" }', "{}", None),
+        ("{}", "", None),
+        ("{ arguments: undefined }", "", "null"),
+        ("{ arguments: [] }", "", "[]"),
+        ('{ value: "prose" }', "", '"prose"'),
+        (
+            "{ value: { a: Infinity, b: [NaN, 12n], c: undefined } }",
+            "",
+            '{"a":Infinity,"b":[NaN,12]}',
+        ),
+        ('{ arguments: "{", value: "{" }', "{", '"{"'),
+    ],
+)
+def test_what_a_library_parsed_keeps_its_type(
+    tmp_path: Path, call: str, arguments: str, value: str | None
+) -> None:
+    (found,) = turn_of(tmp_path, f"return {{ calls: [{call}] }};").calls
+    assert (found.arguments, found.value) == (arguments, value)
+
+
 def turn_of(folder: Path, body: str) -> ClientTurn:
     hello, turn = answers(folder, body)
     assert isinstance(hello, Introduction)

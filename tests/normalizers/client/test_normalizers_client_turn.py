@@ -44,6 +44,15 @@ def test_arguments_that_were_sent_are_kept_with_the_converted_ones() -> None:
     assert (found.arguments, found.sent) == ('{"seconds": 5}', '{"seconds": "5"}')
 
 
+@pytest.mark.parametrize("value", ["{}", "[]", "0", "null", '"prose"', '{"a": Infinity}'])
+def test_a_value_that_the_library_parsed_is_kept_as_it_is(value: str) -> None:
+    turn = read(calls=(ClientCall(id="a", name="wait", value=value),), finish="tool_calls")
+    assert [call.arguments for call in turn.tool_calls] == [value]
+    withheld = ClientCall(id="a", name="wait", value=value, error="not executed")
+    (error,) = read(calls=(withheld,), finish="tool_calls").parse_errors
+    assert error.snippet == value
+
+
 @pytest.mark.parametrize("reason", FinishReason)
 @pytest.mark.parametrize("word", ["stop", "moon_phase", None])
 def test_the_reason_of_the_library_goes_before_the_word(

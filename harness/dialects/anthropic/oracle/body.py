@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 from harness.dialects.anthropic.oracle.blocks import BlockTable
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle, TakeEvent
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     error_of,
@@ -33,6 +34,11 @@ _HARMLESS: Final = frozenset(("ping", "message_stop"))
 class AnthropicOracle(Oracle):
     """Reads one response body of Anthropic's Messages API by its contract."""
 
+    READ: ClassVar = frozenset(("message", "content_block", "content"))
+    USAGE: ClassVar = counts_at(
+        ("message", "usage"), ("usage",), read="input_tokens", written="output_tokens",
+        read_parts="cache_creation_input_tokens cache_read_input_tokens",
+    )  # fmt: skip
     MEANINGS: ClassVar = meanings(
         stop=("end_turn", "stop_sequence", "tool_use"),
         length=("max_tokens", "model_context_window_exceeded"),
@@ -89,7 +95,7 @@ class AnthropicOracle(Oracle):
         """Process one event, or the complete message."""
         kind = value.get("type")
         if isinstance(kind, str) and kind in self._takes:
-            if kind not in (event.name, "message"):
+            if kind not in (event.name, "message") and not event.is_wrapped:
                 self.notes.harmless("ANT-NO-EVENT-LINE", event.offset)
             self._check_order(kind, event.offset)
             self._takes[kind](value, event)

@@ -12,6 +12,7 @@ from harness.dialects.cohere.oracle.calls import CallTable
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     item_texts,
@@ -25,11 +26,23 @@ _SILENT = frozenset({"message-start", "content-end", "citation-start", "citation
 _SILENT_V1 = frozenset(
     {"stream-start", "citation-generation", "search-queries-generation", "search-results"}
 )
+# Where version 2 and version 1 have them, in the last event and in a complete response.
+_PATHS_OF_USAGE = (("delta", "usage"), ("usage",), ("response", "meta"), ("meta",))
 
 
 class CohereOracle(OneEndOracle):
     """Reads one response body of Cohere's chat API, version 2 or 1, by its contract."""
 
+    READ: ClassVar = frozenset(("delta", "message", "response", "tool_calls", "tool_call_delta"))
+    USAGE: ClassVar = tuple(
+        names
+        for kind in ("tokens", "billed_units")
+        for names in counts_at(
+            *((*path, kind) for path in _PATHS_OF_USAGE),
+            read="input_tokens",
+            written="output_tokens",
+        )
+    )
     MEANINGS: ClassVar = meanings(
         stop=("COMPLETE", "STOP_SEQUENCE", "TOOL_CALL"),
         length=("MAX_TOKENS",),

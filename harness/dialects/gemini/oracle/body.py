@@ -9,6 +9,7 @@ from harness.dialects.gemini.oracle.calls import CallList
 from harness.dialects.kit.oracle.dispatch import Json
 from harness.dialects.kit.oracle.events import Event
 from harness.dialects.kit.oracle.google import GoogleOracle
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -39,6 +40,7 @@ _SERVER_PARTS: Final = (
     "executableCode", "codeExecutionResult", "toolCall", "toolResponse", "inlineData",
     "fileData",
 )  # fmt: skip
+_USAGE: Final = ("usageMetadata", "usage_metadata")
 _ABOUT: Final = ("usageMetadata", "modelVersion", "responseId", "promptFeedback", "createTime")
 _SNAKE: Final = (
     "usage_metadata", "model_version", "prompt_feedback", "finish_reason", "function_call",
@@ -48,6 +50,14 @@ _SNAKE: Final = (
 class GeminiOracle(GoogleOracle):
     """Reads one response body of Gemini's generateContent by its contract."""
 
+    READ: ClassVar = frozenset(("candidates.content", "response.candidates.content"))
+    USAGE: ClassVar = counts_at(
+        *((*path, name) for path in ((), ("response",)) for name in _USAGE),
+        read="promptTokenCount prompt_token_count",
+        written="candidatesTokenCount candidates_token_count",
+        read_parts="toolUsePromptTokenCount tool_use_prompt_token_count",
+        written_parts="thoughtsTokenCount thoughts_token_count",
+    )
     MEANINGS: ClassVar = meanings(stop=("STOP",), length=("MAX_TOKENS",), content_filter=_FILTERS)
 
     def __init__(self) -> None:

@@ -13,6 +13,8 @@ import msgspec
 
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import GrowingText, Notes
+from harness.dialects.kit.oracle.unread import unread_calls
+from harness.dialects.kit.oracle.usage import CountNames, TokenCounts
 from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
 from harness.turns.deltas import FinishReason
 from harness.turns.oracle_reading import CallReading, OracleReading, Part, SealedReading
@@ -57,12 +59,18 @@ class Oracle(ABC):
 
     # The contract's finish words; STOP also for a turn that ends with calls.
     MEANINGS: ClassVar[Mapping[str, FinishReason]] = {}
+    # The members of events in which the oracle reads calls, or ignores those of the server.
+    READ: ClassVar[frozenset[str]] = frozenset()
+    # Where events have the numbers of tokens.
+    USAGE: ClassVar[tuple[CountNames, ...]] = ()
     # The quirk of data that is a JSON list, or empty.
     LIST_DATA: ClassVar[str] = "EVENT-GLUED"
     EMPTY_DATA: ClassVar[str] = "SSE-EMPTY-DATA"
 
     def __init__(self) -> None:
         self.notes = Notes()
+        self.counts = TokenCounts(self.USAGE)
+        self._unread: dict[str, tuple[str, int]] = {}  # name of a call -> path, offset
         self.text = GrowingText()
         self.reasoning = GrowingText()
         self.error: tuple[str, str] | None = None
@@ -173,6 +181,9 @@ class Oracle(ABC):
     def take_value(self, value: Json, event: Event) -> None:
         """Process one JSON object, and note how much of the text is complete after it."""
         self.values += 1
+        self.counts.take(value, event.data)
+        for path, name in unread_calls(value, self.READ):
+            self._unread.setdefault(name, (path, event.offset))
         before = self.text.length
         self.take(value, event)
         if self.text.length > before:
@@ -242,10 +253,18 @@ class Oracle(ABC):
         self.finishes = [*(one for one in self.finishes if one != word), word]
         self.ended = True
 
+    def _note_unread(self) -> None:
+        """Note calls in members that the API does not have, unless they came in its own, too."""
+        known = {call.name for call in self.calls()}
+        for name, (path, offset) in self._unread.items():
+            if name not in known:
+                self.notes.unread_call(path, offset)
+
     def reading(self) -> OracleReading:
         """Return the meaning of the events so far."""
         self.conclude()
         notes = self.notes
+        self._note_unread()
         return OracleReading(
             text=self.text.value(),
             reasoning=self.reasoning.value(),
@@ -263,6 +282,7 @@ class Oracle(ABC):
             unknown=tuple(notes.unknown.items()),
             decisions=tuple(notes.decisions.items()),
             sealed=self.sealed(),
+            usages=self.counts.usages(),
         )
 
 

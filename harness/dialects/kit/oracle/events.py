@@ -52,6 +52,7 @@ class Event(msgspec.Struct, frozen=True):
             or for an AWS message that is damaged.
         complete: False if the blank line, or the end of the message, is missing.
         damaged: its bytes were not UTF-8.
+        is_wrapped: an AWS message contains it, and that framing cannot name the event.
     """
 
     data: str
@@ -60,6 +61,7 @@ class Event(msgspec.Struct, frozen=True):
     name: str = ""
     complete: bool = True
     damaged: bool = False
+    is_wrapped: bool = False
 
 
 class _DamagedError(Exception):
@@ -97,13 +99,15 @@ def _read_message(body: bytes, at: int) -> Event:
 def _event_of_message(headers: dict[str, str], payload: bytes, offset: int, end: int) -> Event:
     name = headers.get(":event-type", "")
     is_error = headers.get(":message-type") in ("exception", "error")
+    is_wrapped = False
     if is_error:
         name, payload = "error", payload or headers.get(":error-message", "").encode()
     elif name == "chunk" and (inner := _unwrap_chunk(payload)) is not None:
-        name, payload = "", inner
+        name, payload, is_wrapped = "", inner, True
     data = payload.decode("utf-8", "replace")
     damaged = data.encode() != payload
-    return Event(_as_object(data) if is_error else data, offset, end, name, damaged=damaged)
+    text = _as_object(data) if is_error else data
+    return Event(text, offset, end, name, damaged=damaged, is_wrapped=is_wrapped)
 
 
 def _integer(data: bytes) -> int:

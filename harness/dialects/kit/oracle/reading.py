@@ -77,6 +77,11 @@ class Notes:
         """Note a deviation that makes text, reasoning, calls and end ambiguous."""
         self.ambiguous(quirk, offset, text=True, calls=True, end=True)
 
+    def unread_call(self, path: str, offset: int) -> None:
+        """Note a call at `path`, which the API does not have: calls and end are unknown."""
+        self.unknown.setdefault("calls", f"a call in {path}, which the API does not have")
+        self.ambiguous("CALL-IN-UNKNOWN-MEMBER", offset, calls=True, end=True)
+
     def failure(self, quirk: str, offset: int, *, ambiguous: object) -> None:
         """Note a provider's error; an ambiguous one makes all parts ambiguous."""
         if ambiguous:

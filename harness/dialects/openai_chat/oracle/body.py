@@ -13,6 +13,7 @@ from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.endings import FINISH_WITH_CALLS
 from harness.dialects.kit.oracle.events import Event, has_unframed_json, split_events
 from harness.dialects.kit.oracle.reading import GrowingText
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     UNREADABLE,
     dict_or_empty,
@@ -21,6 +22,7 @@ from harness.dialects.kit.oracle.values import (
     meanings,
 )
 from harness.dialects.openai_chat.oracle.calls import (
+    CALL_MEMBERS,
     CallTable,
     CopiedCalls,
     has_piece,
@@ -50,6 +52,11 @@ _MALFORMED = "MALFORMED_FUNCTION_CALL"
 class OpenAIChatOracle(Oracle):
     """Reads one response body of the chat completions API by its contract."""
 
+    READ: ClassVar = CALL_MEMBERS
+    USAGE: ClassVar = counts_at(
+        ("usage",), ("x_groq", "usage"), ("choices", 0, "usage"),
+        read="prompt_tokens", written="completion_tokens",
+    )  # fmt: skip
     MEANINGS: ClassVar = meanings(
         stop=("stop", "tool_calls", "function_call"),
         length=("length",),
@@ -206,6 +213,7 @@ class OpenAIChatOracle(Oracle):
 
     def _completion(self, value: Json, end: int) -> None:
         self.values += 1
+        self.counts.take(value, "usage")
         error, choices = error_of(value), value.get("choices")
         if error is not None:
             self.notes.harmless("ERR-UNFRAMED", 0)

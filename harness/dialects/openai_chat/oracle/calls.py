@@ -22,6 +22,12 @@ from harness.turns.oracle_reading import CallReading
 
 # `{}` with as much white space around and in it as is still taken for a placeholder.
 _PLACEHOLDER_CHARACTERS = 64
+# The members of a chunk with calls: those of the API, of a complete response and of LangChain.
+CALL_MEMBERS = frozenset(
+    f"choices.{answer}.{member}"
+    for answer in ("delta", "message")
+    for member in ("tool_calls", "function_call", "additional_kwargs")
+)
 _LEGACY = -1  # the key of a `function_call`, which has no index
 # A fragment this much smaller than the buffer cannot be the complete arguments again.
 _WHOLE_AGAIN_RATIO = 4

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import DONE, Json, Oracle
 from harness.dialects.kit.oracle.events import Event
+from harness.dialects.kit.oracle.usage import counts_at
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
@@ -43,6 +44,10 @@ _DRAFTS: Final = ("response.reasoning.", "response.reasoning_summary.", "respons
 class OpenAIResponsesOracle(Oracle):
     """Reads one response body of the Responses API, or events of the Realtime API."""
 
+    READ: ClassVar = frozenset(("item", "response", "output"))
+    USAGE: ClassVar = counts_at(
+        ("response", "usage"), ("usage",), read="input_tokens", written="output_tokens"
+    )
     MEANINGS: ClassVar = meanings(
         stop=("completed",), length=("max_output_tokens",), content_filter=("content_filter",)
     )
@@ -124,7 +129,7 @@ class OpenAIResponsesOracle(Oracle):
             self._untyped(value, event)
 
     def _check_envelope(self, value: Json, kind: str, event: Event) -> None:
-        if not event.name:
+        if not event.name and not event.is_wrapped:
             self.notes.harmless("RESP-NO-EVENT-LINE", event.offset)
         if "obfuscation" in value:
             self.notes.harmless("RESP-OBFUSCATION", event.offset)

@@ -83,7 +83,7 @@ class Parts {
     const call = this.#begun.get(toolCallId) ?? this.#begin(toolCallId, toolName);
     this.#begun.delete(toolCallId);
     const why = invalid ? String(error?.message ?? error) : "";
-    Object.assign(call, { name: toolName, arguments: input, error: why });
+    Object.assign(call, { name: toolName, arguments: input, value: input, error: why });
   }
 
   end() {

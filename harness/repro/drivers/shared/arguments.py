@@ -5,7 +5,7 @@ import json
 
 def object_of(arguments):
     """Return arguments as a dict; None if agent code cannot use them."""
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    text = "" if arguments is None else arguments
     try:
         value = json.loads(text.strip() or "{}", object_pairs_hook=unique, parse_constant=fail)
     except (ValueError, RecursionError):

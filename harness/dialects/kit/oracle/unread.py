@@ -1,0 +1,46 @@
+"""Find calls in members that an API does not have, so that no reading drops them without a word.
+
+Servers put calls next to the members of the API, such as `choices[0].delta.name`. The contract does
+not say what such a member means, so the calls of the turn are unknown. The functions look only
+where the oracle does not read, and never into arguments.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+_IDS: Final = ("tool_use_id", "tool_call_id", "toolUseId", "call_id")
+_ARGUMENTS: Final = ("arguments", "input", "args", "partial_json", "input_json")
+# Types of calls that the client executes. Other types are of tools that the server executes.
+_TYPES: Final = ("function", "function_call", "tool_use", "tool_call", "tool-call", "custom")
+# Members that repeat the request, or describe an error.
+_ECHOES: Final = frozenset(("tools", "tool_choice", "functions", "messages", "request", "error"))
+
+
+def unread_calls(value: dict[str, Any], read: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Yield path and name of each call in an event that is not in a member of the API.
+
+    Args:
+        value: the event.
+        read: paths that the oracle reads, with points and without positions in lists.
+    """
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        path, item = waiting.pop()
+        if isinstance(item, list):
+            waiting += ((path, each) for each in item)
+        elif isinstance(item, dict):
+            name = item.get("name")
+            if isinstance(name, str) and name and _is_call(item):
+                yield path or "the event", name
+            else:
+                for key, inner in item.items():
+                    place = f"{path}.{key}".lstrip(".")
+                    if key not in _ECHOES and place not in read:
+                        waiting.append((place, inner))
+
+
+def _is_call(item: dict[str, Any]) -> bool:
+    kind = item.get("type")
+    if isinstance(kind, str) and kind and kind not in _TYPES:
+        return False
+    return any(key in item for key in (*_IDS, *_ARGUMENTS))

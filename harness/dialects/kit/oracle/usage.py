@@ -1,0 +1,111 @@
+"""Find the numbers of tokens in the events of a body, as the API documents them.
+
+An API may count some tokens apart, such as cached or thought ones. A client may add them, so more
+than one number may be right. The functions never guess: if an event mentions tokens in a way that
+the API does not document, the usage is unknown.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Final
+
+import msgspec
+
+from harness.turns.deltas import Usage
+
+Path = tuple[str | int, ...]
+
+_MENTIONS: Final = ("oken", "usage", "_count")
+# Amazon Bedrock adds its own counts to the last event of each API.
+_METRICS: Final[Path] = ("amazon-bedrock-invocationMetrics",)
+
+
+class CountNames(msgspec.Struct, frozen=True):
+    """Where the events of an API have the numbers of tokens.
+
+    Fields:
+        paths: the paths of the objects in an event that have the same counts.
+        read: the members with the number of tokens of the request; each is an admissible count.
+        written: the members with the number of tokens of the answer.
+        read_parts, written_parts: members with tokens that the API counts apart.
+    """
+
+    paths: tuple[Path, ...]
+    read: tuple[str, ...]
+    written: tuple[str, ...]
+    read_parts: tuple[str, ...] = ()
+    written_parts: tuple[str, ...] = ()
+
+
+def counts_at(
+    *paths: Path, read: str, written: str, read_parts: str = "", written_parts: str = ""
+) -> tuple[CountNames, ...]:
+    """Return names for counts at `paths`; several names have spaces between them."""
+    names = (tuple(each.split()) for each in (read, written, read_parts, written_parts))
+    return (CountNames(paths, *names),)
+
+
+_OF_BEDROCK: Final = counts_at(_METRICS, read="inputTokenCount", written="outputTokenCount")
+
+
+class TokenCounts:
+    """Collects the numbers of tokens of one body; the last number of each member counts.
+
+    Args:
+        names: where the events of the API have them.
+    """
+
+    def __init__(self, names: tuple[CountNames, ...]) -> None:
+        self._is_mentioned = False
+        self._last: dict[CountNames, dict[str, int]] = {each: {} for each in names}
+        self._of_bedrock: dict[CountNames, dict[str, int]] = {each: {} for each in _OF_BEDROCK}
+
+    def take(self, value: dict[str, Any], data: str) -> None:
+        """Read the counts in one event.
+
+        Args:
+            value: the event.
+            data: its text.
+        """
+        if not any(mention in data for mention in _MENTIONS):
+            return
+        self._is_mentioned = True
+        for names, known in (*self._last.items(), *self._of_bedrock.items()):
+            for path in names.paths:
+                _update(known, names, _member(value, path))
+
+    def usages(self) -> tuple[Usage, ...] | None:
+        """Return the admissible numbers; () if the body has none, None if they are unknown."""
+        if not any(self._last.values()):
+            return None if self._is_mentioned else ()
+        reads = list(dict.fromkeys(self._admissible("read")))
+        writes = list(dict.fromkeys(self._admissible("written")))
+        return tuple(Usage(*pair) for pair in product(reads or [None], writes or [None]))
+
+    def _admissible(self, side: str) -> Iterator[int]:
+        """Yield each admissible count of one side, the preferred one first."""
+        for names, known in (*self._last.items(), *self._of_bedrock.items()):
+            counts = [known[name] for name in getattr(names, side) if name in known]
+            parts = [known[name] for name in getattr(names, f"{side}_parts") if name in known]
+            yield from counts
+            for base in counts or [0] * bool(parts):
+                yield from (base + part for part in parts)
+                yield base + sum(parts)
+
+
+def _member(value: object, path: Path) -> object:
+    for step in path:
+        if isinstance(value, list) and isinstance(step, int):
+            value = value[step] if step < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _update(known: dict[str, int], names: CountNames, value: object) -> None:
+    if not isinstance(value, dict):
+        return
+    for name in (*names.read, *names.written, *names.read_parts, *names.written_parts):
+        count = value.get(name)
+        if isinstance(count, int | float) and not isinstance(count, bool) and count == int(count):
+            known[name] = int(count)
