@@ -24,6 +24,7 @@ from harness.emulation.recipe import CallEntry, DeltaEntry
 from harness.errors import UsageError
 from harness.files.write import write_file
 from harness.judging.expected import expectation_from
+from harness.judging.required import shown_capabilities
 from harness.judging.scenario_file import find_scenarios, load_scenario
 from harness.judging.scenario_text import scenario_text
 from harness.recording.importing import Labels
@@ -318,8 +319,9 @@ def write_scenario(
         title: the title, one line; "" for a title that names the model.
         quirks: the quirks that the bytes of the cassette show.
     """
-    expected = [
-        expectation_from(oracle_reading(interaction)) for interaction in cassette.interactions
-    ]
+    readings = [oracle_reading(interaction) for interaction in cassette.interactions]
+    expected = list(map(expectation_from, readings))
     title = title or f"{cassette.model} answers {path.stem}"
-    write_file(path, scenario_text(title, cassette.id, expected, quirks).encode("utf-8"))
+    needed = sorted(shown_capabilities(cassette.interactions, readings))
+    text = scenario_text(title, cassette.id, expected, quirks, needed)
+    write_file(path, text.encode("utf-8"))

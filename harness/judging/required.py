@@ -24,6 +24,7 @@ _REQUESTED: Final[Mapping[str, str]] = {
     "N-CHOICES": "several-choices",
     "RESP-CLIENT-ITEM": "client-actions",
     "RESP-CUSTOM-TOOL-CALL": "custom-tools",
+    "RESP-NAMESPACE": "tool-namespaces",
     "RESP-REALTIME-EVENTS": "realtime-events",
 }
 # A server may send an error in its own form, whatever the request asked for.

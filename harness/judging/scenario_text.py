@@ -34,7 +34,11 @@ _QUOTED: Final = frozenset({"finish_raw", "usage"})
 
 
 def scenario_text(
-    title: str, cassette: str, expectations: Sequence[Expectation], quirks: Sequence[str] = ()
+    title: str,
+    cassette: str,
+    expectations: Sequence[Expectation],
+    quirks: Sequence[str] = (),
+    capabilities: Sequence[str] = (),
 ) -> str:
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
@@ -43,17 +47,29 @@ def scenario_text(
         cassette: the id of the cassette.
         expectations: the expected result of each interaction.
         quirks: ids of quirks in the cassette.
+        capabilities: the capabilities that a client needs for the cassette.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
+    lines += [f"capabilities: {format_flow(capabilities)}"] if capabilities else []
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
     if any("rejected" not in each.judged or any(_open(each)) for each in expectations):
         lines.append(_TO_CLOSE)
-    asked = (replace(each, judged=each.judged - _QUOTED) for each in expectations)
     return "\n".join(
-        [*lines, "expect:", *(line for each in asked for line in turn_lines(each)), ""]
+        [*lines, "expect:", *(line for each in expectations for line in _draft(each)), ""]
     )
+
+
+def _draft(expected: Expectation) -> Iterator[str]:
+    """Yield the YAML lines of one expected turn and of the other turns that are as correct."""
+    first, *others = (
+        tuple(turn_lines(replace(each, judged=each.judged - _QUOTED))) for each in expected.readings
+    )
+    yield from first
+    different = [each for each in dict.fromkeys(others) if each != first]
+    yield from ["  alternatives:"] if different else []
+    yield from (f"  {line}" for each in different for line in each)
 
 
 def turn_lines(expected: Expectation) -> Iterator[str]:
@@ -100,7 +116,8 @@ def _call(call: ExpectedCall) -> dict[str, Any]:
             given = {"input": call.arguments_text}
         case "action":
             given = {"action": json.loads(call.json_text)}
-    return {**_not_empty({"id": call.id}), "name": call.name, **given}
+    namespace = _not_empty({"namespace": call.namespace})
+    return {**_not_empty({"id": call.id}), "name": call.name, **namespace, **given}
 
 
 def _end(expected: Expectation) -> Iterator[str]:

@@ -82,8 +82,6 @@ def test_quirks_of_bundled_bodies_are_noted(cassette: str, quirk: str) -> None:
         [opened("f"), closed(), piece("{}"), stop()],
         [opened("f", "t1", None), stop()],
         [opened(None), stop()],
-        [opened(""), stop()],
-        [piece("{}"), stop()],
         [opened("f"), piece({"a": 1}), stop()],
         [opened("f"), stop(), stop("end_turn")],
         [opened("f"), stop(), delta({"text": "more"})],

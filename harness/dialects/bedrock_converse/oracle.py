@@ -65,8 +65,8 @@ class Blocks(OpenCalls[int, _Call]):
             return
         if index in self._others:
             return
-        call, piece = self._calls.get(index), use.get("input")
-        if call is None or call.stopped or not isinstance(piece, str):
+        call, piece = self._calls.setdefault(index, _Call(offset)), use.get("input")
+        if call.stopped or not isinstance(piece, str):
             self._unclear(offset)
         else:
             call.fragments.append(piece)
@@ -95,7 +95,7 @@ class Blocks(OpenCalls[int, _Call]):
             self._unclear(offset)
             return
         if not name:
-            self._notes.ambiguous("NAME-EMPTY", offset, calls=True)
+            self._notes.harmless("NAME-EMPTY", offset)
         if not call_id:
             self._notes.harmless("DELTA-ID-MISSING", offset)
         self._calls[index] = _Call(offset, call_id, name)

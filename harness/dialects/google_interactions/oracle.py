@@ -193,10 +193,13 @@ class GoogleInteractionsOracle(GoogleOracle):
 
     def _delta(self, value: Json, event: Event) -> None:
         index, delta = value.get("index"), value.get("delta")
+        kind = delta.get("type") if isinstance(delta, dict) else None
+        if kind == "arguments_delta" and type(index) is int:
+            self._steps.setdefault(index, _Call({}, "", event.offset))
         if type(index) is not int or index not in self._steps or not isinstance(delta, dict):
             self.notes.unreadable("EVENT-GLUED", event.offset)
             return
-        kind, call = delta.get("type"), self._steps[index]
+        call = self._steps[index]
         if kind == "arguments_delta":
             self._fragment(call, delta.get("arguments"), event.offset)
         elif kind == "text" and call is None:
@@ -223,7 +226,9 @@ class GoogleInteractionsOracle(GoogleOracle):
             self.notes.unreadable("EVENT-GLUED", event.offset)
         elif (call := self._steps[index]) is not None:
             call.over = True
-            if not call.name:  # only in the first version, where a start need not have one
+            if (
+                not call.name and not call.fragments
+            ):  # only in the first version, where a start need not have one
                 self._open_first(event)
 
     def _document(self, value: Json, event: Event) -> None:

@@ -128,7 +128,7 @@ class _Reader(EventReader):
     def __init__(self, tools: tuple[str, ...]) -> None:
         super().__init__()
         self._tools = frozenset(tools)
-        self._custom: frozenset[str] | None = None
+        self._custom: frozenset[str] | None = self._tools or None
         self._items = Items()
         self._calls = ResponsesCalls(self.turn, self._items)
         self._refusal: list[str] = []

@@ -123,7 +123,10 @@ def _broken_not_run(evidence: TurnEvidence) -> Iterator[Violation]:
 def _sent_instead(evidence: TurnEvidence, call: ToolCall) -> Came:
     """Return what the stream contained instead of usable arguments of `call`; "" if unknown."""
     of_name = [each for each in evidence.oracle.calls or () if each.name == call.name]
-    quoted = [(it.name, it.snippet) for it in evidence.expectation.rejected]
+    actions = {each.name for each in of_name if each.kind == "action"}  # never without content
+    quoted = [
+        (it.name, it.snippet) for it in evidence.expectation.rejected if it.name not in actions
+    ]
     written = "" if call.arguments.strip() == "{}" else call.arguments  # both: there are none
     if not {(call.name, call.arguments), (call.name, written)}.isdisjoint(quoted) or any(
         (it.kind, it.arguments) == (call.kind, call.arguments) for it in of_name

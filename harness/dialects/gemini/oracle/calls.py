@@ -88,7 +88,7 @@ class CallList:
         if args is not None and not isinstance(args, dict):
             self._notes.ambiguous("ARGS-OBJECT", offset, calls=True)
         if not text_or_empty(call.get("name")):
-            self._notes.ambiguous("NAME-EMPTY", offset, calls=True)
+            self._notes.harmless("NAME-EMPTY", offset)
         if self._calls and self._calls[-1].offset != offset:
             self._notes.harmless("GEM-PARALLEL-SEPARATE-CHUNKS", offset)
         made = _Call(call, arguments, offset)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final, Protocol, TypeAlias, get_args
 
 import msgspec
 
+from harness.dialects.kit.oracle.doubtful_calls import settle_calls
 from harness.dialects.kit.oracle.events import Event, json_events
 from harness.dialects.kit.oracle.reading import GrowingText, Notes
 from harness.dialects.kit.oracle.values import UNREADABLE, error_of, event_value
@@ -246,10 +247,13 @@ class Oracle(ABC):
         """Return the meaning of the events so far."""
         self.conclude()
         notes = self.notes
+        calls = self.calls()
+        if notes.calls_known:
+            calls = settle_calls(calls, notes, due=self.ended and self.error is None)
         return OracleReading(
             text=self.text.value(),
             reasoning=self.reasoning.value(),
-            calls=self.calls() if notes.calls_known else None,
+            calls=calls if notes.calls_known else None,
             finish=self.word,
             ended=self.ended,
             error=self.error,

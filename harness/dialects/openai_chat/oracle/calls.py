@@ -84,7 +84,7 @@ class CallTable(OpenCalls[int | None, _Call]):
 
     def __init__(self, notes: Notes) -> None:
         super().__init__(notes)
-        self._ids: dict[str, int | None] = {}
+        self._ids: set[str] = set()
         self._over: list[_Call] = []  # another call took their index
 
     def __len__(self) -> int:
@@ -188,7 +188,7 @@ class CallTable(OpenCalls[int | None, _Call]):
         return self._calls[key]
 
     def _merge_id(self, call: _Call, piece: _Entry, offset: int) -> _Call:
-        shared = self._ids.setdefault(piece.id, piece.key) != piece.key
+        self._ids.add(piece.id)
         if call.id and not piece.name:
             self._notes.ambiguous("DELTA-ID-CHANGES", offset, calls=True)
             return call
@@ -200,9 +200,6 @@ class CallTable(OpenCalls[int | None, _Call]):
                 return call
             call = self._follow(call, piece.key, offset)
             call.rejected = answer == "reject"
-        elif shared:
-            # With its own name it is a sibling; without one it may be the other call.
-            self._notes.ambiguous("DELTA-ID-SHARED-BY-SIBLINGS", offset, calls=not piece.name)
         if call.name or call.size:
             # Without an index the id may open a second call.
             doubtful = piece.key is None and call.size > 0

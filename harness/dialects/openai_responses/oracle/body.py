@@ -4,7 +4,7 @@ Source: OpenAI API reference, "Responses: streaming events", "The response objec
 "Realtime: server events".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import ClassVar, Final
 
@@ -14,12 +14,14 @@ from harness.dialects.kit.oracle.values import (
     dict_or_empty,
     error_of,
     event_value,
+    is_index,
     meanings,
     text_or_empty,
 )
 from harness.dialects.openai_responses.oracle.items import ItemTable
 from harness.turns.exact_json import join_surrogates
-from harness.turns.oracle_reading import SealedReading
+from harness.turns.oracle_reading import OracleReading, SealedReading
+from harness.wire.interaction import Interaction
 
 _OVER: Final = frozenset(("completed", "incomplete", "failed", "cancelled"))
 # The terminal event, such as `response.failed` -> the status that it means.
@@ -69,6 +71,13 @@ class OpenAIResponsesOracle(Oracle):
             **dict.fromkeys(_STATUS, self._terminal),
         }
 
+    def read(self, interaction: Interaction) -> OracleReading:
+        """Return the meaning of the body of `interaction`, by the contract of the API."""
+        asked = dict_or_empty(event_value(interaction.request.body.decode("utf-8", "replace")))
+        names = frozenset(_tool_names(asked.get("tools")))
+        self._items.custom = names or None
+        return super().read(interaction)
+
     @property
     def refusal(self) -> str:
         """The refusal so far."""
@@ -111,6 +120,9 @@ class OpenAIResponsesOracle(Oracle):
             self._after_end(kind, event.offset)
             return
         self._check_envelope(value, kind, event)
+        if self.values == 1 and kind.startswith("response.") and kind != "response.created":
+            number = value.get("sequence_number")
+            self._items.resumed = is_index(number) and number > 0
         name, _, part = kind.rpartition(".")
         if part == "delta" and name in _TEXTS:
             self._items.piece(_TEXTS[name][0], value, event.offset)
@@ -248,3 +260,12 @@ class OpenAIResponsesOracle(Oracle):
         elif self.word and self.word not in self.MEANINGS and calls:
             # Cut short for another reason: the API does not specify which calls are complete.
             self.notes.ambiguous("RESP-INCOMPLETE", 0, calls=True)
+
+
+def _tool_names(tools: object) -> Iterator[str]:
+    """Yield the names of the tools of a request, also of those in a namespace."""
+    for tool in map(dict_or_empty, tools if isinstance(tools, list) else ()):
+        if isinstance(tool.get("tools"), list):
+            yield from _tool_names(tool["tools"])
+        elif name := text_or_empty(tool.get("name")):
+            yield name
