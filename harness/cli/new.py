@@ -26,7 +26,7 @@ from harness.files.write import write_file
 from harness.judging.expected import expectation_from
 from harness.judging.required import shown_capabilities
 from harness.judging.scenario_file import find_scenarios, load_scenario
-from harness.judging.scenario_text import scenario_text
+from harness.judging.scenario_text import dialect_of, scenario_text
 from harness.recording.importing import Labels
 from harness.results.catalogue import Quirk, load_catalogue
 from harness.turns.deltas import Delta, Finish, FinishReason, TextDelta
@@ -323,5 +323,6 @@ def write_scenario(
     expected = list(map(expectation_from, readings))
     title = title or f"{cassette.model} answers {path.stem}"
     needed = sorted(shown_capabilities(cassette.interactions, readings))
-    text = scenario_text(title, cassette.id, expected, quirks, needed)
+    dialect = next(filter(None, map(dialect_of, expected)), "")
+    text = scenario_text(title, cassette.id, expected, quirks, needed, dialect)
     write_file(path, text.encode("utf-8"))

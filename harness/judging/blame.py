@@ -6,8 +6,10 @@ turn must contain it. The scenario, the oracle's reading and the tools of the re
 blame, never the normalizer.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
@@ -16,7 +18,6 @@ from harness.dialects.table import offered_tools, read_request
 from harness.judging.evidence import TurnEvidence
 from harness.judging.examine import ExaminedTurn
 from harness.judging.expected import (
-    MAY_CUT_SHORT,
     NO_ANSWER,
     NOT_EXPOSED,
     hidden_fields,
@@ -24,6 +25,7 @@ from harness.judging.expected import (
     usable_arguments,
 )
 from harness.judging.scenario import Scenario
+from harness.judging.unusable import blame_of_arguments, is_truncated
 from harness.results.expectation import Expectation, Field
 from harness.results.outcome import Blame
 from harness.results.result import TurnFacts, body_digest
@@ -34,6 +36,23 @@ from harness.turns.schema_check import Checker, misfit
 from harness.turns.turn import Tool, Turn
 from harness.wire.interaction import Due, Request
 
+_OK: Final = 200
+_CLIENT_ERRORS: Final = range(400, 500)
+_LETTERS: Final = re.compile(r"[^A-Za-z]")
+# Codes with which providers say that the request is wrong or not allowed, as lower-case letters and
+# without the ending "error".
+_CODES_OF_CALLER: Final = frozenset(
+    {
+        "accessdenied", "accessdeniedexception", "arrearage", "authentication", "badrequest",
+        "billing", "billinghardlimitreached", "contextlengthexceeded", "failedprecondition",
+        "forbidden", "insufficientquota", "invalidapikey", "invalidargument", "invalidparameter",
+        "invalidrequest", "invalidvalue", "missingrequiredparameter", "modelnotfound", "notfound",
+        "permission", "permissiondenied", "requesttoolarge", "resourcenotfoundexception",
+        "unauthenticated", "unauthorized", "unknownparameter", "unprocessableentity",
+        "unrecognizedclientexception", "unsupportedparameter", "unsupportedvalue",
+        "validationexception",
+    }
+)  # fmt: skip
 # Compiled schemas are kept, because the same tools are called again and again.
 _CHECKER: Final = Checker()
 
@@ -100,7 +119,9 @@ def _call_problem(call: ToolCall, tools: dict[str, Tool] | None) -> str:
     return misfit(call.name, parsed.value, tools, _CHECKER)
 
 
-def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "") -> Blame:
+def blame_of_bytes(
+    reading: OracleReading, tools: Sequence[Tool] | None, due: Due = "", status: int = _OK
+) -> Blame:
     """Return the party that made the turn unusable; "" if the bytes contain a usable turn.
 
     Args:
@@ -108,22 +129,49 @@ def blame_of_bytes(reading: OracleReading, tools: Sequence[Tool] | None, due: Du
         tools: the tools of the request; None if they are not known. Then this checks neither
             names nor arguments.
         due: the kind of answer that the question needs, as in `Interaction.due`.
+        status: the HTTP status of the response.
     """
     if reading.model_failed:
         return "model"
+    if _is_fault_of_caller(reading, status):
+        return "request"
+    if _is_unread(reading):
+        return "harness"
+    ended = reading.ended and reading.error is None
+    # Out of its budget, or stopped: whatever the framing is, the user gets no complete turn.
+    if ended and is_truncated(reading):
+        return "model"
     if _is_fault_of_provider(reading):
         return "provider"
-    if reading.text_markup:  # what should have been calls or an answer is certainly neither
+    if reading.text_markup or reading.refusal:  # neither calls nor an answer, or a refusal
         return "model"
-    # Out of its budget, or stopped: the stream itself keeps its contract.
-    truncated = reading.meaning in CUT_SHORT or reading.finish.casefold() in MAY_CUT_SHORT
-    if reading.refusal or truncated:
-        return "model"
-    calls = reading.calls or ()
+    return _blame_of_calls(reading, tools, due)
+
+
+def _blame_of_calls(reading: OracleReading, tools: Sequence[Tool] | None, due: Due) -> Blame:
+    calls, known = reading.calls or (), _by_name(tools)
+    of_arguments = (blame_of_arguments(call, reading, known) for call in calls)
+    if blame := next(filter(None, of_arguments), ""):
+        return blame
     of_tools = (call for call in calls if call.kind != "action")
     values = ((call.name, usable_arguments(call, reading).value) for call in of_tools)
     fit = _match_tools(values, tools) and not due_problem(due, calls)
     return "" if fit else "model"
+
+
+def _is_fault_of_caller(reading: OracleReading, status: int) -> bool:
+    """Return whether the provider rejects the request, by its status or the code of an error."""
+    code = reading.error[0] if reading.error is not None else ""
+    codes = {status, int(code)} if code.isascii() and code.isdigit() else {status}
+    if any(each in _CLIENT_ERRORS and each != HTTPStatus.REQUEST_TIMEOUT for each in codes):
+        return True
+    return _LETTERS.sub("", code).casefold().removesuffix("error") in _CODES_OF_CALLER
+
+
+def _is_unread(reading: OracleReading) -> bool:
+    """Return whether the body is of no form that the suite knows, so that it read nothing of it."""
+    found = reading.text or reading.reasoning or reading.finishes or reading.calls or reading.error
+    return not found and reading.calls is None and "ENVELOPE-WRAPPED" in reading.quirks
 
 
 def _match_tools(
@@ -167,7 +215,8 @@ def blame_of_turn(scenario: Scenario | None, part: ExaminedTurn) -> Blame:
     evidence, tools = part.evidence, _declared_tools(scenario, part)
     if scenario and part.broken and _promises_success(evidence.expectation, tools):
         return "normalizer"
-    return blame_of_bytes(evidence.oracle, tools, evidence.interaction.due) or "normalizer"
+    sent = evidence.interaction
+    return blame_of_bytes(evidence.oracle, tools, sent.due, sent.status) or "normalizer"
 
 
 def _promises_success(expectation: Expectation, tools: tuple[Tool, ...] | None) -> bool:

@@ -15,6 +15,7 @@ from harness.wire.interaction import Interaction
 # Quirk that the bytes show -> the capability of clients that send such a request.
 _REQUESTED: Final[Mapping[str, str]] = {
     "BED-EVENT-NAMES-AS-KEYS": "other-encodings",
+    "BED-NOVA-INVOKE": "other-encodings",
     "GEM-FINISH-NUMBER": "other-encodings",
     "GEM-JSON-ARRAY": "other-encodings",
     "GEM-PARTIAL-ARGS": "partial-arguments",

@@ -39,6 +39,7 @@ def scenario_text(
     expectations: Sequence[Expectation],
     quirks: Sequence[str] = (),
     capabilities: Sequence[str] = (),
+    text_dialect: str = "",
 ) -> str:
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
@@ -48,9 +49,11 @@ def scenario_text(
         expectations: the expected result of each interaction.
         quirks: ids of quirks in the cassette.
         capabilities: the capabilities that a client needs for the cassette.
+        text_dialect: the text dialect of the calls in the text; "" if there are none.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
+    lines += [f"text_dialect: {text_dialect}"] if text_dialect else []
     lines += [f"capabilities: {format_flow(capabilities)}"] if capabilities else []
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
@@ -63,13 +66,20 @@ def scenario_text(
 
 def _draft(expected: Expectation) -> Iterator[str]:
     """Yield the YAML lines of one expected turn and of the other turns that are as correct."""
+    # A scenario with a text dialect is only for clients that read it.
+    same = [each for each in expected.readings if dialect_of(each) == dialect_of(expected)]
     first, *others = (
-        tuple(turn_lines(replace(each, judged=each.judged - _QUOTED))) for each in expected.readings
+        tuple(turn_lines(replace(each, judged=each.judged - _QUOTED))) for each in same
     )
     yield from first
     different = [each for each in dict.fromkeys(others) if each != first]
     yield from ["  alternatives:"] if different else []
     yield from (f"  {line}" for each in different for line in each)
+
+
+def dialect_of(expected: Expectation) -> str:
+    """Return the text dialect in which the calls of an expected turn are written; "" if none."""
+    return next((it for it, answer in expected.decisions.items() if answer == "calls"), "")
 
 
 def turn_lines(expected: Expectation) -> Iterator[str]:

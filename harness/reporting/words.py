@@ -76,8 +76,10 @@ WORST_FIRST = tuple(OUTCOME_WORDS[outcome] for outcome in Outcome)
 BLAMES = (
     ("model", "It wrote an unusable call, stopped early, or did not give the call or answer due."),
     ("provider", "The bytes violate the API contract."),
+    ("model or provider", "Arguments are unusable, and the bytes do not show who made them so."),
+    ("request", "The provider rejected the request. No ranking counts the turn."),
     ("normalizer", "The bytes were usable, and the normalizer dropped or changed them."),
-    ("harness", "The harness could not judge this turn. This is a bug in the harness."),
+    ("harness", "The suite cannot read or judge this turn. No ranking counts it."),
 )
 
 

@@ -40,6 +40,7 @@ Came = Literal[
     "failure",
     "null-arguments",
     "number-form",
+    "refusal",
 ]
 
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Literal
 
-Blame = Literal["", "model", "provider", "normalizer", "harness"]
+Blame = Literal["", "model", "provider", "model or provider", "request", "normalizer", "harness"]
 
 
 class Outcome(StrEnum):

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from harness.dialects.kit.oracle.dispatch import Json, TakeEvent
 from harness.dialects.kit.oracle.endings import OneEndOracle
-from harness.dialects.kit.oracle.events import CHECKSUM, Event
+from harness.dialects.kit.oracle.events import AWS_MARK, CHECKSUM, Event
 from harness.dialects.kit.oracle.reading import Notes, OpenCall, OpenCalls
 from harness.dialects.kit.oracle.values import (
     dict_or_empty,
@@ -20,6 +20,8 @@ from harness.dialects.kit.oracle.values import (
     meanings,
     member_text,
 )
+from harness.turns.oracle_reading import OracleReading
+from harness.wire.interaction import Interaction
 
 _SERVER_TOOL: Final = "server_tool_use"
 
@@ -102,6 +104,8 @@ class Blocks(OpenCalls[int, _Call]):
 
 
 _LAST: Final = "metadata"
+# What `InvokeModelWithResponseStream` adds to the last event of a model.
+_METRICS: Final = "amazon-bedrock-invocationMetrics"
 
 
 class BedrockConverseOracle(OneEndOracle):
@@ -118,6 +122,7 @@ class BedrockConverseOracle(OneEndOracle):
 
     def __init__(self) -> None:
         super().__init__()
+        self._is_framed = False
         self.table = self._blocks = Blocks(self.notes)
         self._takes: dict[str, TakeEvent] = {
             "messageStart": self._nothing,
@@ -127,6 +132,11 @@ class BedrockConverseOracle(OneEndOracle):
             "messageStop": self._message_stop,
             _LAST: self._nothing,
         }
+
+    def read(self, interaction: Interaction) -> OracleReading:
+        """Return the meaning of the body of `interaction`, by the contract of the API."""
+        self._is_framed = interaction.body.startswith(AWS_MARK)
+        return super().read(interaction)
 
     def may_follow(self, event: Event) -> bool:
         """Return whether `event` may come after the event that ends the turn."""
@@ -164,10 +174,11 @@ class BedrockConverseOracle(OneEndOracle):
 
     def _keyed(self, name: str, value: Json, event: Event) -> None:
         inner = value[name]
-        if len(value) > 1 or not isinstance(inner, dict):
+        if value.keys() - {name, _METRICS} or not isinstance(inner, dict):
             self.notes.unreadable("ENVELOPE-WRAPPED", event.offset)
             return
-        self.notes.harmless("BED-EVENT-NAMES-AS-KEYS", event.offset)
+        quirk = "BED-NOVA-INVOKE" if self._is_framed else "BED-EVENT-NAMES-AS-KEYS"
+        self.notes.harmless(quirk, event.offset)
         if name not in self._takes:
             self._fail(inner, event)
         else:

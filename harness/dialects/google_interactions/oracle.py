@@ -44,6 +44,8 @@ class GoogleInteractionsOracle(GoogleOracle):
     EMPTY_DATA: ClassVar[str] = "SSE-COMMENT-AS-DATA"
     ANY_VALUE_COUNTS: ClassVar[bool] = True
 
+    TYPE_MEMBER: ClassVar[str] = "event_type"
+
     def __init__(self) -> None:
         super().__init__()
         self._steps: dict[int, _Call | None] = {}  # None for a step that is not a call
@@ -70,6 +72,10 @@ class GoogleInteractionsOracle(GoogleOracle):
         return tuple(call.reading(from_object=not call.fragments) for call in calls)
 
     # Events
+
+    def is_event_name(self, name: str) -> bool:
+        """Return whether the API has an event of this type, and it is not an error."""
+        return name in self._takes and name != "error"
 
     def take(self, value: Json, event: Event) -> None:
         """Process one event, or the complete interaction."""

@@ -49,7 +49,7 @@ class TextDeltaEvent(msgspec.Struct, gc=False):
 piece_of = piece_decoder(TextDeltaEvent)
 
 
-_FAILED: Final = frozenset(("failed", "cancelled"))
+_FAILED: Final = frozenset(("failed", "cancelled", "canceled"))
 _OVER: Final = _FAILED | {"completed", "incomplete"}
 # The terminal event, such as `response.failed` -> its status if the response has none.
 TERMINAL_EVENTS: Final = {f"response.{status}": status for status in _OVER} | {

@@ -60,6 +60,8 @@ class Oracle(ABC):
     MEANINGS: ClassVar[Mapping[str, FinishReason]] = {}
     # The quirk of data that is a JSON list, or empty.
     LIST_DATA: ClassVar[str] = "EVENT-GLUED"
+    # The member with the type of an event, in an API whose framing repeats the type; else "".
+    TYPE_MEMBER: ClassVar[str] = ""
     EMPTY_DATA: ClassVar[str] = "SSE-EMPTY-DATA"
 
     def __init__(self) -> None:
@@ -175,9 +177,34 @@ class Oracle(ABC):
         """Process one JSON object, and note how much of the text is complete after it."""
         self.values += 1
         before = self.text.length
-        self.take(value, event)
+        self.take(self._with_type(value, event), event)
         if self.text.length > before:
             self.marks.append((event.end, self.text.length))
+
+    def is_event_name(self, name: str) -> bool:  # noqa: ARG002 - for APIs whose framing names the events
+        """Return whether the API has an event of this type, and it is not an error."""
+        return False
+
+    def _with_type(self, value: Json, event: Event) -> Json:
+        """Return the event with its type, if only its name in the framing contains it."""
+        member = self.TYPE_MEMBER
+        if not member or member in value or not self.is_event_name(event.name):
+            return value
+        if error_of(value) is not None:
+            return value
+        self.notes.harmless("SSE-TYPE-IN-NAME-ONLY", event.offset)
+        return {member: event.name, **value}
+
+    def take_unfinished(self, value: Json, event: Event) -> None:
+        """Process a complete JSON object in an event without its blank line.
+
+        An editor may have removed the last blank line. A client uses the event, or drops it as the
+        WHATWG algorithm does.
+        """
+        if self.notes.policy_choice("SSE-NO-FINAL-BLANK", event.offset, "use", "drop") == "use":
+            self.take_value(value, event)
+        else:
+            self.values += 1
 
     def not_an_answer(self, text: str) -> None:
         """Note a body that is not a response of this API."""

@@ -23,7 +23,8 @@ from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import OracleReading, SealedReading
 from harness.wire.interaction import Interaction
 
-_OVER: Final = frozenset(("completed", "incomplete", "failed", "cancelled"))
+_STOPPED: Final = frozenset(("failed", "cancelled", "canceled"))
+_OVER: Final = frozenset(("completed", "incomplete")) | _STOPPED
 # The terminal event, such as `response.failed` -> the status that it means.
 _STATUS: Final = {f"response.{status}": status for status in _OVER} | {"response.done": "completed"}
 # Name of the events of a text -> the kind of text, and its member in the last of them.
@@ -48,6 +49,8 @@ class OpenAIResponsesOracle(Oracle):
     MEANINGS: ClassVar = meanings(
         stop=("completed",), length=("max_output_tokens",), content_filter=("content_filter",)
     )
+
+    TYPE_MEMBER: ClassVar[str] = "type"
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,12 +106,18 @@ class OpenAIResponsesOracle(Oracle):
         values = [event_value(data), *map(event_value, data.split("\n"))]
         if self.ended or DONE.startswith(data):
             self.notes.harmless("SSE-NO-FINAL-BLANK", event.offset)
+        elif isinstance(values[0], dict):
+            self.take_unfinished(values[0], event)
         elif any(isinstance(value, dict) for value in values):
             self.notes.unreadable("SSE-NO-FINAL-BLANK", event.offset)
         else:
             self.values += 1
 
     # Events
+
+    def is_event_name(self, name: str) -> bool:
+        """Return whether the API has an event of this type, and it is not an error."""
+        return name.startswith("response.")
 
     def take(self, value: Json, event: Event) -> None:
         """Process one event, or the complete response."""
@@ -209,7 +218,7 @@ class OpenAIResponsesOracle(Oracle):
             response.get("incomplete_details") or response.get("status_details")
         )
         error = response.get("error") or details.get("error")
-        if status in ("failed", "cancelled") or error:
+        if status in _STOPPED or error:
             message = text_or_empty(details.get("reason"))
             self.take_error(error_of({"error": error}) or (status, message), offset)
         elif status:

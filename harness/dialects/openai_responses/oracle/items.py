@@ -24,7 +24,7 @@ from harness.turns.deltas import CallKind
 from harness.turns.exact_json import join_surrogates
 from harness.turns.oracle_reading import CallReading, SealedReading
 
-# Providers call tools of their own in the same form.
+# A provider calls its server tools in the same form.
 _UNDECLARED = "a custom call of a tool that neither request nor response declares"
 # Kind of text -> the type of the item that contains it.
 _ITEMS_OF_TEXT = {
