@@ -324,5 +324,6 @@ def write_scenario(
     title = title or f"{cassette.model} answers {path.stem}"
     needed = sorted(shown_capabilities(cassette.interactions, readings))
     dialect = next(filter(None, map(dialect_of, expected)), "")
-    text = scenario_text(title, cassette.id, expected, quirks, needed, dialect)
+    needs = {"text_dialect": dialect, "capabilities": needed}
+    text = scenario_text(title, cassette.id, expected, quirks, needs)
     write_file(path, text.encode("utf-8"))

@@ -131,21 +131,18 @@ def blame_of_bytes(
         due: the kind of answer that the question needs, as in `Interaction.due`.
         status: the HTTP status of the response.
     """
-    if reading.model_failed:
-        return "model"
-    if _is_fault_of_caller(reading, status):
-        return "request"
-    if _is_unread(reading):
-        return "harness"
-    ended = reading.ended and reading.error is None
-    # Out of its budget, or stopped: whatever the framing is, the user gets no complete turn.
-    if ended and is_truncated(reading):
-        return "model"
-    if _is_fault_of_provider(reading):
-        return "provider"
-    if reading.text_markup or reading.refusal:  # neither calls nor an answer, or a refusal
-        return "model"
-    return _blame_of_calls(reading, tools, due)
+    found: Iterable[tuple[Blame, bool]] = (
+        ("model", reading.model_failed),
+        ("request", _is_fault_of_caller(reading, status)),
+        ("harness", _is_unread(reading)),
+        # Out of its budget, or stopped: whatever the framing is, the user gets no complete turn.
+        ("model", reading.ended and reading.error is None and is_truncated(reading)),
+        ("provider", _is_fault_of_provider(reading)),
+        # Neither calls nor an answer, or a refusal.
+        ("model", reading.text_markup or bool(reading.refusal)),
+    )
+    blame: Blame = next((party for party, is_its in found if is_its), "")
+    return blame or _blame_of_calls(reading, tools, due)
 
 
 def _blame_of_calls(reading: OracleReading, tools: Sequence[Tool] | None, due: Due) -> Blame:

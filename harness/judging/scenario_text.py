@@ -5,7 +5,7 @@ writes the draft of a scenario for a new cassette in this way, and an author con
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ _TO_CLOSE: Final = (
 )
 # An author does not confirm how a normalizer quotes the provider.
 _QUOTED: Final = frozenset({"finish_raw", "usage"})
+_NO_NEEDS: Final[Mapping[str, str | Sequence[str]]] = {}
 
 
 def scenario_text(
@@ -38,8 +39,7 @@ def scenario_text(
     cassette: str,
     expectations: Sequence[Expectation],
     quirks: Sequence[str] = (),
-    capabilities: Sequence[str] = (),
-    text_dialect: str = "",
+    needs: Mapping[str, str | Sequence[str]] = _NO_NEEDS,
 ) -> str:
     """Return the text of the scenario file of a new cassette, for its author to confirm.
 
@@ -48,13 +48,11 @@ def scenario_text(
         cassette: the id of the cassette.
         expectations: the expected result of each interaction.
         quirks: ids of quirks in the cassette.
-        capabilities: the capabilities that a client needs for the cassette.
-        text_dialect: the text dialect of the calls in the text; "" if there are none.
+        needs: the keys `capabilities` and `text_dialect`, which say what a client needs.
     """
     lines = [_TO_CONFIRM, f"title: {format_flow(title)}", f"cassette: {format_flow(cassette)}"]
     lines += [f"quirks: {format_flow(quirks)}"] if quirks else []
-    lines += [f"text_dialect: {text_dialect}"] if text_dialect else []
-    lines += [f"capabilities: {format_flow(capabilities)}"] if capabilities else []
+    lines += [f"{key}: {format_flow(value)}" for key, value in needs.items() if value]
     if any(each.rejected or each.failure for each in expectations):
         lines.append(_TO_BLAME)
     if any("rejected" not in each.judged or any(_open(each)) for each in expectations):

@@ -7,6 +7,7 @@ keys.
 import base64
 import json
 import shlex
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -66,7 +67,7 @@ def _words(text: bytes) -> list[str] | None:
 
 def _command(words: list[str], lines: list[bytes]) -> CurlCommand | None:
     url = next((word for word in words if word.startswith(("http://", "https://"))), "")
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in pairwise(words):
         if option in _DATA and isinstance(_json(value), dict):
             return CurlCommand(url.partition("?")[0], value, lines)
     return None

@@ -124,17 +124,17 @@ NEEDY = {"type": "object", "required": ["city"], "properties": {"city": {"type":
 )
 def test_lost_arguments_of_a_turn_that_ended_well_are_a_deviation(
     arguments: str,
-    required: bool,
-    quirk: str,  # noqa: FBT001 - a row
+    required: bool,  # noqa: FBT001 - a row
+    quirk: str,
 ) -> None:
     piece = (FRAGMENT % msgspec.json.encode(arguments).decode()).encode()
     chunks = (CHUNK % (OPEN, b"null"), CHUNK % (piece, b"null"))
     body = stream(*chunks, CHUNK % (b"{}", b'"tool_calls"'), b"[DONE]")
     tool = {"name": "f", "parameters": NEEDY if required else {"type": "object"}}
-    asked = {"tools": [{"type": "function", "function": tool}], "stream": True}
-    found = [(each.quirk, each.level) for each in lint(body, **asked).findings]
+    tools = [{"type": "function", "function": tool}]
+    found = [(it.quirk, it.level) for it in lint(body, tools=tools, stream=True).findings]
     assert found == ([(quirk, "SHOULD")] if quirk else [])
     cut = stream(*chunks, CHUNK % (b"{}", b'"length"'), b"[DONE]")
     assert not {"ARGS-START-LOST", "ARGS-TRUNCATED-FINISH-OK"} & {
-        each.quirk for each in lint(cut, **asked).findings
+        it.quirk for it in lint(cut, tools=tools, stream=True).findings
     }

@@ -208,3 +208,30 @@ def test_no_call_without_arguments_runs_beside_fragments_without_owner(
     assert found.finish == Finish(FinishReason.TOOL_CALLS, "tool_calls")
     run = [json.loads(it.arguments) for it in found.tool_calls]
     assert run == [{"a": 1} for text in opened.values() if text == '{"a":1}']
+
+
+def _gemini(*calls: dict[str, Any]) -> bytes:
+    parts = [{"functionCall": {"id": "a", "name": _NAME, "args": each}} for each in calls]
+    contents = [{"content": {"role": "model", "parts": [part]}} for part in parts]
+    end = {"content": {"role": "model", "parts": []}, "finishReason": "STOP"}
+    return sse(*({"candidates": [each]} for each in (*contents, end)))
+
+
+def _ollama(*calls: dict[str, Any]) -> bytes:
+    listed = [{"id": "a", "function": {"name": _NAME, "arguments": each}} for each in calls]
+    message = {"role": "assistant", "content": ""}
+    events = [{"message": message | {"tool_calls": [each]}, "done": False} for each in listed]
+    end = {"message": message, "done": True, "done_reason": "stop"}
+    return b"".join(json.dumps(each).encode() + b"\n" for each in (*events, end))
+
+
+@pytest.mark.parametrize(
+    ("second", "counts"), [({"city": "Oslo"}, [2, 1]), ({}, [2, 1]), ({"city": "Rome"}, [2])]
+)
+@pytest.mark.parametrize(("dialect", "write"), [("gemini", _gemini), ("ollama", _ollama)])
+def test_whole_calls_with_one_id_are_one_only_if_they_do_not_differ(
+    dialect: str, write: Callable[..., bytes], second: dict[str, str], counts: list[int]
+) -> None:
+    reading = assert_agrees(interaction(dialect, write({"city": "Oslo"}, second)))
+    assert "DELTA-ID-SHARED-BY-SIBLINGS" in reading.quirks
+    assert [len(it.calls) for it in expectation_from(reading).readings] == counts

@@ -118,9 +118,10 @@ def markup_readings(
         return
     where = "text" if in_text else "reasoning" if in_reasoning else "calls"
     abstained = _abstained(reading, f"markup in the {where}")
-    if not polluted and (written := _written_readings(reading, names, described)):
-        yield from written
-    elif not polluted and (written := _readings_of_reasoning(reading, names)):
+    written = [] if polluted else _written_readings(reading, names, described)
+    if not polluted and not written:
+        written = _readings_of_reasoning(reading, names)
+    if written:
         yield from written
     elif reading.calls and not polluted and described == frozenset() and _is_draft(reading.text):
         yield _decided(reading, "bare", "whole")
